@@ -58,6 +58,7 @@ const ANSWERS: Record<string, string> = {
   MeterCustomer: 'CustomerOfMeter',
   PageMeta: 'PageMeta',
   MeterCustomersPage: 'listMeterCustomers',
+  EventCorrection: 'EventCorrection',
   EventReceipt: 'EventReceipt',
   CursorMeta: 'listEvents.meta',
   EventsPage: 'listEvents',

@@ -105,6 +105,19 @@ CREATE TABLE closings (
   CONSTRAINT closings_pkey PRIMARY KEY (organization_id)
 );
 
+CREATE TABLE corrections (
+  organization_id uuid NOT NULL,
+  event_id uuid NOT NULL,
+  id uuid NOT NULL,
+  reason text NOT NULL,
+  amended_by uuid,
+  closing bigint NOT NULL,
+  actor text NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT corrections_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT corrections_pkey PRIMARY KEY (organization_id, event_id)
+);
+
 CREATE TABLE credit_entries (
   organization_id uuid NOT NULL,
   grant_id uuid NOT NULL,
@@ -422,6 +435,7 @@ CREATE TABLE late_events (
   event_id uuid NOT NULL,
   closing bigint NOT NULL,
   quantity numeric NOT NULL,
+  voids uuid,
   CONSTRAINT late_events_pkey PRIMARY KEY (organization_id, meter_id, customer_external_id, "timestamp", event_id)
 );
 
@@ -874,6 +888,10 @@ CREATE INDEX billed_meters_organization_id_subscription_id_idx ON public.billed_
 CREATE UNIQUE INDEX charges_organization_id_plan_id_meter_id_key ON public.charges USING btree (organization_id, plan_id, meter_id) WHERE ((ended_at IS NULL) AND (meter_id IS NOT NULL));
 
 CREATE INDEX charges_plan_id_idx ON public.charges USING btree (plan_id, organization_id);
+
+CREATE UNIQUE INDEX corrections_organization_id_amended_by_key ON public.corrections USING btree (organization_id, amended_by) WHERE (amended_by IS NOT NULL);
+
+CREATE UNIQUE INDEX corrections_organization_id_id_key ON public.corrections USING btree (organization_id, id);
 
 CREATE INDEX credit_entries_invoice_id_idx ON public.credit_entries USING btree (invoice_id, id) WHERE (invoice_id IS NOT NULL);
 

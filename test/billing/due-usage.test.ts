@@ -1,4 +1,5 @@
-// What a due is billed for, held against a count of the events one by one: recorded in any order, some of them late for closings.
+// What a due is billed for, held against a count of the events one by one: recorded in any order, some of them late for closings, and
+// some of them void, or with another in their place.
 
 import type { DueUsage } from '@weir/billing/due';
 import { AGGREGATION_TYPES, type AggregationType } from '@weir/shared/meter';
@@ -14,9 +15,11 @@ import { newId } from '@weir/shared/ids';
 import { planWindow } from '@weir/shared/window';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { correct } from '../support/correcting.ts';
 import { signUp } from '../support/harness.ts';
 import { aroundNothing, draftsOf, MOMENTS, ZONES } from '../support/moments.ts';
 import { GROUPINGS, isoOf, periodsOf, usageOf, type ModelEvent } from '../support/usage-model.ts';
+import { expectRollupsToEqualEvents } from '../support/rollups.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 // A failure prints the seed: write it here to see the same events and questions again.
@@ -31,6 +34,10 @@ const CLOSINGS = 8;
 interface ClosedEvent extends ModelEvent {
   /** The closing that it is late for, and for all before it. */
   lateFor: number | undefined;
+  /** The last closing at which it counts, since a correction came after it; -1: it counts at none. */
+  lastFor?: number | undefined;
+  /** The event in whose place it counts. */
+  amends?: string;
 }
 
 /** Few enough that several events of a day have the largest quantity. */
@@ -97,12 +104,34 @@ async function recordAndClose(): Promise<void> {
     while (deliveries.length > 0) {
       await Promise.all(deliveries.splice(0, 4).map((batch) => recordEvents(database.pool, batch)));
     }
+    await Promise.all([0, 1].map((half) => correctSome(part * 2 + half, closed)));
     before.push(...batches);
     if (part === CLOSINGS) break;
     const until = (MOMENTS[Math.floor(((part + 1) * (MOMENTS.length - 1)) / CLOSINGS)] ?? 0n) + 1n;
     const number = await closeUntil(database, organizationId, { until: isoOf(until), notBefore: isoOf(until) });
     expect(number).toBe(part + 1);
     closed = { number, until };
+  }
+}
+
+/** Takes some events out of the count, and records others in the place of half of them. */
+async function correctSome(turn: number, closed: { number: number; until: bigint } | undefined): Promise<void> {
+  const chosen = events.filter(({ lastFor }, index) => lastFor === undefined && index % 17 === turn % 17);
+  const moved = fc.sample(drafts, { numRuns: chosen.length, seed: seed + turn });
+  const asked = chosen.map((event, index) => {
+    const { at, quantity } = moved[index] ?? event;
+    const amendment = index % 2 === 0 ? { quantity, ...(index % 4 === 0 && { timestamp: isoOf(at) }) } : undefined;
+    return { eventId: event.id, reason: 'a test', amendment };
+  });
+  const corrections = await correct(database, organizationId, asked);
+  for (const [index, event] of chosen.entries()) {
+    event.lastFor = closed !== undefined && event.at < closed.until ? closed.number : -1;
+    const { amendment } = asked[index] ?? {};
+    const id = corrections[index]?.amended_by ?? undefined;
+    if (amendment === undefined || id === undefined) continue;
+    const at = amendment.timestamp === undefined ? event.at : (moved[index]?.at ?? event.at);
+    const lateFor = closed !== undefined && at < closed.until ? closed.number : undefined;
+    events.push({ ...event, id, at, quantity: amendment.quantity, lateFor, lastFor: undefined, amends: event.id });
   }
 }
 
@@ -143,14 +172,15 @@ function questionOf({ aggregation, customer, start, end, closing }: Asked): DueU
 }
 
 /** The events that count, by looking at each. */
-function counted({ aggregation, customer, start, end, closing }: Asked): ClosedEvent[] {
-  return events.filter(
+function counted({ aggregation, customer, start, end, closing }: Asked, of = events): ClosedEvent[] {
+  return of.filter(
     (event) =>
       event.meterId === meterIds.get(aggregation) &&
       event.customer === customer &&
       event.at >= start &&
       event.at < end &&
-      !(closing !== null && event.lateFor !== undefined && event.lateFor >= closing),
+      !(closing !== null && event.lateFor !== undefined && event.lateFor >= closing) &&
+      (event.lastFor === undefined || (closing !== null && event.lastFor >= closing)),
   );
 }
 
@@ -162,15 +192,17 @@ function expected(question: Asked): DueUsage {
   return { ...counts, exact: formatExact(divide(sum, whole(BigInt(own.length)))) };
 }
 
-test('events are late for the closings of which some have an end after their time', () => {
+test('some events are late for closings with an end after their time, and some are void for later ones', async () => {
   const late = events.filter(({ lateFor }) => lateFor !== undefined);
   expect(late.length).toBeGreaterThan(EVENTS / 5);
   expect(late.length).toBeLessThan(EVENTS);
+  expect(events.filter(({ lastFor }) => lastFor !== undefined && lastFor > 0).length).toBeGreaterThan(EVENTS / 20);
+  await expectRollupsToEqualEvents(weir.pool);
 });
 
 test('an event is written down as late once, however often it is delivered', async () => {
   const { rows } = await weir.pool.query(
-    'SELECT event_id AS id, closing::int FROM late_events WHERE organization_id = $1 ORDER BY event_id',
+    'SELECT event_id AS id, closing::int FROM late_events WHERE organization_id = $1 AND voids IS NULL ORDER BY event_id',
     [organizationId],
   );
   const late = events.flatMap(({ id, lateFor }) => (lateFor === undefined ? [] : [{ id, closing: lateFor }]));
@@ -224,7 +256,7 @@ test('the pages of the events of a due are those that it counts, each once, by t
       for (;;) {
         const page = await listDueEvents(database.kysely, questionOf(question), { cursor: listed.at(-1), limit });
         expect(page.length).toBeLessThanOrEqual(limit);
-        listed.push(...page.map(({ id }) => id));
+        listed.push(...page.map(({ event }) => event.id));
         if (page.length < limit) break;
       }
       expect(listed).toEqual(counted(question).toSorted(byTimeThenId).map(idOf));
@@ -233,34 +265,40 @@ test('the pages of the events of a due are those that it counts, each once, by t
   );
 }, 120_000);
 
-test('the changes between two closings are the events that were late for the first and not for the second', async () => {
+test('the changes between two closings are what came late or was voided from the first to the second', async () => {
   const spans = fc.tuple(fc.nat({ max: CLOSINGS }), fc.option(fc.nat({ max: CLOSINGS + 1 })));
   await fc.assert(
     fc.asyncProperty(asked, spans, fc.integer({ min: 1, max: 20 }), async (drawn, [from, before], limit) => {
       const question = { ...drawn, closing: before };
       const listed: string[] = [];
+      const told = new Map<string, string | null>();
       for (;;) {
         const page = { cursor: listed.at(-1), limit };
         const found = await listDueEvents(database.kysely, questionOf(question), page, { from, before });
-        listed.push(...found.map(({ id }) => id));
+        listed.push(...found.map(({ event }) => event.id));
+        for (const { event, change } of found) told.set(event.id, change);
         if (found.length < limit) break;
       }
-      const changes = counted({ ...question, closing: null }).filter(
-        ({ lateFor }) => lateFor !== undefined && lateFor >= from && (before === null || lateFor < before),
-      );
+      const isIn = (closing: number | undefined): boolean =>
+        closing !== undefined && closing >= from && (before === null || closing < before);
+      const isVoid = (event: ClosedEvent): boolean => event.lastFor !== undefined && event.lastFor >= 0;
+      const changes = events
+        .filter((event) => counted({ ...question, closing: null }, [{ ...event, lastFor: undefined }]).length > 0)
+        .filter((event) => isIn(event.lateFor) !== (isVoid(event) && isIn(event.lastFor)));
       expect(listed).toEqual(changes.toSorted(byTimeThenId).map(idOf));
+      for (const { id, lateFor } of changes) expect(told.get(id)).toBe(isIn(lateFor) ? 'added' : 'removed');
     }),
     { seed, numRuns: READS },
   );
 }, 120_000);
 
 test('an event of a due is listed as it was sent', async () => {
-  const [first] = events;
+  const first = events.find(({ lastFor, amends }) => lastFor === undefined && amends === undefined);
   if (first === undefined) throw new Error('there are events');
   const aggregation = AGGREGATION_TYPES.find((each) => meterIds.get(each) === first.meterId) ?? 'COUNT';
   const question = { aggregation, customer: first.customer, start: first.at, end: first.at + 1n, closing: null };
   const listed = await listDueEvents(database.kysely, questionOf(question), { limit: 1000 });
-  expect(listed.find(({ id }) => id === first.id)).toEqual({
+  expect(listed.find(({ event }) => event.id === first.id)?.event).toEqual({
     id: first.id,
     organization_id: organizationId,
     meter_id: first.meterId,

@@ -3,7 +3,7 @@
 import type { Database } from '@weir/db/database';
 import { performMoves } from '@weir/db/moves/perform-moves';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { dumpOf, findInRedis, findInTables, performAllMoves, throwIt } from '../support/erasing.ts';
+import { correctThree, dumpOf, findInRedis, findInTables, performAllMoves, throwIt } from '../support/erasing.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, until, type Organization } from '../support/harness.ts';
 import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
@@ -193,6 +193,7 @@ test('a customer is erased: nothing names it but its invoices, and counts and bi
   // Waits to be settled.
   await track(usageOf(story, '2025-02', 40));
   await keepUncounted(story);
+  await correctThree(story, { token: meters[1]?.token ?? '', customer: ID, says: NOTE });
   const token = await weir.request('POST', '/api/v1/widget/token', { apiKey, body: { customer_external_id: ID } });
   expect(token.status).toBe(201);
 
@@ -333,6 +334,9 @@ async function refusedMeanwhile({ billing, meters, subscription, apiKey }: Story
   await moving('GET', `/meters/${meters[0]?.id}/usage?customer_external_id=${encodeURIComponent(ID)}`);
   await moving('GET', `/meters/${meters[0]?.id}/usage?customer_external_id=${pseudonym}`);
   await moving('POST', '/customers', { external_id: ID });
+  const ofOwn = 'SELECT id FROM events WHERE organization_id = $1 AND customer_external_id = $2 LIMIT 1';
+  const own = await weir.pool.query(ofOwn, [billing.admin.id, ID]);
+  await moving('POST', `/events/${own.rows[0].id}/void`, { reason: NOTE });
   await moving('POST', '/erasures', { customer_external_id: ID });
   await moving('POST', '/usage-moves', { from_external_id: 'beta', to_external_id: ID });
   const token = await weir.request('POST', '/api/v1/widget/token', { apiKey, body: { customer_external_id: ID } });

@@ -4,6 +4,7 @@ import { performMoves } from '@weir/db/moves/perform-moves';
 import type { Database } from '@weir/db/database';
 import type { Redis } from 'ioredis';
 import type { Weir } from './harness.ts';
+import type { Invoicing } from './invoicing.ts';
 
 /** Where a text stands among all that Postgres keeps, as `table: row`. */
 export async function findInTables({ pool }: Weir, ...texts: string[]): Promise<string[]> {
@@ -69,4 +70,31 @@ export function throwIt(error: unknown): never {
 export async function dumpOf(weir: Weir, organizationId: string): Promise<string[]> {
   const rows = await findInTables(weir, organizationId);
   return rows.filter((row) => !/^(accepted_events|api_keys):/.test(row)).toSorted();
+}
+
+interface Tracking {
+  billing: Invoicing;
+  track(events: Record<string, unknown>[]): Promise<{ id: string }[]>;
+}
+
+/** Corrects events of a customer in each way; all are alone in their hours, at the end of a period that is billed. */
+export async function correctThree(
+  { billing, track }: Tracking,
+  { token, customer, says }: { token: string; customer: string; says: string },
+): Promise<void> {
+  const sent = await track(
+    [11, 12, 13].map((hour) => ({
+      meter_token: token,
+      customer_external_id: customer,
+      quantity: 1,
+      timestamp: `2025-02-28T${hour}:59:00Z`,
+      idempotency_key: `${says} ${hour}`,
+      metadata: { user_id: 'ada-user 10', note: says },
+    })),
+  );
+  const [voided = '', amended = '', inBulk = ''] = sent.map(({ id }) => id);
+  const metadata = { user_id: 'ada-user 11', note: says };
+  await billing.post(`/events/${voided}/void`, { reason: says }, 201);
+  await billing.post(`/events/${amended}/amend`, { reason: says, metadata }, 201);
+  await billing.post('/corrections', { corrections: [{ type: 'void', event_id: inBulk, reason: says }] }, 201);
 }

@@ -277,6 +277,17 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
     ['GET /api/v1/events/{id}', ({ event }) => `/events/${event}`],
     ['GET /api/v1/events/{id}', ({ rejected }) => `/events/${rejected}`],
     ['POST /api/v1/events/{id}/replay', ({ rejected }) => `/events/${rejected}/replay`, () => ({})],
+    ['POST /api/v1/events/{id}/void', ({ event }) => `/events/${event}/void`, () => ({ reason: 'a test' })],
+    [
+      'POST /api/v1/events/{id}/amend',
+      ({ event }) => `/events/${event}/amend`,
+      () => ({ reason: 'a test', quantity: 2 }),
+    ],
+    [
+      'POST /api/v1/corrections',
+      () => '/corrections',
+      ({ event }) => ({ corrections: [{ type: 'void', event_id: event, reason: 'a test' }] }),
+    ],
     [
       'POST /api/v1/sdk/track',
       () => '/sdk/track',
@@ -326,6 +337,7 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
     ['GET /api/v1/events', () => '/events?idempotency_key=shared-key'],
     ['GET /api/v1/events', () => '/events?start_date=2020-01-01&reason=metadata.user_id'],
     ['GET /api/v1/events/rejections', () => '/events/rejections'],
+    ['GET /api/v1/corrections', () => '/corrections'],
     ['GET /api/v1/events', ({ event }) => `/events?cursor=${event}`],
     ['GET /api/v1/invoices', () => '/invoices'],
     ['GET /api/v1/invoices', ({ customer }) => `/invoices?customer_id=${customer}`],

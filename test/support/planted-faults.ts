@@ -216,6 +216,26 @@ const FAULTS: [check: string, what: string, text: string, said: string][] = [
     'another meter, customer, time or quantity',
   ],
   [
+    'late_events',
+    'an event that is void for a closing without a correction',
+    'UPDATE late_events SET voids = event_id WHERE closing = 2',
+    'no correction says so',
+  ],
+  [
+    'corrections',
+    'a correction of what was never recorded',
+    `INSERT INTO corrections (organization_id, event_id, id, reason, closing, actor)
+      SELECT organization_id, gen_random_uuid(), gen_random_uuid(), 'x', 2, 'weir' FROM late_events WHERE closing = 2 LIMIT 1`,
+    'it is void, and was never recorded',
+  ],
+  [
+    'corrections',
+    'another event in place of one, of which there is none',
+    `INSERT INTO corrections (organization_id, event_id, id, reason, amended_by, closing, actor)
+      SELECT organization_id, event_id, gen_random_uuid(), 'x', gen_random_uuid(), 2, 'weir' FROM late_events WHERE closing = 2 LIMIT 1`,
+    'counts in its place, and was never recorded',
+  ],
+  [
     'late_events_lost',
     'late events that no invoice will find',
     'UPDATE closings SET number = 4; UPDATE subscriptions SET closing = 4 WHERE id = :subscriptionA',

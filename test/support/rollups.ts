@@ -3,6 +3,8 @@ import { expect } from 'vitest';
 
 // What the rollups should be, made anew of the events; each column counts the rows of a table that are something else.
 
+const COUNTED = `(SELECT * FROM events e WHERE NOT EXISTS (SELECT FROM corrections c WHERE (c.organization_id, c.event_id) = (e.organization_id, e.id)))`;
+
 const OF_EVENTS = `count(*) AS event_count, sum(quantity) AS quantity_sum, min(quantity) AS quantity_min, max(quantity) AS quantity_max,
     max("timestamp") AS last_timestamp, (array_agg(id ORDER BY "timestamp" DESC, id DESC))[1] AS last_event_id,
     (array_agg(quantity ORDER BY "timestamp" DESC, id DESC))[1] AS last_quantity`;
@@ -22,7 +24,7 @@ const timeOf = { hour: `date_trunc('hour', "timestamp", 'UTC')`, day: `date_trun
 function usageDifferences(table: string, time: 'hour' | 'day'): string {
   const amounts = (side: string) => AMOUNTS.map((name) => `${side}.${name}`).join(', ');
   return `(SELECT count(*)::int FROM (
-      SELECT organization_id, meter_id, customer_external_id, ${timeOf[time]} AS ${time}, ${OF_EVENTS} FROM events GROUP BY 1, 2, 3, 4
+      SELECT organization_id, meter_id, customer_external_id, ${timeOf[time]} AS ${time}, ${OF_EVENTS} FROM ${COUNTED} AS events GROUP BY 1, 2, 3, 4
     ) AS s FULL JOIN ${table} r USING (organization_id, meter_id, customer_external_id, ${time})
     WHERE (${amounts('s')}) IS DISTINCT FROM (${amounts('r')})) AS ${table}`;
 }
@@ -32,7 +34,7 @@ const SECONDS = `floor(extract(epoch FROM "timestamp"))::bigint`;
 /** The same for the quarters of whole meters, whose parts are added up. */
 const QUARTER_DIFFERENCES = `(SELECT count(*)::int FROM (
     SELECT organization_id, meter_id, date_bin('15 minutes', "timestamp", TIMESTAMPTZ '2000-01-01 00:00:00Z') AS quarter, ${OF_EVENTS}
-    FROM events GROUP BY 1, 2, 3
+    FROM ${COUNTED} AS events GROUP BY 1, 2, 3
   ) AS s FULL JOIN (
     SELECT organization_id, meter_id, quarter, sum(event_count) AS event_count, sum(quantity_sum) AS quantity_sum,
       min(quantity_min) AS quantity_min, max(quantity_max) AS quantity_max, max(last_timestamp) AS last_timestamp,
@@ -47,7 +49,7 @@ function valueDifferences(table: string, whose: string): string {
   return `(SELECT count(*)::int FROM (
       SELECT ${whose}, to_timestamp(${SECONDS} / 86400 * 86400) AS day, unique_value_hash(metadata) AS value_hash,
         array_agg(${SECONDS} % 86400 / 900) AS numbers
-      FROM events WHERE (organization_id, meter_id) IN (SELECT m.organization_id, m.id FROM meters m WHERE aggregation_type = 'UNIQUE_COUNT')
+      FROM ${COUNTED} AS events WHERE (organization_id, meter_id) IN (SELECT m.organization_id, m.id FROM meters m WHERE aggregation_type = 'UNIQUE_COUNT')
       GROUP BY ${whose}, day, value_hash
     ) AS u FULL JOIN ${table} v USING (${whose}, day, value_hash)
     WHERE (SELECT string_agg((n = ANY (u.numbers))::int::text, '' ORDER BY n) FROM generate_series(0, 95) AS n)
@@ -67,7 +69,7 @@ const GROUPED_EVENTS = `(
     SELECT e.*, m.aggregation_type, CASE WHEN EXISTS (SELECT FROM metadata_groups g WHERE g.meter_id = e.meter_id
       AND g.day = ${timeOf.day} AND g.group_values = group_values(m.metadata_keys, e.metadata))
       THEN array_to_json(group_values(m.metadata_keys, e.metadata))::text ELSE 'overflow' END AS of_group
-    FROM events e JOIN meters m ON (m.organization_id, m.id) = (e.organization_id, e.meter_id) WHERE m.metadata_keys <> '{}'
+    FROM ${COUNTED} e JOIN meters m ON (m.organization_id, m.id) = (e.organization_id, e.meter_id) WHERE m.metadata_keys <> '{}'
   ) AS events`;
 
 /** How many rows of a rollup by group are not what the events give; `row` says what of a row, and `made` what of the events. */
@@ -95,9 +97,9 @@ const timeSql: Record<string, string> = {
   value_hash: 'unique_value_hash(metadata)',
 };
 const OF_USAGE = {
-  made: `ROW(count(*)::numeric, sum(quantity), min(quantity), max(quantity), max("timestamp"),
+  made: `ROW(count(*)::numeric, trim_scale(sum(quantity)), min(quantity), max(quantity), max("timestamp"),
     (array_agg(id ORDER BY "timestamp" DESC, id DESC))[1], (array_agg(quantity ORDER BY "timestamp" DESC, id DESC))[1])::text`,
-  row: `ROW(sum(event_count), sum(quantity_sum), min(quantity_min), max(quantity_max), max(last_timestamp),
+  row: `ROW(sum(event_count), trim_scale(sum(quantity_sum)), min(quantity_min), max(quantity_max), max(last_timestamp),
     (array_agg(last_event_id ORDER BY last_timestamp DESC, last_event_id DESC))[1],
     (array_agg(last_quantity ORDER BY last_timestamp DESC, last_event_id DESC))[1])::text`,
 };

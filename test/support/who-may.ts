@@ -79,6 +79,9 @@ export const WHO_MAY = {
   ],
   /** Customers and what they pay: an admin who is signed in, and service accounts from biller on. */
   biller: [
+    'POST /api/v1/corrections',
+    'POST /api/v1/events/{id}/amend',
+    'POST /api/v1/events/{id}/void',
     'POST /api/v1/credits/{id}/void',
     'POST /api/v1/webhook-endpoints',
     'PATCH /api/v1/webhook-endpoints/{id}',
@@ -135,6 +138,7 @@ export const WHO_MAY = {
   ],
   /** As viewer, and API keys with usage.read. */
   read: [
+    'GET /api/v1/corrections',
     'GET /api/v1/customers',
     'GET /api/v1/customers/{id}',
     'GET /api/v1/customers/{id}/entitlements',

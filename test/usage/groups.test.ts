@@ -10,6 +10,7 @@ import { newId } from '@weir/shared/ids';
 import fc from 'fast-check';
 import { hash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { correctSome, correctThird } from '../support/correcting.ts';
 import { signUp, until, type Answer, type Organization } from '../support/harness.ts';
 import { aroundNothing, instant, MOMENTS, ZONES } from '../support/moments.ts';
 import { openTestDatabase } from '../support/test-database.ts';
@@ -155,10 +156,15 @@ test('events are kept by the keys of their meter, whenever those change and howe
       );
     if (round > 5) await backfillGroups(database, 1);
     await recorded;
+    // By the keys of before.
+    if (round === 2) await correctSome(database, admin.id, events, events.slice(0, 20));
   }
   for (const { status, body } of (await changed) ?? []) expect([status, body.metadata_keys]).toEqual([200, KEYS]);
   await backfillGroups(database, 60_000);
   expect((await weir.pool.query('SELECT FROM metadata_backfills')).rowCount).toBe(0);
+  await expectRollupsToEqualEvents(weir.pool);
+  const deliverAgain = () => Promise.all(batches.map((batch) => recordEvents(database.pool, batch)));
+  await correctThird(database, admin.id, events, deliverAgain);
   await expectRollupsToEqualEvents(weir.pool);
 }, 60_000);
 

@@ -3,6 +3,7 @@ import { recordEvents, type RecordableEvent } from '@weir/db/record';
 import { newId } from '@weir/shared/ids';
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
+import { correct } from '../support/correcting.ts';
 import { signUp, type Answer } from '../support/harness.ts';
 import { aroundNothing, draftsOf, MOMENTS, ZONES } from '../support/moments.ts';
 import {
@@ -18,6 +19,8 @@ import {
   type Grouping,
   type ModelEvent,
 } from '../support/usage-model.ts';
+import { expectRollupsToEqualEvents } from '../support/rollups.ts';
+import { openTestDatabase } from '../support/test-database.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 // A failure prints the seed: write it here to see the same events and reads again.
@@ -83,6 +86,38 @@ async function record(organizationId: string): Promise<void> {
   while (deliveries.length > 0) {
     await Promise.all(deliveries.splice(0, 4).map((batch) => recordEvents(weir.pool, batch)));
   }
+  await correctSome(organizationId, batches);
+}
+
+/** Takes a third of the events out of the count, and gives half of these others in their place, while all are delivered once more. */
+async function correctSome(organizationId: string, batches: RecordableEvent[][]): Promise<void> {
+  const database = openTestDatabase(weir);
+  const others = fc.sample(drafts, { numRuns: EVENTS, seed: seed + 1 });
+  const isCorrected = (index: number): boolean => index % 3 === 0;
+  const correctPart = async (part: number): Promise<ModelEvent[]> => {
+    const chosen = [...events.entries()].filter(([index]) => isCorrected(index) && index % 4 === part);
+    const asked = chosen.map(([index, event]) => {
+      const { at, quantity, user } = others[index] ?? { ...event, user: { json: '1', name: '1' } };
+      const amendment = { quantity, timestamp: isoOf(at), metadata: `{"user_id": ${user.json}}` };
+      const made = { ...event, at, quantity, user: user.name };
+      return { made, eventId: event.id, reason: 'a test', amendment: index % 2 === 0 ? amendment : undefined };
+    });
+    const corrections = await correct(database, organizationId, asked);
+    return asked.flatMap(({ made }, index) => {
+      const id = corrections[index]?.amended_by;
+      return id == null ? [] : [{ ...made, id }];
+    });
+  };
+  const [parts] = await Promise.all([
+    Promise.all([0, 1, 2, 3].map(correctPart)),
+    (async () => {
+      for (const batch of batches) await recordEvents(database.pool, batch);
+    })(),
+  ]);
+  const left = events.filter((_, index) => !isCorrected(index));
+  events.splice(0, Infinity, ...left, ...parts.flat());
+  await database.close();
+  await expectRollupsToEqualEvents(weir.pool);
 }
 
 const point = fc.record({

@@ -81,6 +81,7 @@ import type { Ingest } from './ingest/ingest.ts';
 import { buildMeterCache } from './ingest/meter-cache.ts';
 import { trackRoutes } from './ingest/track.ts';
 import type { ApiSettings } from './settings.ts';
+import { correctionRoutes } from './usage/correction-routes.ts';
 import { eventRoutes } from './usage/event-routes.ts';
 import { overviewRoute } from './usage/overview-route.ts';
 import { usageMoveRoutes } from './usage/usage-move-routes.ts';
@@ -282,7 +283,9 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   lineRoutes(app, { database, guards, turns });
   invoiceLineListRoute(app, { database, guards, turns });
   upcomingRoutes(app, { database, guards, turns });
-  eventRoutes(app, { guards, database, queue, ingest, aheadSeconds: settings.TIMESTAMP_AHEAD_SECONDS });
+  const eventDeps = { guards, database, queue, ingest, aheadSeconds: settings.TIMESTAMP_AHEAD_SECONDS };
+  eventRoutes(app, eventDeps);
+  correctionRoutes(app, eventDeps);
   overviewRoute(app, { guards, database, queue });
   usageRoutes(app, { database, guards, turns });
   usageMoveRoutes(app, { database, guards });

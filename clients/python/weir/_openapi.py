@@ -99,9 +99,20 @@ class MeterCustomersPage(TypedDict):
     period_end: str
 
 
+class EventCorrection(TypedDict):
+    id: str
+    reason: str
+    #: The event that counts in place of the one that is void.
+    amended_by: Optional[str]
+    #: user: and the id of a user, or service_account: and that of a service account.
+    actor: str
+    created_at: str
+
+
 class _EventReceipt(TypedDict):
     id: str
-    status: Literal["queued", "recorded", "rejected", "duplicate"]
+    #: A voided event was recorded, and a correction has taken it out of the count.
+    status: Literal["queued", "recorded", "voided", "rejected", "duplicate"]
     meter_id: str
     customer_external_id: str
     quantity: str
@@ -116,6 +127,11 @@ class EventReceipt(_EventReceipt, total=False):
     reason: str
     #: The event that holds the idempotency key; for duplicates.
     duplicate_of: str
+    correction: EventCorrection
+    #: The voided event in whose place this one counts; where there is one.
+    amends: str
+    #: Whether the event came in or was voided since the line before; for lines with changes=true.
+    change: Literal["added", "removed"]
 
 
 class CursorMeta(TypedDict):

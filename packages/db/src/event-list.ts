@@ -16,6 +16,7 @@ import {
   type StoredRow,
 } from './events.ts';
 import { ROLLUPS } from './rollups.ts';
+import { IS_VOID } from './usage/usage-rows.ts';
 
 /** Which events to list. */
 export interface EventFilter {
@@ -35,7 +36,8 @@ export interface EventFilter {
   aheadSeconds: number;
 }
 
-const STATUSES: readonly EventStatus[] = ['recorded', 'duplicate', 'rejected'];
+/** Where events are kept: those that are recorded may be void. */
+const PLACES = ['recorded', 'duplicate', 'rejected'] as const;
 
 /** The events of an organization that match all that is given, newest first by id, at most `filter.limit`. */
 export async function listStoredEvents(
@@ -43,14 +45,14 @@ export async function listStoredEvents(
   organizationId: string,
   filter: EventFilter,
 ): Promise<StoredEvent[]> {
-  const asked = STATUSES.filter(
-    (status) =>
-      status === (filter.status ?? status) && (filter.reason === undefined || status === ('rejected' as const)),
+  const wanted = filter.status === 'voided' ? 'recorded' : filter.status;
+  const asked = PLACES.filter(
+    (place) => place === (wanted ?? place) && (filter.reason === undefined || place === 'rejected'),
   );
-  const pages = asked.map((status) =>
-    status === 'recorded'
+  const pages = asked.map((place) =>
+    place === 'recorded'
       ? recordedPage(database, organizationId, filter)
-      : keptPage(database, organizationId, filter, status),
+      : keptPage(database, organizationId, filter, place),
   );
   const rows = (await Promise.all(pages)).flat();
   return rows
@@ -62,6 +64,8 @@ export async function listStoredEvents(
 async function recordedPage(database: Database, organizationId: string, filter: EventFilter): Promise<StoredRow[]> {
   const { meterId, customerExternalId, idempotencyKey, since, until, before, limit, aheadSeconds } = filter;
   let query = recordedRows(database, organizationId, await sourceOf(database, organizationId, filter));
+  if (filter.status !== undefined)
+    query = query.where(sql<SqlBool>`${sql.raw(IS_VOID)} = ${filter.status === 'voided'}`);
   if (meterId !== undefined) query = query.where('meter_id', '=', meterId);
   if (customerExternalId !== undefined) query = query.where('customer_external_id', '=', customerExternalId);
   if (idempotencyKey !== undefined) query = query.where('idempotency_key', '=', idempotencyKey);
@@ -110,7 +114,8 @@ async function keptPage(
 
 /** From where the recorded events of a filter are taken. */
 async function sourceOf(database: Database, organizationId: string, filter: EventFilter): Promise<RawBuilder<unknown>> {
-  const { idempotencyKey } = filter;
+  const { idempotencyKey, status } = filter;
+  if (status === 'voided') return sql`(${voidedOf(organizationId)})`;
   if (idempotencyKey !== undefined) {
     return sql`(SELECT * FROM events WHERE organization_id = ${organizationId}::uuid AND id = (
       SELECT event_id FROM idempotency_keys
@@ -172,7 +177,14 @@ function daysOf(organizationId: string, { meterId, customerExternalId, since, un
     ) AS days WHERE meters.organization_id = ${organizationId}::uuid AND ${ofMeter}`;
 }
 
-/** The events of a filter, one day after the other. */
+/** All that are void, of whatever days: one of which every event is void has no row. */
+function voidedOf(organizationId: string) {
+  return sql`SELECT found.* FROM corrections CROSS JOIN LATERAL (
+      SELECT * FROM events WHERE organization_id = ${organizationId}::uuid AND id = corrections.event_id OFFSET 0
+    ) AS found WHERE corrections.organization_id = ${organizationId}::uuid`;
+}
+
+/** The events of a filter, one day after the other, and those that are void. */
 function lookedUp(organizationId: string, filter: EventFilter) {
   const since = filter.since === undefined ? sql`day_of.day` : sql`greatest(day_of.day, ${filter.since}::timestamptz)`;
   const nextDay = sql`day_of.day + interval '24 hours'`;
@@ -181,8 +193,8 @@ function lookedUp(organizationId: string, filter: EventFilter) {
       SELECT * FROM events WHERE event_stream(meter_id, customer_external_id) = event_stream(day_of.meter_id, day_of.customer_external_id)
         AND (organization_id = ${organizationId}::uuid) IS TRUE
         AND meter_id = day_of.meter_id AND customer_external_id = day_of.customer_external_id
-        AND "timestamp" >= ${since} AND "timestamp" < ${until} OFFSET 0
-    ) AS found)`;
+        AND "timestamp" >= ${since} AND "timestamp" < ${until} AND NOT ${sql.raw(IS_VOID)} OFFSET 0
+    ) AS found ${filter.status === 'recorded' ? sql`` : sql`UNION ALL ${voidedOf(organizationId)}`})`;
 }
 
 /** Events that were rejected for one reason on one meter and not replayed yet. */

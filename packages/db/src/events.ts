@@ -2,9 +2,11 @@ import type { StagedEvent, UsageEvent } from '@weir/shared/event';
 import type { AggregationType, MeterStatus } from '@weir/shared/meter';
 import { sql, type RawBuilder, type SelectQueryBuilder, type SqlBool } from 'kysely';
 import { plainArray, textArray } from './array-text.ts';
+import { AMENDS, CORRECTION_JSON, type EventCorrection } from './corrections/corrections.ts';
 import type { Database } from './database.ts';
 import { EVENT_JSON } from './event-json.ts';
 import type { Tables } from './schema.ts';
+import { IS_VOID } from './usage/usage-rows.ts';
 
 /** A meter, as the track path knows it. */
 export interface TrackedMeter {
@@ -63,13 +65,17 @@ export async function findMetersByFeature(
   return found;
 }
 
-export type EventStatus = 'recorded' | 'rejected' | 'duplicate';
+/** A voided event was recorded, and a correction has taken it out of the count. */
+export type EventStatus = 'recorded' | 'voided' | 'rejected' | 'duplicate';
 
 /** An event that has left the queue, whatever became of it. One that was rejected is kept as it was staged. */
-export type StoredEvent = { reason?: string; duplicate_of?: string } & (
-  | { status: 'rejected'; event: StagedEvent }
-  | { status: 'recorded' | 'duplicate'; event: UsageEvent }
-);
+export type StoredEvent = {
+  reason?: string;
+  duplicate_of?: string;
+  correction?: EventCorrection;
+  /** The event in whose place this one counts. */
+  amends?: string;
+} & ({ status: 'rejected'; event: StagedEvent } | { status: 'recorded' | 'voided' | 'duplicate'; event: UsageEvent });
 
 /** The same, as it is read. */
 export interface StoredRow {
@@ -78,7 +84,14 @@ export interface StoredRow {
   event: string;
   reason: string | null;
   duplicate_of: string | null;
+  correction: EventCorrection | null;
+  amends: string | null;
 }
+
+const NO_CORRECTION = [
+  sql<EventCorrection | null>`NULL`.as('correction'),
+  sql<string | null>`NULL`.as('amends'),
+] as const;
 
 // An event that was replayed with two keys at the same moment may be recorded under one and a duplicate under the other. One
 // that was recorded (or found to be a duplicate) after a replay may for a moment still stand among the rejected ones. What
@@ -118,11 +131,13 @@ export function recordedRows(
     .selectFrom(source.$castTo<Tables['events']>().as('events'))
     .where('organization_id', '=', organizationId)
     .select([
-      sql<EventStatus>`'recorded'`.as('status'),
+      sql<EventStatus>`CASE WHEN ${sql.raw(IS_VOID)} THEN 'voided' ELSE 'recorded' END`.as('status'),
       'id',
       sql<string>`${sql.raw(EVENT_JSON)}`.as('event'),
       sql<string | null>`NULL`.as('reason'),
       sql<string | null>`NULL`.as('duplicate_of'),
+      sql<EventCorrection | null>`${sql.raw(CORRECTION_JSON)}`.as('correction'),
+      sql<string | null>`${sql.raw(AMENDS)}`.as('amends'),
     ]);
 }
 
@@ -141,6 +156,7 @@ export function duplicateRows(
       'event',
       sql<string | null>`NULL`.as('reason'),
       'duplicate_of',
+      ...NO_CORRECTION,
     ]);
 }
 
@@ -159,6 +175,7 @@ export function rejectedRows(
       'event',
       'reason',
       sql<string | null>`NULL`.as('duplicate_of'),
+      ...NO_CORRECTION,
     ]);
 }
 
@@ -169,6 +186,8 @@ export function storedEvent(row: StoredRow): StoredEvent {
     event: JSON.parse(row.event) as unknown,
     ...(row.reason !== null && { reason: row.reason }),
     ...(row.duplicate_of !== null && { duplicate_of: row.duplicate_of }),
+    ...(row.correction !== null && { correction: row.correction }),
+    ...(row.amends !== null && { amends: row.amends }),
   } as StoredEvent;
 }
 

@@ -3,7 +3,7 @@
 // their ids: one that Redis has as well is recorded once, whoever comes first.
 
 import { errorCodeOf } from '@weir/shared/errors';
-import type { StagedEvent } from '@weir/shared/event';
+import type { StagedEvent, UsageEvent } from '@weir/shared/event';
 import { epochMsOfId } from '@weir/shared/ids';
 import { monthOf } from '@weir/shared/month-counts';
 import type pg from 'pg';
@@ -133,7 +133,8 @@ async function inTransaction<Part extends { event: StagedEvent }>(
           if (held.length > 0) await forgetClaims(client, claims.filter(isOneOf(held)));
           // What was there already may be on this server alone: the commit waits for the standby.
           if (counted.length < open.length) await client.query(BARRIER);
-          await countAccepted(client, counted, flush.options.isPerhapsStaged);
+          if (flush.options.isPerhapsStaged) await insertPerhapsStaged(client, counted);
+          else await countAccepted(client, counted);
           for (const { event } of part) if (revoked.has(event.id)) answers.set(event.id, REVOKED);
           requireTime(flush);
           isCommitting = true;
@@ -310,16 +311,11 @@ const rejectPart: Write<RejectedEvent> = async (_flush, client, part) => {
   return { held, counted: events.filter(({ id }) => fresh.has(id)) };
 };
 
-/** The last thing of a transaction: whoever counts for the same organization waits for it from here on. */
-async function countAccepted(
-  client: pg.PoolClient,
-  events: readonly StagedEvent[],
-  isPerhapsStaged: boolean,
+/** Counts events as accepted. The last thing of a transaction: whoever counts for the same organization waits for it from here on. */
+export async function countAccepted(
+  client: Pick<pg.ClientBase, 'query'>,
+  events: readonly UsageEvent[],
 ): Promise<void> {
-  if (isPerhapsStaged) {
-    await insertPerhapsStaged(client, events);
-    return;
-  }
   const counts = new Map<string, { organizationId: string; month: string; events: number }>();
   for (const { id, organization_id: organizationId } of events) {
     const month = monthOf(epochMsOfId(id));

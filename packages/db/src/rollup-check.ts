@@ -23,6 +23,7 @@ import {
   type Rollup,
 } from './rollups.ts';
 import type { Tables } from './schema.ts';
+import { IS_VOID } from './usage/usage-rows.ts';
 
 /** The rows of a unit; see `run`. */
 const ofUnit = ({ grain }: Rollup): string =>
@@ -135,6 +136,7 @@ async function copyEvents(transaction: Transaction<Tables>, unit: Unit): Promise
         WHERE organization_id = ${organizationId}::uuid AND id = ${meterId}::uuid) AS meter ON true
       WHERE organization_id = ${organizationId}::uuid AND meter_id = ${meterId}::uuid
         AND "timestamp" >= ${startOf(month)}::timestamptz AND "timestamp" < ${startOf(monthAfter(month))}::timestamptz
+        AND NOT ${sql.raw(IS_VOID)}
       OFFSET 0) AS found`.execute(transaction);
   // It has no statistics of its own, and the planner would guess.
   await sql`ANALYZE unit_events`.execute(transaction);

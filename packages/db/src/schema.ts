@@ -264,6 +264,17 @@ interface Events {
   metadata: Record<string, unknown> | null;
 }
 
+interface Corrections {
+  organization_id: string;
+  event_id: string;
+  id: string;
+  reason: string;
+  amended_by: string | null;
+  closing: ColumnType<string, never, never>;
+  actor: string;
+  created_at: ColumnType<string, never, never>;
+}
+
 interface DuplicateEvents {
   organization_id: string;
   id: string;
@@ -310,6 +321,7 @@ export interface Tables extends BillingTables, WebhookTables {
   customers: Customers;
   usage_moves: UsageMoves;
   events: Events;
+  corrections: Corrections;
   duplicate_events: DuplicateEvents;
   rejected_events: RejectedEvents;
   reconciliations: Reconciliations;

@@ -142,6 +142,14 @@ SELECT
                               AND (organization_id = $1::uuid) IS TRUE
                               AND meter_id = $2::uuid
                               AND customer_external_id = customer
+                              AND NOT EXISTS (
+                                SELECT
+                                FROM corrections
+                                WHERE
+                                  corrections.organization_id = events.organization_id
+                                  AND corrections.event_id = events.id
+                                OFFSET 0
+                              )
                               AND "timestamp" >= greatest(cut.hour, $6::timestamptz)
                               AND "timestamp" < $7::timestamptz
                             OFFSET 0
@@ -305,6 +313,14 @@ SELECT
                               AND (organization_id = $1::uuid) IS TRUE
                               AND meter_id = $2::uuid
                               AND customer_external_id = customer
+                              AND NOT EXISTS (
+                                SELECT
+                                FROM corrections
+                                WHERE
+                                  corrections.organization_id = events.organization_id
+                                  AND corrections.event_id = events.id
+                                OFFSET 0
+                              )
                               AND "timestamp" >= greatest(cut.hour, $6::timestamptz)
                               AND "timestamp" < $7::timestamptz
                             OFFSET 0
@@ -431,6 +447,12 @@ SELECT
               AND (organization_id = $1::uuid) IS TRUE
               AND meter_id = $2::uuid
               AND customer_external_id = kept.customer
+              AND NOT EXISTS (
+                SELECT
+                FROM corrections
+                WHERE corrections.organization_id = events.organization_id AND corrections.event_id = events.id
+                OFFSET 0
+              )
               AND "timestamp" >= greatest($8::timestamptz, kept.day)
               AND "timestamp" < $7::timestamptz
             ORDER BY "timestamp"

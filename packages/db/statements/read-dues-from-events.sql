@@ -6,7 +6,7 @@ WITH
         SELECT
         FROM
           (
-            SELECT "timestamp", event_id, quantity
+            SELECT "timestamp", event_id, quantity, voids
             FROM late_events
             WHERE
               organization_id = due.organization_id
@@ -51,11 +51,12 @@ WITH
               CASE WHEN due.aggregation IN ('UNIQUE_COUNT') THEN unique_value_hash (metadata)
               END AS value_hash,
               CASE
-                WHEN due.has_late THEN EXISTS (
+                WHEN due.has_late
+                AND EXISTS (
                   SELECT
                   FROM
                     (
-                      SELECT "timestamp", event_id, quantity
+                      SELECT "timestamp", event_id, quantity, voids
                       FROM late_events
                       WHERE
                         organization_id = due.organization_id
@@ -67,8 +68,33 @@ WITH
                       OFFSET 0
                     ) AS late
                   WHERE event_id = id
+                ) THEN true
+                ELSE EXISTS (
+                  SELECT
+                  FROM corrections
+                  WHERE corrections.organization_id = events.organization_id AND corrections.event_id = events.id
+                  OFFSET 0
                 )
-                ELSE false
+                AND NOT (
+                  due.has_late
+                  AND EXISTS (
+                    SELECT
+                    FROM
+                      (
+                        SELECT "timestamp", event_id, quantity, voids
+                        FROM late_events
+                        WHERE
+                          organization_id = due.organization_id
+                          AND meter_id = due.meter_id
+                          AND customer_external_id = due.customer_external_id
+                          AND "timestamp" >= events."timestamp"
+                          AND "timestamp" < events."timestamp" + interval '1 microsecond'
+                          AND late_events.closing >= due.closing
+                        OFFSET 0
+                      ) AS late
+                    WHERE voids = id
+                  )
+                )
               END AS shows_late
             FROM events
             WHERE

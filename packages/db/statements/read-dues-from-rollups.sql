@@ -6,7 +6,7 @@ WITH
         SELECT
         FROM
           (
-            SELECT "timestamp", event_id, quantity
+            SELECT "timestamp", event_id, quantity, voids
             FROM late_events
             WHERE
               organization_id = due.organization_id
@@ -50,7 +50,7 @@ WITH
               SELECT
               FROM
                 (
-                  SELECT "timestamp", event_id, quantity
+                  SELECT "timestamp", event_id, quantity, voids
                   FROM late_events
                   WHERE
                     organization_id = due.organization_id
@@ -62,7 +62,8 @@ WITH
                   OFFSET 0
                 ) AS late
               WHERE
-                CASE due.aggregation
+                voids IS NULL
+                AND CASE due.aggregation
                   WHEN 'MAX' THEN late.quantity = quantity_max
                   WHEN 'MIN' THEN late.quantity = quantity_min
                   WHEN 'LAST' THEN late.event_id = last_event_id
@@ -101,7 +102,7 @@ WITH
               SELECT
               FROM
                 (
-                  SELECT "timestamp", event_id, quantity
+                  SELECT "timestamp", event_id, quantity, voids
                   FROM late_events
                   WHERE
                     organization_id = due.organization_id
@@ -113,7 +114,8 @@ WITH
                   OFFSET 0
                 ) AS late
               WHERE
-                CASE due.aggregation
+                voids IS NULL
+                AND CASE due.aggregation
                   WHEN 'MAX' THEN late.quantity = quantity_max
                   WHEN 'MIN' THEN late.quantity = quantity_min
                   WHEN 'LAST' THEN late.event_id = last_event_id
@@ -163,7 +165,7 @@ WITH
               SELECT
               FROM
                 (
-                  SELECT "timestamp", event_id, quantity
+                  SELECT "timestamp", event_id, quantity, voids
                   FROM late_events
                   WHERE
                     organization_id = due.organization_id
@@ -184,6 +186,12 @@ WITH
           AND (organization_id = due.organization_id) IS TRUE
           AND meter_id = due.meter_id
           AND customer_external_id = due.customer_external_id
+          AND NOT EXISTS (
+            SELECT
+            FROM corrections
+            WHERE corrections.organization_id = events.organization_id AND corrections.event_id = events.id
+            OFFSET 0
+          )
           AND "timestamp" >= stretch.since
           AND "timestamp" < stretch.before
         OFFSET 0
@@ -204,7 +212,7 @@ WITH
               SELECT
               FROM
                 (
-                  SELECT "timestamp", event_id, quantity
+                  SELECT "timestamp", event_id, quantity, voids
                   FROM late_events
                   WHERE
                     organization_id = due.organization_id
@@ -216,7 +224,8 @@ WITH
                   OFFSET 0
                 ) AS late
               WHERE
-                CASE due.aggregation
+                voids IS NULL
+                AND CASE due.aggregation
                   WHEN 'MAX' THEN late.quantity = quantity_max
                   WHEN 'MIN' THEN late.quantity = quantity_min
                   WHEN 'LAST' THEN late.event_id = last_event_id
@@ -249,7 +258,7 @@ WITH
               SELECT
               FROM
                 (
-                  SELECT "timestamp", event_id, quantity
+                  SELECT "timestamp", event_id, quantity, voids
                   FROM late_events
                   WHERE
                     organization_id = due.organization_id
@@ -270,11 +279,66 @@ WITH
           AND (organization_id = due.organization_id) IS TRUE
           AND meter_id = due.meter_id
           AND customer_external_id = due.customer_external_id
+          AND NOT EXISTS (
+            SELECT
+            FROM corrections
+            WHERE corrections.organization_id = events.organization_id AND corrections.event_id = events.id
+            OFFSET 0
+          )
           AND "timestamp" >= stretch.at
           AND "timestamp" < stretch.at + interval '1 hour'
         OFFSET 0
       ) AS found
     WHERE stretch.shows_late
+  ),
+  voided_later AS MATERIALIZED (
+    SELECT n, due.aggregation, found.*
+    FROM
+      due
+      CROSS JOIN LATERAL (
+        SELECT
+          "timestamp" AS at, 1 AS event_count, quantity AS quantity_sum, quantity AS quantity_min,
+          quantity AS quantity_max, "timestamp" AS last_timestamp, id AS last_event_id, quantity AS last_quantity,
+          false AS shows_late
+        FROM
+          (
+            SELECT "timestamp", quantity, voids AS id
+            FROM
+              (
+                SELECT "timestamp", event_id, quantity, voids
+                FROM late_events
+                WHERE
+                  organization_id = due.organization_id
+                  AND meter_id = due.meter_id
+                  AND customer_external_id = due.customer_external_id
+                  AND "timestamp" >= due.since
+                  AND "timestamp" < due.before
+                  AND late_events.closing >= due.closing
+                OFFSET 0
+              ) AS late
+            WHERE voids IS NOT NULL
+          ) AS events
+        WHERE
+          NOT EXISTS (
+            SELECT
+            FROM
+              (
+                SELECT "timestamp", event_id, quantity, voids
+                FROM late_events
+                WHERE
+                  organization_id = due.organization_id
+                  AND meter_id = due.meter_id
+                  AND customer_external_id = due.customer_external_id
+                  AND "timestamp" >= events."timestamp"
+                  AND "timestamp" < events."timestamp" + interval '1 microsecond'
+                  AND late_events.closing >= due.closing
+                OFFSET 0
+              ) AS late
+            WHERE event_id = id
+          )
+        OFFSET 0
+      ) AS found
+    WHERE due.has_late AND due.aggregation IN ('MAX', 'MIN', 'LAST')
   ),
   extremes AS MATERIALIZED (
     SELECT
@@ -300,6 +364,10 @@ WITH
         UNION ALL
         SELECT *
         FROM events_of_hours
+        WHERE NOT shows_late AND aggregation IN ('MAX', 'MIN', 'LAST')
+        UNION ALL
+        SELECT *
+        FROM voided_later
         WHERE NOT shows_late AND aggregation IN ('MAX', 'MIN', 'LAST')
       ) AS shown
     GROUP BY n
@@ -328,7 +396,7 @@ WITH
                   SELECT bit_or(quarter_bit ("timestamp"))
                   FROM
                     (
-                      SELECT "timestamp", event_id, quantity
+                      SELECT "timestamp", event_id, quantity, voids
                       FROM late_events
                       WHERE
                         organization_id = due.organization_id
@@ -362,7 +430,7 @@ WITH
             SELECT DISTINCT date_bin('15 minutes', "timestamp", TIMESTAMPTZ '2000-01-01 00:00:00Z') AS at
             FROM
               (
-                SELECT "timestamp", event_id, quantity
+                SELECT "timestamp", event_id, quantity, voids
                 FROM late_events
                 WHERE
                   organization_id = due.organization_id
@@ -378,11 +446,12 @@ WITH
             SELECT
               unique_value_hash (metadata) AS value_hash,
               CASE
-                WHEN due.has_late THEN EXISTS (
+                WHEN due.has_late
+                AND EXISTS (
                   SELECT
                   FROM
                     (
-                      SELECT "timestamp", event_id, quantity
+                      SELECT "timestamp", event_id, quantity, voids
                       FROM late_events
                       WHERE
                         organization_id = due.organization_id
@@ -394,8 +463,33 @@ WITH
                       OFFSET 0
                     ) AS late
                   WHERE event_id = id
+                ) THEN true
+                ELSE EXISTS (
+                  SELECT
+                  FROM corrections
+                  WHERE corrections.organization_id = events.organization_id AND corrections.event_id = events.id
+                  OFFSET 0
                 )
-                ELSE false
+                AND NOT (
+                  due.has_late
+                  AND EXISTS (
+                    SELECT
+                    FROM
+                      (
+                        SELECT "timestamp", event_id, quantity, voids
+                        FROM late_events
+                        WHERE
+                          organization_id = due.organization_id
+                          AND meter_id = due.meter_id
+                          AND customer_external_id = due.customer_external_id
+                          AND "timestamp" >= events."timestamp"
+                          AND "timestamp" < events."timestamp" + interval '1 microsecond'
+                          AND late_events.closing >= due.closing
+                        OFFSET 0
+                      ) AS late
+                    WHERE voids = id
+                  )
+                )
               END AS shows_late
             FROM events
             WHERE
@@ -431,10 +525,12 @@ WITH
             FROM
               due
               CROSS JOIN LATERAL (
-                SELECT - count(*), - sum(quantity)
+                SELECT
+                  sum(CASE WHEN voids IS NULL THEN -1 ELSE 1 END),
+                  sum(CASE WHEN voids IS NULL THEN -1 ELSE 1 END * quantity)
                 FROM
                   (
-                    SELECT "timestamp", event_id, quantity
+                    SELECT "timestamp", event_id, quantity, voids
                     FROM late_events
                     WHERE
                       organization_id = due.organization_id

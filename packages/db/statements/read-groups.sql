@@ -165,6 +165,14 @@ WITH
                       AND (organization_id = $1::uuid) IS TRUE
                       AND meter_id = $2::uuid
                       AND customer_external_id = customer
+                      AND NOT EXISTS (
+                        SELECT
+                        FROM corrections
+                        WHERE
+                          corrections.organization_id = events.organization_id
+                          AND corrections.event_id = events.id
+                        OFFSET 0
+                      )
                       AND "timestamp" >= greatest(cut.hour, $7::timestamptz)
                       AND "timestamp" < $8::timestamptz
                     OFFSET 0
@@ -287,6 +295,12 @@ SELECT
               AND (organization_id = $1::uuid) IS TRUE
               AND meter_id = $2::uuid
               AND customer_external_id = kept.customer
+              AND NOT EXISTS (
+                SELECT
+                FROM corrections
+                WHERE corrections.organization_id = events.organization_id AND corrections.event_id = events.id
+                OFFSET 0
+              )
               AND "timestamp" >= greatest($10::timestamptz, kept.day)
               AND "timestamp" < $8::timestamptz
             ORDER BY "timestamp"
@@ -331,6 +345,12 @@ SELECT
                 AND (organization_id = $1::uuid) IS TRUE
                 AND meter_id = $2::uuid
                 AND customer_external_id = present.customer
+                AND NOT EXISTS (
+                  SELECT
+                  FROM corrections
+                  WHERE corrections.organization_id = events.organization_id AND corrections.event_id = events.id
+                  OFFSET 0
+                )
                 AND "timestamp" >= greatest($10::timestamptz, kept.hour)
                 AND "timestamp" < $8::timestamptz
                 AND group_of (organization_id, meter_id, $3::text[], "timestamp", metadata) = kept.group_hash

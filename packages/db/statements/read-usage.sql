@@ -63,6 +63,12 @@ SELECT
                   AND (organization_id = $1::uuid) IS TRUE
                   AND meter_id = $2::uuid
                   AND customer_external_id = customer
+                  AND NOT EXISTS (
+                    SELECT
+                    FROM corrections
+                    WHERE corrections.organization_id = events.organization_id AND corrections.event_id = events.id
+                    OFFSET 0
+                  )
                   AND "timestamp" >= since
                   AND "timestamp" < before
                 OFFSET 0
@@ -142,6 +148,12 @@ SELECT
                   AND (organization_id = $1::uuid) IS TRUE
                   AND meter_id = $2::uuid
                   AND customer_external_id = customer
+                  AND NOT EXISTS (
+                    SELECT
+                    FROM corrections
+                    WHERE corrections.organization_id = events.organization_id AND corrections.event_id = events.id
+                    OFFSET 0
+                  )
                   AND "timestamp" >= greatest(cut.hour, $9::timestamptz)
                   AND "timestamp" < $10::timestamptz
                 OFFSET 0

@@ -38,6 +38,7 @@ export type {
   CustomersQuery,
   CustomerUsage,
   Entitlement,
+  EventCorrection,
   EventReceipt,
   EventsPage,
   EventsQuery,

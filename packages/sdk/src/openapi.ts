@@ -45,7 +45,7 @@ export interface MeterCustomersQuery extends WindowQuery {
 }
 
 export interface EventsQuery {
-  status?: 'recorded' | 'rejected' | 'duplicate' | undefined;
+  status?: 'recorded' | 'voided' | 'rejected' | 'duplicate' | undefined;
   meter_id?: string | undefined;
   meter_token?: string | undefined;
   customer_external_id?: string | undefined;
@@ -173,13 +173,29 @@ export interface MeterCustomersPage {
   period_end: string;
 }
 
+export interface EventCorrection {
+  id: string;
+  reason: string;
+  /** The event that counts in place of the one that is void. */
+  amended_by: string | null;
+  /** user: and the id of a user, or service_account: and that of a service account. */
+  actor: string;
+  created_at: string;
+}
+
 export interface EventReceipt {
   id: string;
-  status: 'queued' | 'recorded' | 'rejected' | 'duplicate';
+  /** A voided event was recorded, and a correction has taken it out of the count. */
+  status: 'queued' | 'recorded' | 'voided' | 'rejected' | 'duplicate';
   /** Why the event is not counted; for rejected events. */
   reason?: string;
   /** The event that holds the idempotency key; for duplicates. */
   duplicate_of?: string;
+  correction?: EventCorrection;
+  /** The voided event in whose place this one counts; where there is one. */
+  amends?: string;
+  /** Whether the event came in or was voided since the line before; for lines with changes=true. */
+  change?: 'added' | 'removed';
   meter_id: string;
   customer_external_id: string;
   quantity: string;

@@ -47,6 +47,8 @@ export type ErrorCode =
   | 'request_under_way'
   | 'duplicate_event'
   | 'not_replayable'
+  | 'not_correctable'
+  | 'already_voided'
   | 'payload_too_large'
   | 'unsupported_media_type'
   | 'expectation_failed'

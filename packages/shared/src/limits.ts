@@ -20,6 +20,12 @@ export const LIMIT_TABLE = {
     of: 'events in one `POST /sdk/track/batch`',
     why: 'each has an outcome of its own, in one answer; it is what leaves for Redis in one step',
   },
+  corrections: {
+    under: 'Events',
+    max: 1_000,
+    of: 'events in one `POST /corrections`',
+    why: 'all of them are one transaction, for which others wait',
+  },
   metadataKeys: { under: 'Events', max: 50, of: 'keys of `metadata` itself', why: 'what lies within counts as bytes' },
   metadataLevels: {
     under: 'Events',

@@ -120,6 +120,16 @@ const MEANINGS_OF: Record<string, Meanings> = {
   'post /api/v1/usage-moves': { from_external_id: fc.uuid(), to_external_id: fc.uuid() },
   // Most events are counted, and only a rejected one can be replayed.
   'post /api/v1/events/{id}/replay': { id: fc.constantFrom(idOf('rejected-event', 0), idOf('events', 0)) },
+  // An event is void once, and most of those that others ask for are rejected.
+  'post /api/v1/events/{id}/void': { id: fc.constant(idOf('counted-event', 0)) },
+  'post /api/v1/events/{id}/amend': {
+    id: fc.constant(idOf('counted-event', 0)),
+    quantity: fc.constant(2),
+    metadata: fc.constant({ user_id: 'ada' }),
+  },
+  'post /api/v1/corrections': {
+    corrections: fc.constant([{ type: 'void', event_id: idOf('counted-event', 0), reason: 'a test' }]),
+  },
   'get /api/v1/events': { reason: fc.constantFrom('the meter does not exist any more', 'x') },
   // A feature can only be taken out of a plan that has it.
   'delete /api/v1/plans/{id}/features/{feature_id}': {

@@ -106,6 +106,7 @@ function remember({ method, path }: Operation, call: Call, { status, body }: Ans
   else if (path.endsWith('/auth/invitation/accept')) poolOf('invitation-token').length = 0;
   else if (path.includes('/auth/sessions')) poolOf('sessions').length = 0;
   else if (path.endsWith('/replay')) poolOf('rejected-event').length = 0;
+  else if (/\/(?:corrections|events\/\{id\}\/(?:void|amend))$/.test(path)) poolOf('counted-event').length = 0;
   else if (path.includes('/features/{feature_id}')) {
     // Whether it was there or its plan was gone, it is not there any more.
     if (method === 'DELETE' || status === 404)
@@ -174,7 +175,8 @@ function makers(weir: Weir, admin: Organization, writeKey: string, poolOf: PoolO
       const { id, tokenId } = await makeServiceAccount(weir, admin, 'viewer');
       poolOf('tokened-account').push(id);
       poolOf('account-token').push(tokenId);
-    } else if (kind === 'events' || kind === 'rejected-event') poolOf(kind).push(await rejectedEvent());
+    } else if (kind === 'events' || kind === 'rejected-event') poolOf(kind).push(await eventOfUser());
+    else if (kind === 'counted-event') poolOf(kind).push(await eventOfUser({ user_id: 'ada' }));
     else if (kind === 'subscriptions') await createSubscription();
     else if (kind === 'ended-subscription') await createEnded();
     else if (kind === 'invoices' || INVOICED.flat().includes(kind)) await createInvoiced(kind);
@@ -289,10 +291,10 @@ function makers(weir: Weir, admin: Organization, writeKey: string, poolOf: PoolO
     poolOf('priced-charge').push(await post(`plans/${plan}/charges`, usageCharge(meter)));
     poolOf('priced-plan').push(plan);
   }
-  /** An event that can be replayed. */
-  async function rejectedEvent(): Promise<string> {
+  /** An event that can be corrected; without metadata, one that can be replayed. */
+  async function eventOfUser(metadata: object = {}): Promise<string> {
     const { token } = await admin.createMeter('UNIQUE_COUNT');
-    const id = await post('sdk/track', { meter_token: token, customer_external_id: 'acme', quantity: 1 });
+    const id = await post('sdk/track', { meter_token: token, customer_external_id: 'acme', quantity: 1, metadata });
     await weir.drained();
     return id;
   }

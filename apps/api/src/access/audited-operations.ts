@@ -95,6 +95,10 @@ export const AUDITED: Record<string, AuditedOperation> = {
   'POST /api/v1/webhook-endpoints/:id/replay': done('webhook_endpoint.replay'),
   'POST /api/v1/deliveries/:id/retry': done('delivery.retry'),
   'POST /api/v1/events/:id/replay': done('event.replay'),
+  'POST /api/v1/events/:id/void': done('event.void'),
+  'POST /api/v1/events/:id/amend': done('event.amend'),
+  // Its entry names the events.
+  'POST /api/v1/corrections': { action: 'correction.create', resource: null },
 };
 
 /** Unsafe by their method, and no changes of what an organization has set up. */

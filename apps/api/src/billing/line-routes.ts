@@ -150,8 +150,9 @@ export function lineRoutes(app: App, { database, guards, turns }: RouteDeps & { 
         tags: ['Billing'],
         summary: 'The events that a line counts, in the order of their time',
         description:
-          'Follow meta.next_cursor until it is null. With changes=true only what came in since the line before for the same charge ' +
-          'and period; where there is none, that is all of them. A line without usage has none.',
+          'Follow meta.next_cursor until it is null. With changes=true only what came in or was voided since the line before for the ' +
+          'same charge and period, each with its change; where there is none, that is all of them. An event that was voided after the ' +
+          'line is among them, with the status that it has now. A line without usage has none.',
         params: lineInPath,
         querystring: z.strictObject({
           cursor: idOf('must be the next_cursor of the page before').optional(),
@@ -173,8 +174,13 @@ export function lineRoutes(app: App, { database, guards, turns }: RouteDeps & { 
       const since = changes ? changesSince : undefined;
       const events = await listDueEvents(db, question, { cursor, limit: limit + 1 }, since);
       const page = events.slice(0, limit);
-      const next = events.length > limit ? page.at(-1)?.id : undefined;
-      const receipts = page.map((event) => ({ status: 'recorded' as const, event }));
+      const next = events.length > limit ? page.at(-1)?.event.id : undefined;
+      const receipts = page.map(({ event, change, correction }) => ({
+        status: correction === null ? ('recorded' as const) : ('voided' as const),
+        event,
+        ...(change !== null && { change }),
+        ...(correction !== null && { correction }),
+      }));
       return sendJson(reply, writeReceipts(receipts, next));
     },
   );

@@ -58,6 +58,8 @@ const PROBLEMS = {
   request_under_way: { status: 409, title: 'The same request is under way' },
   duplicate_event: { status: 409, title: 'The event is already accepted' },
   not_replayable: { status: 409, title: 'The event is not rejected' },
+  not_correctable: { status: 409, title: 'The event is not recorded' },
+  already_voided: { status: 409, title: 'The event is void already' },
   payload_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'The body must be JSON' },
   expectation_failed: { status: 417, title: 'The expectation cannot be met' },
@@ -84,7 +86,7 @@ const problemSchema = z
     errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
     id: z.uuid().optional().meta({
       description:
-        'The id of what is there already: the event that was accepted, what has the external_id, or the erasure or move that is under way.',
+        'The id of what is there already: the event that was accepted, what has the external_id, the correction of an event, or the erasure or move that is under way.',
     }),
     reference: z.string().nullable().optional().meta({ description: 'What paid the invoice that is paid already.' }),
     outcome: z.enum(['not_accepted', 'unknown']).optional(),

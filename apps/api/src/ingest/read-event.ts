@@ -69,7 +69,10 @@ export function readEventOf(found: TrackedMeter | undefined, source: EventSource
   const errors: FieldError[] = [];
   const id = newId(now);
   const quantity = readQuantity(body, textOf(text, members, 'quantity') ?? '', errors);
-  const timestamp = readTimestamp(body, now, options.timestampAheadSeconds, errors);
+  const timestamp =
+    body.timestamp === undefined
+      ? instantOf(now).text
+      : readTimestamp(body.timestamp, now, options.timestampAheadSeconds, errors);
   const metadata = textOf(text, members, 'metadata');
   const canonical = readMetadata(metadata, body.idempotency_key !== undefined, errors);
   if (errors.length > 0) throw invalidFields(errors);
@@ -106,9 +109,9 @@ function readQuantity(body: EventFields, literal: string, errors: FieldError[]):
   return '';
 }
 
-function readTimestamp(body: EventFields, now: number, aheadSeconds: number, errors: FieldError[]): string {
-  if (body.timestamp === undefined) return instantOf(now).text;
-  const instant = parseInstant(body.timestamp);
+/** The time of an event to the microsecond; empty, with what is wrong among the errors, where it is not taken. */
+export function readTimestamp(sent: string, now: number, aheadSeconds: number, errors: FieldError[]): string {
+  const instant = parseInstant(sent);
   if ('problem' in instant) errors.push({ path: 'timestamp', message: instant.problem });
   else if (instant.epochMs < EARLIEST_EPOCH_MS)
     errors.push({ path: 'timestamp', message: 'must be in the year 2000 or later' });

@@ -30,7 +30,7 @@ export interface EventDeps extends RouteDeps {
 }
 
 const eventQuery = z.strictObject({
-  status: z.enum(['recorded', 'rejected', 'duplicate']).optional(),
+  status: z.enum(['recorded', 'voided', 'rejected', 'duplicate']).optional(),
   meter_id: idOf('must be the id of a meter').optional(),
   meter_token: text(1, LIMITS.key).optional(),
   customer_external_id: text(1, LIMITS.key).optional(),
@@ -219,15 +219,20 @@ function isEventId(id: string): boolean {
   return id.charAt(14) === '7';
 }
 
-async function getReceipt(deps: EventDeps, organizationId: string, id: string): Promise<Receipt> {
-  const { database, queue } = deps;
-  if (!isEventId(id)) throw new Refusal('not_found', NO_SUCH_THING);
+/** Throws a Refusal where there is no such event; `where` says in which part of a request it was named. */
+export async function getReceipt(
+  { database, queue }: EventDeps,
+  organizationId: string,
+  id: string,
+  where = '',
+): Promise<Receipt> {
+  if (!isEventId(id)) throw new Refusal('not_found', where + NO_SUCH_THING);
   const stored = await findStoredEvent(database, organizationId, id);
   if (stored !== undefined) return stored;
   const staged = await findStagedEvent(queue, id);
   if (staged?.organization_id === organizationId) return { status: 'queued', event: staged };
   // Between the two looks above the worker may have moved it from Redis to Postgres.
   const moved = staged === undefined ? await findStoredEvent(database, organizationId, id) : undefined;
-  if (moved === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+  if (moved === undefined) throw new Refusal('not_found', where + NO_SUCH_THING);
   return moved;
 }

@@ -840,7 +840,7 @@ export interface paths {
     "/api/v1/invoices/{id}/lines/{line_id}/events": {
         /**
          * The events that a line counts, in the order of their time
-         * @description Follow meta.next_cursor until it is null. With changes=true only what came in since the line before for the same charge and period; where there is none, that is all of them. A line without usage has none.
+         * @description Follow meta.next_cursor until it is null. With changes=true only what came in or was voided since the line before for the same charge and period, each with its change; where there is none, that is all of them. An event that was voided after the line is among them, with the status that it has now. A line without usage has none.
          *
          *     Who may: whoever is signed in, or a service account of any role.
          */
@@ -915,6 +915,38 @@ export interface paths {
          *     Who may: an admin who is signed in, or a service account with the role admin.
          */
         post: operations["replayEvent"];
+    };
+    "/api/v1/events/{id}/void": {
+        /**
+         * Take a recorded event out of the count, for good
+         * @description Usage is exact with the answer: in every window, group and draft. An invoice that is finalized stays as it is; the next one of the subscription has a LATE_USAGE line for the difference. The event keeps its id and its idempotency_key, so that sending it again brings nothing back. One that is still queued is 409 not_correctable: ask again when its receipt says recorded.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role biller or admin.
+         */
+        post: operations["voidEvent"];
+    };
+    "/api/v1/events/{id}/amend": {
+        /**
+         * Have another event count in place of a recorded one: with another quantity, timestamp or metadata
+         * @description The recorded one is void, and a new one, which has no idempotency_key, is recorded at once. Usage is exact with the answer: in every window, group and draft. An invoice that is finalized stays as it is; the next one of the subscription has a LATE_USAGE line for the difference. The event keeps its id and its idempotency_key, so that sending it again brings nothing back. One that is still queued is 409 not_correctable: ask again when its receipt says recorded. Their receipts name each other.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role biller or admin.
+         */
+        post: operations["amendEvent"];
+    };
+    "/api/v1/corrections": {
+        /**
+         * List the corrections, newest first
+         * @description Who may: whoever is signed in, or a service account of any role, or an API key with the scope usage.read.
+         */
+        get: operations["listCorrections"];
+        /**
+         * Void and amend many events: all of them, or none
+         * @description Each is of another event. Usage is exact with the answer: in every window, group and draft. An invoice that is finalized stays as it is; the next one of the subscription has a LATE_USAGE line for the difference. The event keeps its id and its idempotency_key, so that sending it again brings nothing back. One that is still queued is 409 not_correctable: ask again when its receipt says recorded.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role biller or admin.
+         */
+        post: operations["createCorrections"];
     };
     "/api/v1/overview": {
         /**
@@ -1091,7 +1123,7 @@ export interface components {
             /** @description What went wrong and what to do about it, for a person. */
             detail: string;
             /** @enum {string} */
-            code: "malformed_json" | "malformed_request" | "two_credentials" | "unauthenticated" | "missing_scope" | "missing_role" | "person_only" | "admin_only" | "cross_origin" | "signup_closed" | "not_found" | "meter_not_found" | "link_not_valid" | "method_not_allowed" | "request_timeout" | "email_taken" | "last_admin" | "mail_not_set_up" | "lookup_key_taken" | "lookup_id_taken" | "external_id_taken" | "feature_in_use" | "feature_already_in_plan" | "plan_inactive" | "plan_in_use" | "customer_in_use" | "customer_erased" | "external_id_billed" | "grouped_by_customer" | "usage_moving" | "meter_already_billed" | "meter_already_priced" | "currency_differs" | "charge_inactive" | "subscription_behind" | "subscription_ended" | "subscription_not_ended" | "earlier_draft" | "invoice_not_draft" | "invoice_not_open" | "invoice_not_finalized" | "groups_not_ready" | "replay_under_way" | "webhook_endpoint_disabled" | "request_under_way" | "duplicate_event" | "not_replayable" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "invalid_request" | "charge_not_of_plan_type" | "idempotency_key_reused" | "meter_archived" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "shutting_down";
+            code: "malformed_json" | "malformed_request" | "two_credentials" | "unauthenticated" | "missing_scope" | "missing_role" | "person_only" | "admin_only" | "cross_origin" | "signup_closed" | "not_found" | "meter_not_found" | "link_not_valid" | "method_not_allowed" | "request_timeout" | "email_taken" | "last_admin" | "mail_not_set_up" | "lookup_key_taken" | "lookup_id_taken" | "external_id_taken" | "feature_in_use" | "feature_already_in_plan" | "plan_inactive" | "plan_in_use" | "customer_in_use" | "customer_erased" | "external_id_billed" | "grouped_by_customer" | "usage_moving" | "meter_already_billed" | "meter_already_priced" | "currency_differs" | "charge_inactive" | "subscription_behind" | "subscription_ended" | "subscription_not_ended" | "earlier_draft" | "invoice_not_draft" | "invoice_not_open" | "invoice_not_finalized" | "groups_not_ready" | "replay_under_way" | "webhook_endpoint_disabled" | "request_under_way" | "duplicate_event" | "not_replayable" | "not_correctable" | "already_voided" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "invalid_request" | "charge_not_of_plan_type" | "idempotency_key_reused" | "meter_archived" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "shutting_down";
             request_id: string;
             errors?: {
                 path: string;
@@ -1099,7 +1131,7 @@ export interface components {
             }[];
             /**
              * Format: uuid
-             * @description The id of what is there already: the event that was accepted, what has the external_id, or the erasure or move that is under way.
+             * @description The id of what is there already: the event that was accepted, what has the external_id, the correction of an event, or the erasure or move that is under way.
              */
             id?: string;
             /** @description What paid the invoice that is paid already. */
@@ -1776,11 +1808,26 @@ export interface components {
             closing: number | null;
             rating_version: number;
         };
+        /** @description What took an event out of the count; for voided events. */
+        EventCorrection: {
+            /** Format: uuid */
+            id: string;
+            reason: string;
+            /** @description The event that counts in place of the one that is void. */
+            amended_by: string | null;
+            /** @description user: and the id of a user, or service_account: and that of a service account. */
+            actor: string;
+            /** Format: date-time */
+            created_at: string;
+        };
         EventReceipt: {
             /** Format: uuid */
             id: string;
-            /** @enum {string} */
-            status: "queued" | "recorded" | "rejected" | "duplicate";
+            /**
+             * @description A voided event was recorded, and a correction has taken it out of the count.
+             * @enum {string}
+             */
+            status: "queued" | "recorded" | "voided" | "rejected" | "duplicate";
             /** @description Why the event is not counted; for rejected events. */
             reason?: string;
             /**
@@ -1788,6 +1835,17 @@ export interface components {
              * @description The event that holds the idempotency key; for duplicates.
              */
             duplicate_of?: string;
+            correction?: components["schemas"]["EventCorrection"];
+            /**
+             * Format: uuid
+             * @description The voided event in whose place this one counts; where there is one.
+             */
+            amends?: string;
+            /**
+             * @description Whether the event came in or was voided since the line before; for lines with changes=true.
+             * @enum {string}
+             */
+            change?: "added" | "removed";
             /** Format: uuid */
             meter_id: string;
             customer_external_id: string;
@@ -2370,6 +2428,29 @@ export interface components {
             first_at: string;
             /** Format: date-time */
             last_at: string;
+        };
+        Correction: {
+            /** Format: uuid */
+            id: string;
+            reason: string;
+            /** @description The event that counts in place of the one that is void. */
+            amended_by: string | null;
+            /** @description user: and the id of a user, or service_account: and that of a service account. */
+            actor: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: uuid */
+            event_id: string;
+        };
+        CorrectionMade: {
+            /** Format: uuid */
+            id: string;
+            /** @description The event that counts in place of the one that is void. */
+            amended_by: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: uuid */
+            event_id: string;
         };
         Overview: {
             /**
@@ -5588,7 +5669,7 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                status?: "recorded" | "rejected" | "duplicate";
+                status?: "recorded" | "voided" | "rejected" | "duplicate";
                 meter_id?: string;
                 meter_token?: string;
                 customer_external_id?: string;
@@ -5658,6 +5739,124 @@ export interface operations {
                         id: string;
                         /** @enum {string} */
                         status: "queued";
+                    };
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    voidEvent: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Why; it stands in the receipt of the event. */
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                content: {
+                    "application/json": components["schemas"]["CorrectionMade"];
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    amendEvent: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Why; it stands in the receipt of the event. */
+                    reason: string;
+                    /** @description In place of the one that was recorded: a number greater than 0, or the same as text. */
+                    quantity?: number | string;
+                    /**
+                     * Format: date-time
+                     * @description ISO 8601 with an offset, in place of the one that was recorded.
+                     */
+                    timestamp?: string;
+                    /** @description In place of all of the metadata that was recorded; null: none. */
+                    metadata?: {
+                        [key: string]: unknown;
+                    } | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                content: {
+                    "application/json": components["schemas"]["CorrectionMade"];
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    listCorrections: {
+        parameters: {
+            query?: {
+                /** @description Pages count from 1. */
+                page?: number;
+                page_size?: number;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Correction"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    createCorrections: {
+        requestBody: {
+            content: {
+                "application/json": {
+                    corrections: {
+                        /** @enum {string} */
+                        type: "void" | "amend";
+                        /** Format: uuid */
+                        event_id: string;
+                        /** @description Why; it stands in the receipt of the event. */
+                        reason: string;
+                        /** @description In place of the one that was recorded: a number greater than 0, or the same as text. */
+                        quantity?: number | string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 with an offset, in place of the one that was recorded.
+                         */
+                        timestamp?: string;
+                        /** @description In place of all of the metadata that was recorded; null: none. */
+                        metadata?: {
+                            [key: string]: unknown;
+                        } | null;
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["CorrectionMade"][];
                     };
                 };
             };

@@ -191,6 +191,7 @@ interface LateEvents {
   event_id: string;
   closing: BigInt;
   quantity: string;
+  voids: ColumnType<string | null, never, never>;
 }
 
 interface CreditGrants {

@@ -90,8 +90,12 @@ async function eraseAudit(db: Queries, move: RunningMove): Promise<void> {
   const own = sql`${await listOwn(db, move)}::uuid[]`;
   const ofOwn = sql`((page.resource_id = ANY (${own}) OR page.changes ->> 'customer_id' = ANY (${own}::text[])
     OR page.changes ->> 'invoice_id' = ANY (${own}::text[])) IS TRUE)`;
-  const isReplayed = (table: string) => sql`EXISTS (SELECT FROM ${sql.table(table)} AS kept
+  const isOf = (table: string) => sql`EXISTS (SELECT FROM ${sql.table(table)} AS kept
     WHERE kept.organization_id = ${organization_id}::uuid AND kept.id = page.resource_id AND kept.customer_external_id = ${to_external_id})`;
+  const isCorrected = sql`EXISTS (
+    SELECT FROM jsonb_array_elements(page.changes -> 'corrections') AS asked JOIN events AS kept
+      ON kept.organization_id = ${organization_id}::uuid AND kept.id::text = asked ->> 'event_id'
+    WHERE kept.customer_external_id = ${to_external_id})`;
   // As the value of a member, to the letter: quotes inside of texts are escaped, so nothing else looks like this.
   const value = sql`': ' || to_jsonb(${from_external_id}::text)::text`;
   await eachPage(async (after) => {
@@ -100,10 +104,11 @@ async function eraseAudit(db: Queries, move: RunningMove): Promise<void> {
         SELECT id, action, resource_id, changes FROM audit_entries
         WHERE organization_id = ${organization_id}::uuid AND id > ${after}::uuid ORDER BY id LIMIT ${ROWS_MAX}
       ), erased AS MATERIALIZED (
-        SELECT id, CASE WHEN NOT ${ofOwn} AND action <> 'event.replay'
+        SELECT id, CASE WHEN NOT ${ofOwn} AND action NOT IN ('event.replay', 'event.void', 'event.amend', 'correction.create')
           THEN replace(changes::text, ${value}, ${`: "${ERASED}"`})::jsonb END AS changes
         FROM page WHERE changes IS NOT NULL AND (${ofOwn} OR strpos(changes::text, ${value}) > 0
-          OR action = 'event.replay' AND (${isReplayed('events')} OR ${isReplayed('rejected_events')}))
+          OR action IN ('event.replay', 'event.void', 'event.amend') AND (${isOf('events')} OR ${isOf('rejected_events')})
+          OR action = 'correction.create' AND ${isCorrected})
       ), written AS (
         UPDATE audit_entries AS entries SET changes = erased.changes FROM erased
         WHERE entries.organization_id = ${organization_id}::uuid AND entries.id = erased.id

@@ -13,7 +13,7 @@
 import { type AggregationType, countsValues } from '@weir/shared/meter';
 import type pg from 'pg';
 import { addTo, BEGINNING, columnsOf, keyOf, ROLLUPS, rowsOfEvents, rowsOfFiner, type Rollup } from '../rollups.ts';
-import { inStream, own, quartersOf } from '../usage/usage-rows.ts';
+import { everInStream, IS_VOID, own, quartersOf } from '../usage/usage-rows.ts';
 import type { RunningMove } from './usage-moves.ts';
 
 /** Events of a slice: some tenths of a second. One hour of a customer is never cut. */
@@ -44,8 +44,8 @@ const OF_FROM = own({ ...METER_SCOPE, customer: FROM });
 const IN_HOURS = `hour = ANY (${WHICH})`;
 const IN_DAYS = `day IN (SELECT ${BEGINNING.day('hour')} FROM unnest(${WHICH}) AS hour)`;
 
-/** The events of a customer in the hours of the slice. */
-const eventsOf = (customer: string): string => `${inStream(METER_SCOPE, customer)}
+/** The events of a customer in the hours of the slice, void or not. */
+const eventsOf = (customer: string): string => `${everInStream(METER_SCOPE, customer)}
   AND "timestamp" >= (${WHICH})[1] AND "timestamp" < (${WHICH})[cardinality(${WHICH})] + interval '1 hour'
   AND ${BEGINNING.hour('"timestamp"')} = ANY (${WHICH})`;
 
@@ -81,14 +81,14 @@ SELECT count(*)::int AS events FROM moved`;
  */
 const MOVE_EVENTS = `
 WITH moved AS (
-  UPDATE events SET customer_external_id = ${TO} WHERE ${eventsOf(FROM)} RETURNING id, "timestamp", quantity
+  UPDATE events SET customer_external_id = ${TO} WHERE ${eventsOf(FROM)} RETURNING id, "timestamp", quantity, ${IS_VOID} AS is_void
 ), no_more_late AS (
   DELETE FROM late_events
   WHERE ${OF_FROM} AND "timestamp" >= (${WHICH})[1] AND "timestamp" < (${WHICH})[cardinality(${WHICH})] + interval '1 hour'
     AND ${BEGINNING.hour('"timestamp"')} = ANY (${WHICH})
 ), late AS (
   INSERT INTO late_events (organization_id, meter_id, customer_external_id, "timestamp", event_id, closing, quantity)
-  SELECT ${ORGANIZATION}, ${METER}, ${TO}, "timestamp", id, $7::bigint, quantity FROM moved WHERE "timestamp" < $8::timestamptz
+  SELECT ${ORGANIZATION}, ${METER}, ${TO}, "timestamp", id, $7::bigint, quantity FROM moved WHERE "timestamp" < $8::timestamptz AND NOT is_void
 )
 SELECT count(*)::int AS events FROM moved`;
 
@@ -141,7 +141,7 @@ function addValues(rollup: Rollup, customer: string): string {
     rowsOfEvents(
       rollup,
       `(SELECT organization_id, meter_id, customer_external_id, "timestamp", unique_value_hash(metadata) AS value_hash ${group}
-        FROM events WHERE ${eventsOf(customer)} OFFSET 0) AS found`,
+        FROM events WHERE ${eventsOf(customer)} AND NOT ${IS_VOID} OFFSET 0) AS found`,
     ),
   );
 }

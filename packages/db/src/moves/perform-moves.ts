@@ -11,6 +11,7 @@ import { announceMetadataKeys } from '../metadata-keys.ts';
 import { ROLLUPS } from '../rollups.ts';
 import { finishErasure } from './finish-erasure.ts';
 import { moveHours, nextHours, repairValues } from './move-slice.ts';
+import { moveVoided } from './move-voided.ts';
 import { listRunningMoves, type RunningMove } from './usage-moves.ts';
 
 /** Whether all events of an organization that were accepted before are recorded. */
@@ -62,6 +63,7 @@ async function goOn(
     (await repairValues(pool, move, meterId, hours)) ? 'done' : 'busy',
   );
   if (!isWhole) return false;
+  await moveVoided(kysely, move);
   if (move.kind === 'ERASE') await finishErasure(database, move);
   else
     await sql`UPDATE usage_moves SET finished_at = now()

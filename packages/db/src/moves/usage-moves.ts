@@ -105,20 +105,20 @@ export async function listRunningMoves(db: Queries): Promise<RunningMove[]> {
 }
 
 /**
- * The id of the move that has taken only a part of this usage away, or has brought only a part of an erased customer's: reading it
+ * The id of a move that has taken only a part of the usage of these away, or has brought only a part of an erased customer's: reading it
  * would tell half of it. What is brought to a living customer is read as far as it is there.
  */
 export async function findMoveInTheWay(
   db: Queries,
   organizationId: string,
-  externalId: string,
+  ...externalIds: readonly string[]
 ): Promise<string | undefined> {
   const { rows } = await sql<{ id: string }>`
     SELECT id FROM usage_moves
-    WHERE organization_id = ${organizationId}::uuid AND from_external_id = ${externalId}::text AND finished_at IS NULL
+    WHERE organization_id = ${organizationId}::uuid AND from_external_id = ANY (${externalIds}::text[]) AND finished_at IS NULL
     UNION ALL
     SELECT id FROM usage_moves
-    WHERE organization_id = ${organizationId}::uuid AND to_external_id = ${externalId}::text AND finished_at IS NULL AND kind = 'ERASE'
+    WHERE organization_id = ${organizationId}::uuid AND to_external_id = ANY (${externalIds}::text[]) AND finished_at IS NULL AND kind = 'ERASE'
     LIMIT 1`.execute(db);
   return rows[0]?.id;
 }

@@ -10,6 +10,8 @@ import type { Database } from '../../database.ts';
 
 /** Why an event is in no due, in the order in which it counts. */
 export const UNBILLED_REASONS = [
+  /** A correction took it out of the count: while its due was open, or in a closed one that was settled since. */
+  'voided',
   'trial',
   /** The period that it falls in has not been opened yet. It will be billed. */
   'not_opened',
@@ -18,7 +20,10 @@ export const UNBILLED_REASONS = [
   'before_start',
   'no_subscription',
 ] as const;
-/** Outcomes of a recorded event of a priced meter. `late` is recorded after its due was closed, and not settled yet. */
+/**
+ * Outcomes of a recorded event of a priced meter. `late` is recorded after its due was closed, and not settled yet. One that was voided
+ * after its due was closed is `billed` until that is settled.
+ */
 export const BILLING_FATES = ['billed', 'late', 'open', ...UNBILLED_REASONS] as const;
 export type BillingFate = (typeof BILLING_FATES)[number];
 
@@ -151,6 +156,7 @@ function parts({ organizationId, from, before }: BilledEventsFilter): RawBuilder
       SELECT e.meter_id, date_trunc('month', e."timestamp", 'UTC') AS month, e.id, e.quantity,
         d.subscription_id, d.cycle, d.charge_id,
         CASE
+          WHEN c.id IS NOT NULL AND (v.closing >= d.closing AND (l.closing IS NULL OR l.closing < d.closing)) IS NOT TRUE THEN 'voided'
           WHEN d.charge_id IS NOT NULL AND d.closing IS NULL THEN 'open'
           WHEN l.closing >= d.closing THEN 'late'
           WHEN d.closing IS NOT NULL AND (l.closing IS NULL OR l.closing < d.closing) THEN 'billed'
@@ -172,6 +178,9 @@ function parts({ organizationId, from, before }: BilledEventsFilter): RawBuilder
       ) AS d ON d.period_end > e."timestamp"
       LEFT JOIN late_events l ON l.organization_id = ${own} AND l.meter_id = e.meter_id
         AND l.customer_external_id = e.customer_external_id AND l."timestamp" = e."timestamp" AND l.event_id = e.id
+      LEFT JOIN corrections c ON c.organization_id = ${own} AND c.event_id = e.id
+      LEFT JOIN late_events v ON v.organization_id = ${own} AND v.meter_id = e.meter_id AND c.id IS NOT NULL
+        AND v.customer_external_id = e.customer_external_id AND v."timestamp" = e."timestamp" AND v.voids = e.id
       LEFT JOIN subscribed s ON s.customer_external_id = e.customer_external_id AND d.charge_id IS NULL
       LEFT JOIN LATERAL (${whyUnbilled(own)}) AS u ON true
       WHERE e.organization_id = ${own} AND ${since(sql`e."timestamp"`)} AND ${until(sql`e."timestamp"`, sql`<`)}

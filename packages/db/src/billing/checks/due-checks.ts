@@ -87,16 +87,39 @@ export const DUE_CHECKS: readonly BillingCheck[] = [
   },
   {
     name: 'late_events',
-    promise: 'what is late is an event, as it was recorded',
+    promise: 'what is late is an event, as it was recorded, or the correction that voids it',
     faults: ({ of, isKept }) => sql`
-      SELECT l.organization_id, 'event ' || l.event_id AS subject, CASE
+      SELECT l.organization_id, 'event ' || l.changed AS subject, CASE
+        WHEN l.voids IS NOT NULL AND NOT EXISTS (SELECT FROM corrections c WHERE c.organization_id = l.organization_id
+          AND (c.event_id, c.id, c.closing) = (l.voids, l.event_id, l.closing)) THEN 'it is void for a closing, and no correction says so'
         WHEN e.id IS NULL THEN 'it is late, and was never recorded'
         ELSE 'it is late with another meter, customer, time or quantity than it was recorded with'
       END AS said
-      FROM late_events l LEFT JOIN events e ON e.organization_id = l.organization_id AND e.id = l.event_id
-      WHERE ${of('l')} AND ${isKept('l.event_id')} AND (e.id IS NULL
+      FROM (SELECT *, coalesce(voids, event_id) AS changed FROM late_events) AS l
+      LEFT JOIN events e ON e.organization_id = l.organization_id AND e.id = l.changed
+      WHERE ${of('l')} AND ${isKept('l.changed')} AND (e.id IS NULL
         OR (l.meter_id, l.customer_external_id, l."timestamp", l.quantity)
-          <> (e.meter_id, e.customer_external_id, e."timestamp", e.quantity))`,
+          <> (e.meter_id, e.customer_external_id, e."timestamp", e.quantity)
+        OR l.voids IS NOT NULL AND NOT EXISTS (SELECT FROM corrections c WHERE c.organization_id = l.organization_id
+          AND (c.event_id, c.id, c.closing) = (l.voids, l.event_id, l.closing)))`,
+  },
+  {
+    name: 'corrections',
+    promise: 'what is void was recorded, and so was what counts in its place',
+    faults: ({ of, isKept }) => sql`
+      SELECT organization_id, 'event ' || event_id AS subject, CASE
+        WHEN voided IS NULL THEN 'it is void, and was never recorded'
+        WHEN amended IS NULL THEN format('%s counts in its place, and was never recorded', amended_by)
+        ELSE format('%s counts in its place, for another meter or customer', amended_by)
+      END AS said
+      FROM (
+        SELECT c.*, e.id AS voided, a.id AS amended, (e.meter_id, e.customer_external_id) = (a.meter_id, a.customer_external_id) AS is_same
+        FROM corrections c
+        LEFT JOIN events e ON e.organization_id = c.organization_id AND e.id = c.event_id
+        LEFT JOIN events a ON a.organization_id = c.organization_id AND a.id = c.amended_by
+        WHERE ${of('c')} AND ${isKept('c.event_id')}
+      ) AS corrected
+      WHERE voided IS NULL OR amended_by IS NOT NULL AND is_same IS NOT TRUE`,
   },
   {
     name: 'late_events_lost',

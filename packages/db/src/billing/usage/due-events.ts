@@ -1,8 +1,9 @@
 import type { UsageEvent } from '@weir/shared/event';
 import { CompiledQuery } from 'kysely';
+import { CORRECTION_JSON, type EventCorrection } from '../../corrections/corrections.ts';
 import { EVENT_JSON } from '../../event-json.ts';
 import type { Queries } from '../../database.ts';
-import { inStream, own, Parameters, type Scope } from '../../usage/usage-rows.ts';
+import { everInStream, IS_VOID, Parameters, type Scope } from '../../usage/usage-rows.ts';
 import type { DueUsageQuestion } from './due-question.ts';
 
 /** Which part of the list. */
@@ -18,17 +19,26 @@ export interface ClosingSpan {
   before: number | null;
 }
 
+/** An event of a due. */
+export interface DueEvent {
+  event: UsageEvent;
+  /** What it changed between two closings; null where all that counts is asked for. */
+  change: 'added' | 'removed' | null;
+  /** What made it void, be it after the closing. */
+  correction: EventCorrection | null;
+}
+
 /**
  * The events that a due counts at its closing, by their time, then by id, at most `page.limit` of them. With `changesSince` only
- * those that were late for closing `from`, at which the due was settled before, and not for `before`. A cursor that is no event
- * of the organization has nothing after it.
+ * those that came in or were voided since closing `from`, at which the due was settled before, and not since `before`; what did both
+ * changed nothing. A cursor that is no event of the organization has nothing after it.
  */
 export async function listDueEvents(
   db: Queries,
   question: DueUsageQuestion,
   page: DueEventsPage,
   changesSince?: ClosingSpan,
-): Promise<UsageEvent[]> {
+): Promise<DueEvent[]> {
   const { organizationId, meterId, customerExternalId, closing } = question;
   const parameters = new Parameters();
   const customer = parameters.add(customerExternalId, 'text');
@@ -42,21 +52,40 @@ export async function listDueEvents(
   const text =
     changesSince === undefined
       ? // By the index of streams, in its order: a page costs as much as it has events.
-        `SELECT ${EVENT_JSON} AS event FROM events
-         WHERE ${inStream(scope, customer)} AND ${inPage('id')}
-           AND NOT EXISTS (SELECT FROM late_events AS late WHERE ${late(scope)} AND late."timestamp" = events."timestamp"
-             AND late.event_id = events.id AND late.closing >= ${parameters.add(closing, 'bigint')})
+        `SELECT ${EVENT_JSON} AS event, NULL AS change, ${CORRECTION_JSON} AS correction FROM events
+         WHERE ${everInStream(scope, customer)} AND ${inPage('id')} ${countedAt(scope, parameters.add(closing, 'bigint'))}
          ORDER BY "timestamp", id LIMIT ${limit}`
-      : `SELECT found.event FROM (
-           SELECT "timestamp", event_id FROM late_events
-           WHERE ${own(scope)} AND ${inPage('event_id')} AND closing >= ${parameters.add(changesSince.from, 'bigint')}
-             AND closing < coalesce(${parameters.add(changesSince.before, 'bigint')}, 9223372036854775807)
-           ORDER BY "timestamp", event_id LIMIT ${limit}
+      : `SELECT found.event, CASE WHEN is_void THEN 'removed' ELSE 'added' END AS change, found.correction FROM (
+           SELECT late."timestamp", coalesce(late.voids, late.event_id) AS id, late.voids IS NOT NULL AS is_void
+           FROM late_events AS late
+           WHERE ${late(scope)} AND ${inPage('coalesce(late.voids, late.event_id)')} AND ${inSpan(parameters, changesSince)}
+           ORDER BY late."timestamp", 2 LIMIT ${limit}
          ) AS late CROSS JOIN LATERAL (
-           SELECT ${EVENT_JSON} AS event FROM events WHERE organization_id = ${scope.organization} AND id = late.event_id OFFSET 0
-         ) AS found ORDER BY late."timestamp", late.event_id`;
-  const { rows } = await db.executeQuery<{ event: string }>(CompiledQuery.raw(text, parameters.values));
-  return rows.map(({ event }) => JSON.parse(event) as UsageEvent);
+           SELECT ${EVENT_JSON} AS event, ${CORRECTION_JSON} AS correction
+           FROM events WHERE organization_id = ${scope.organization} AND id = late.id OFFSET 0
+         ) AS found ORDER BY late."timestamp", late.id`;
+  const { rows } = await db.executeQuery<{ event: string } & Omit<DueEvent, 'event'>>(
+    CompiledQuery.raw(text, parameters.values),
+  );
+  return rows.map((row) => ({ ...row, event: JSON.parse(row.event) as UsageEvent }));
+}
+
+/** A condition for what is recorded before a closing and not late for it, nor void by then. */
+function countedAt(scope: Scope, closing: string): string {
+  const then = `${late(scope)} AND late."timestamp" = events."timestamp" AND late.closing >= ${closing}`;
+  return `AND NOT EXISTS (SELECT FROM late_events AS late WHERE ${then} AND late.event_id = events.id)
+    AND (NOT ${IS_VOID} OR EXISTS (SELECT FROM late_events AS late WHERE ${then} AND late.voids = events.id))`;
+}
+
+/** A condition for the changes of a span, but for those that took each other back. */
+function inSpan(parameters: Parameters, { from, before }: ClosingSpan): string {
+  const [since, end] = [parameters.add(from, 'bigint'), parameters.add(before, 'bigint')];
+  const within = (table: string): string =>
+    `${table}.closing >= ${since} AND ${table}.closing < coalesce(${end}, 9223372036854775807)`;
+  return `${within('late')} AND NOT EXISTS (SELECT FROM late_events AS other
+    WHERE (other.organization_id, other.meter_id, other.customer_external_id, other."timestamp")
+        = (late.organization_id, late.meter_id, late.customer_external_id, late."timestamp")
+      AND ${within('other')} AND (other.voids = late.event_id OR other.event_id = late.voids))`;
 }
 
 /** In the window, and after the cursor. */

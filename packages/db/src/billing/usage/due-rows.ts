@@ -1,6 +1,7 @@
-// The usage of many dues as one statement. Sums are those of the rollups, without the late events. A largest, smallest or last
-// quantity cannot be taken off: where a late event is it, its day is read by the hour, and its hour by the event. A distinct
-// value cannot either: a quarter of an hour with a late event is read by the event.
+// The usage of many dues as one statement. Sums are those of the rollups, without the late events, and with those that were voided
+// later. A largest, smallest or last quantity cannot be taken off: where a late event is it, its day is read by the hour, and its
+// hour by the event; one that was voided later stands beside them. A distinct value cannot either: a quarter of an hour with a late
+// change is read by the event.
 //
 // What is late is looked up by an index for each row, and only of dues that have any. A join would be planned by a guess of
 // how many there are: where that was wrong, 420 dues took a minute.
@@ -11,7 +12,16 @@ import { plainArray, textArray } from '../../array-text.ts';
 import { caseOfSummed, EXTREMES, isLateInRow, isOf, readingOf, valueHash } from '../../aggregations.ts';
 import { BEGINNING, ROLLUPS, USAGE_COLUMNS } from '../../rollups.ts';
 import { planDue, planDueValues, type ReadPlan, type Stretches } from '../../usage/plan-read.ts';
-import { asInstant, inStream, own, Parameters, quartersOf, type Scope } from '../../usage/usage-rows.ts';
+import {
+  asInstant,
+  everInStream,
+  inStream,
+  IS_VOID,
+  own,
+  Parameters,
+  quartersOf,
+  type Scope,
+} from '../../usage/usage-rows.ts';
 import type { DueUsageQuestion } from './due-question.ts';
 
 const HOURS = ROLLUPS.customerUsageHours.table;
@@ -40,7 +50,7 @@ type Parts = [name: string, query: string][];
 export function sumsFromEvents(questions: readonly DueUsageQuestion[]): SumsStatement {
   const parameters = new Parameters();
   const counted = `SELECT n, aggregation, found.* FROM due
-    CROSS JOIN LATERAL (${events(`${OF_EVENT}, ${valueHash('due.aggregation')}`, 'due.since', 'due.before')} OFFSET 0) AS found`;
+    CROSS JOIN LATERAL (${eventsThen(`${OF_EVENT}, ${valueHash('due.aggregation')}`, 'due.since', 'due.before')} OFFSET 0) AS found`;
   const summed = `SELECT n, count(*) AS event_count, sum(quantity_sum) AS quantity_sum, ${EXTREMES},
     count(DISTINCT value_hash)::numeric AS uniques FROM (${counted}) AS counted WHERE NOT shows_late GROUP BY n`;
   const parts: Parts = [
@@ -83,7 +93,7 @@ export function sumsFromRollups(questions: readonly DueUsageQuestion[]): SumsSta
   const counted = rows.map((name) => `SELECT n, event_count, quantity_sum FROM ${name}`);
   if (areClosed(questions)) {
     counted.push(`SELECT n, found.* FROM due CROSS JOIN LATERAL (
-      SELECT -count(*), -sum(quantity) FROM ${late('due.since', 'due.before')}) AS found WHERE has_late`);
+      SELECT sum(${SIGN}), sum(${SIGN} * quantity) FROM ${late('due.since', 'due.before')}) AS found WHERE has_late`);
   }
   const sums = `SELECT n, sum(event_count) AS event_count, sum(quantity_sum) AS quantity_sum
     FROM (${counted.join(' UNION ALL ')}) AS counted GROUP BY n`;
@@ -133,9 +143,12 @@ function duesOf(parameters: Parameters, questions: readonly DueUsageQuestion[]):
     ) AS due`;
 }
 
-/** The late events of a due from one time to another, as a table. */
+/** What a late change adds to usage at its closing, which the rollups have without it. */
+const SIGN = 'CASE WHEN voids IS NULL THEN -1 ELSE 1 END';
+
+/** The late changes of a due from one time to another, as a table: late events, and those that were voided later. */
 function late(since: string, before: string): string {
-  return `(SELECT "timestamp", event_id, quantity FROM late_events WHERE ${own(DUE)} AND "timestamp" >= ${since}
+  return `(SELECT "timestamp", event_id, quantity, voids FROM late_events WHERE ${own(DUE)} AND "timestamp" >= ${since}
     AND "timestamp" < ${before} AND late_events.closing >= due.closing OFFSET 0) AS late`;
 }
 
@@ -183,22 +196,37 @@ function hoursIn(since: string, before: string): string {
 }
 
 function rollupIn(table: string, grain: 'day' | 'hour', length: string, since: string, before: string): string {
-  const shown = `EXISTS (SELECT FROM ${late(grain, `${grain} + interval '${length}'`)} WHERE ${isLateInRow('due.aggregation')})`;
+  const shown = `EXISTS (SELECT FROM ${late(grain, `${grain} + interval '${length}'`)} WHERE voids IS NULL AND ${isLateInRow('due.aggregation')})`;
   return `SELECT ${grain} AS at, ${USAGE.ofRow}, CASE WHEN due.has_late AND due.${IS_EXTREME} THEN ${shown} ELSE false END AS shows_late
     FROM ${table} WHERE ${own(DUE)} AND ${grain} >= ${since} AND ${grain} < ${before}`;
 }
 
 const OF_EVENT = `"timestamp" AS at, ${USAGE.ofEvent}`;
 
-function eventsIn(since: string, before: string): string {
-  return events(OF_EVENT, since, before);
-}
+/** The late changes of the time of a single event. */
+const LATE_AT = late('events."timestamp"', `events."timestamp" + interval '1 microsecond'`);
+const IS_LATE = `EXISTS (SELECT FROM ${LATE_AT} WHERE event_id = id)`;
 
-function events(reading: string, since: string, before: string): string {
-  const isLate = `EXISTS (SELECT FROM ${late('events."timestamp"', `events."timestamp" + interval '1 microsecond'`)} WHERE event_id = id)`;
-  return `SELECT ${reading}, CASE WHEN due.has_late THEN ${isLate} ELSE false END AS shows_late FROM events
+/** The events that rollups have as well: those that are void are not among them. */
+function eventsIn(since: string, before: string): string {
+  return `SELECT ${OF_EVENT}, CASE WHEN due.has_late THEN ${IS_LATE} ELSE false END AS shows_late FROM events
     WHERE ${inStream(DUE, 'due.customer_external_id')} AND "timestamp" >= ${since} AND "timestamp" < ${before}`;
 }
+
+/** All events: but for those that show something late they are what the due counts, as one that was voided later was not void then. */
+function eventsThen(reading: string, since: string, before: string): string {
+  const wasVoid = `${IS_VOID} AND NOT (due.has_late AND EXISTS (SELECT FROM ${LATE_AT} WHERE voids = id))`;
+  return `SELECT ${reading}, CASE WHEN due.has_late AND ${IS_LATE} THEN true ELSE ${wasVoid} END AS shows_late FROM events
+    WHERE ${everInStream(DUE, 'due.customer_external_id')} AND "timestamp" >= ${since} AND "timestamp" < ${before}`;
+}
+
+/** The events that a due counts and rollups do not: they were voided later, and were not late for it. */
+const VOIDED_LATER = `${rowsOf(
+  'due',
+  `SELECT ${OF_EVENT}, false AS shows_late FROM (
+    SELECT "timestamp", quantity, voids AS id FROM ${late('due.since', 'due.before')} WHERE voids IS NOT NULL) AS events
+  WHERE NOT ${IS_LATE}`,
+)} WHERE due.has_late AND due.${IS_EXTREME}`;
 
 /** Of a stretch without an hour that has any event in it, no event is looked for: the index of events is one for each month. */
 const IF_ANYTHING = `CROSS JOIN LATERAL (SELECT FROM ${HOURS} WHERE ${own(DUE)}
@@ -209,7 +237,7 @@ function extremesOf(rows: readonly string[]): Parts[number] {
   return ['extremes', `SELECT n, ${EXTREMES} FROM (${shown.join(' UNION ALL ')}) AS shown GROUP BY n`];
 }
 
-/** The same with finer rows in the place of those that show something late. */
+/** The same with finer rows in the place of those that show something late, and with what rollups do not have any more. */
 function extremesWithoutLate(rows: readonly string[]): Parts {
   const finer = (coarse: string, length: string, found: (since: string, before: string) => string): string =>
     `${rowsOf(`${coarse} AS stretch JOIN due USING (n)`, found('stretch.at', `stretch.at + interval '${length}'`))}
@@ -218,11 +246,12 @@ function extremesWithoutLate(rows: readonly string[]): Parts {
     ['hours_of_days', finer('days', '24 hours', hoursIn)],
     ['all_hours', 'SELECT * FROM hours UNION ALL SELECT * FROM hours_of_days'],
     ['events_of_hours', finer('all_hours', '1 hour', eventsIn)],
-    extremesOf([...rows.filter((name) => name !== 'hours'), 'all_hours', 'events_of_hours']),
+    ['voided_later', VOIDED_LATER],
+    extremesOf([...rows.filter((name) => name !== 'hours'), 'all_hours', 'events_of_hours', 'voided_later']),
   ];
 }
 
-/** A bit of a value is as good as its quarter of an hour, but where that has a late event. */
+/** A bit of a value is as good as its quarter of an hour, but where that has a late change. */
 function uniqueValues(parameters: Parameters, questions: readonly DueUsageQuestion[]): string {
   const plans = questions.map(({ aggregation, start, end }) =>
     countsValues(aggregation) ? planDueValues(start, end) : undefined,
@@ -230,7 +259,7 @@ function uniqueValues(parameters: Parameters, questions: readonly DueUsageQuesti
   const values = (dues: string, found: string): string =>
     `SELECT n, found.value_hash FROM ${dues} CROSS JOIN LATERAL (${found} OFFSET 0) AS found`;
   const eventValues = (since: string, before: string): string =>
-    events('unique_value_hash(metadata) AS value_hash', since, before);
+    eventsThen('unique_value_hash(metadata) AS value_hash', since, before);
   const parts = [
     values(
       `${stretchesOf(parameters, plans, ({ quarters }) => quarters)} CROSS JOIN LATERAL (

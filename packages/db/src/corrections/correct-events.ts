@@ -1,0 +1,316 @@
+// Takes events out of the count, and records others in their place, in one transaction: corrections, rollups, what is late, and the
+// new events. Whoever reads sees all of it or nothing of it.
+//
+// What holds others off, in the order in which the record statement takes it:
+// - the closings of the organization, so that no closing falls between the number that a correction carries and its commit. Where a
+//   meter counts distinct values nobody may record either: a record statement looks at which values are there before it waits for a
+//   row, and would leave out one that is taken away meanwhile. Those that wait have looked, so they are made to begin again.
+// - the rows of hours, days and quarters, behind which a record statement that is under way commits first.
+// Nobody who records waits for long: this gives way where it would have to wait, and is tried again.
+
+import type { UsageEvent } from '@weir/shared/event';
+import { newId } from '@weir/shared/ids';
+import { countsValues, type AggregationType } from '@weir/shared/meter';
+import { CompiledQuery, sql } from 'kysely';
+import pg from 'pg';
+import { plainArray, textArray } from '../array-text.ts';
+import type { Database, Queries } from '../database.ts';
+import { EVENT_JSON } from '../event-json.ts';
+import { announceMetadataKeys } from '../metadata-keys.ts';
+import { findMoveInTheWay } from '../moves/usage-moves.ts';
+import { countAccepted } from '../record-directly.ts';
+import { recordOnce, whileRetried } from '../record.ts';
+import { BEGINNING, ROLLUPS } from '../rollups.ts';
+import { validate } from '../validate.ts';
+import { findVoided, type Correction } from './corrections.ts';
+import { TAKE_GROUPS, TAKE_PLAIN } from './take-usage.ts';
+
+/** What a new event has in place of the one that is void; what is missing stays. */
+export interface Amendment {
+  /** A plain decimal. */
+  quantity?: string | undefined;
+  /** ISO 8601 UTC, to the microsecond. */
+  timestamp?: string | undefined;
+  /** JSON text; null: none. */
+  metadata?: string | null | undefined;
+}
+
+export interface AskedCorrection {
+  eventId: string;
+  reason: string;
+  /** Without it, nothing counts in place of the event. */
+  amendment?: Amendment | undefined;
+}
+
+/** Why one of what was asked for cannot be done. Nothing of it is done then. */
+export type RefusedCorrection = { index: number } & (
+  | { why: 'not_recorded' }
+  /** `id` is that of its correction. */
+  | { why: 'voided'; id: string }
+  /** The meter does not take the new metadata. */
+  | { why: 'not_taken'; reason: string }
+);
+
+export type Corrected =
+  | { outcome: 'corrected'; corrections: Correction[] }
+  | { outcome: 'refused'; refused: RefusedCorrection[] }
+  /** The usage of a customer is being moved or erased. */
+  | { outcome: 'moving'; id: string }
+  /** The usage of a meter is being grouped by new metadata keys. */
+  | { outcome: 'grouping' };
+
+/** Below the second after which Postgres looks for a deadlock: it is this that gives way, and no record statement. */
+const LOCK_WAIT_MS_MAX = 500;
+
+const ATTEMPTS_MAX = 8;
+
+/** An event was given to another customer between two looks at it. */
+class Moved extends Error {}
+
+/** Does again what another transaction was in the way of. Throws what Postgres says when somebody is in the way for long. */
+export async function whileInTheWay<Value>({ pool }: Database, attempt: () => Promise<Value>): Promise<Value> {
+  for (let attempts = 1; ; attempts += 1) {
+    try {
+      return await whileRetried(pool, attempt);
+    } catch (error) {
+      const isCollision =
+        error instanceof Moved || (error instanceof pg.DatabaseError && /^(40|55P03)/.test(error.code ?? ''));
+      if (!isCollision || attempts === ATTEMPTS_MAX) throw error;
+    }
+  }
+}
+
+interface FoundEvent {
+  event: UsageEvent;
+  aggregation: AggregationType;
+  isGrouped: boolean;
+}
+
+/**
+ * Makes corrections, each of another event, all of them or none. `transaction` has done nothing but for its request before; where the
+ * outcome is another than `corrected` it is to be rolled back. See {@link whileInTheWay} for what it throws.
+ */
+export async function correctEvents(
+  { pool }: Database,
+  transaction: Queries,
+  organizationId: string,
+  actor: string,
+  asked: readonly AskedCorrection[],
+): Promise<Corrected> {
+  const run = async <Row>(text: string, values: unknown[]): Promise<Row[]> =>
+    (await transaction.executeQuery<Row>(CompiledQuery.raw(text, values))).rows;
+  await sql`SELECT set_config('lock_timeout', ${String(LOCK_WAIT_MS_MAX)}, true)`.execute(transaction);
+  const ids = asked.map(({ eventId }) => eventId);
+  const found = await findEvents(transaction, organizationId, ids);
+  const known = await findVoided(transaction, organizationId, ids);
+  const refused = refusedOf(asked, found, known);
+  if (refused.length > 0) return { outcome: 'refused', refused };
+  const events = [...found.values()];
+  const amended = asked.map((each) => amendedEvent(found, each));
+  const fresh = amended.flatMap((event) => (event === undefined ? [] : [event]));
+
+  const hasValues = events.some(({ aggregation }) => countsValues(aggregation));
+  const closed = await holdClosings(transaction, organizationId, hasValues);
+  const inTheWay = await findInTheWay(transaction, organizationId, events);
+  if (inTheWay !== undefined) return inTheWay;
+  for (const [text, values] of locksOf(organizationId, [...events.map(({ event }) => event), ...fresh]))
+    await run(text, values);
+  const locked = await findEvents(transaction, organizationId, ids);
+  for (const { event } of events)
+    if (locked.get(event.id)?.event.customer_external_id !== event.customer_external_id) throw new Moved();
+
+  const corrections = await insertCorrections(transaction, organizationId, {
+    asked,
+    amended,
+    actor,
+    closing: closed.number,
+  });
+  if (corrections.length < asked.length) {
+    const voided = await findVoided(transaction, organizationId, ids);
+    const own = new Set(corrections.map(({ event_id }) => event_id));
+    return {
+      outcome: 'refused',
+      refused: refusedOf(asked, found, new Map([...voided].filter(([id]) => !own.has(id)))),
+    };
+  }
+
+  let valuesGone = 0;
+  const isGrouped = events.some((event) => event.isGrouped);
+  for (const text of isGrouped ? [...TAKE_PLAIN, ...TAKE_GROUPS] : TAKE_PLAIN) {
+    const [row] = await run<{ gone?: number }>(text, [organizationId, plainArray(ids)]);
+    valuesGone += row?.gone ?? 0;
+  }
+  await run(INSERT_LATE, [organizationId, plainArray(ids), closed.number, closed.until]);
+  await record(pool, transaction, fresh, found);
+  if (valuesGone > 0) await announceMetadataKeys(transaction);
+  return { outcome: 'corrected', corrections };
+}
+
+async function findEvents(
+  db: Queries,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<Map<string, FoundEvent>> {
+  const { rows } = await sql<{ event: string; aggregation: AggregationType; is_grouped: boolean }>`
+    SELECT found.event, aggregation_type AS aggregation, metadata_keys <> '{}' AS is_grouped
+    FROM unnest(${plainArray(ids)}::uuid[]) AS asked (event_id)
+    CROSS JOIN LATERAL (
+      SELECT ${sql.raw(EVENT_JSON)} AS event, meter_id FROM events
+      WHERE organization_id = ${organizationId}::uuid AND id = asked.event_id OFFSET 0
+    ) AS found
+    JOIN meters ON meters.organization_id = ${organizationId}::uuid AND meters.id = found.meter_id`.execute(db);
+  return new Map(
+    rows.map(({ event: text, aggregation, is_grouped: isGrouped }) => {
+      const event = JSON.parse(text) as UsageEvent;
+      return [event.id, { event, aggregation, isGrouped }];
+    }),
+  );
+}
+
+function refusedOf(
+  asked: readonly AskedCorrection[],
+  found: ReadonlyMap<string, FoundEvent>,
+  voided: ReadonlyMap<string, string>,
+): RefusedCorrection[] {
+  return asked.flatMap(({ eventId, amendment }, index): RefusedCorrection[] => {
+    const event = found.get(eventId);
+    if (event === undefined) return [{ index, why: 'not_recorded' }];
+    const id = voided.get(eventId);
+    if (id !== undefined) return [{ index, why: 'voided', id }];
+    if (amendment === undefined) return [];
+    const reason = validate({ ...amendedBy(event.event, amendment), aggregation: event.aggregation });
+    return reason === undefined ? [] : [{ index, why: 'not_taken', reason }];
+  });
+}
+
+/** The event with what is new, under its own id. Its key stays with the one that is void. */
+function amendedBy(event: UsageEvent, { quantity, timestamp, metadata }: Amendment): UsageEvent {
+  const { metadata: former, idempotency_key: _, ...rest } = event;
+  const text = metadata === undefined ? former : (metadata ?? undefined);
+  return {
+    ...rest,
+    ...(quantity !== undefined && { quantity }),
+    ...(timestamp !== undefined && { timestamp }),
+    ...(text !== undefined && { metadata: text }),
+  };
+}
+
+function amendedEvent(
+  found: ReadonlyMap<string, FoundEvent>,
+  { eventId, amendment }: AskedCorrection,
+): UsageEvent | undefined {
+  const event = found.get(eventId)?.event;
+  if (event === undefined || amendment === undefined) return undefined;
+  return { ...amendedBy(event, amendment), id: newId() };
+}
+
+interface Closed {
+  number: string;
+  until: string;
+}
+
+/** Holds the next closing off, and with `alone` all that records. What is returned is what is committed then. */
+async function holdClosings(db: Queries, organizationId: string, alone: boolean): Promise<Closed> {
+  if (alone) await sql`SELECT pg_advisory_xact_lock(20002, closing_slot(${organizationId}::uuid))`.execute(db);
+  const { rows } = await sql<Closed>`
+    SELECT number, until::text FROM closings_of(ARRAY[${organizationId}::uuid])`.execute(db);
+  return rows[0] ?? { number: '0', until: '-infinity' };
+}
+
+/** Neither begins while the closings are held: both hold them alone before they rely on what is recorded. */
+async function findInTheWay(
+  db: Queries,
+  organizationId: string,
+  events: readonly FoundEvent[],
+): Promise<Corrected | undefined> {
+  const customers = new Set(events.map(({ event }) => event.customer_external_id));
+  const id = await findMoveInTheWay(db, organizationId, ...customers);
+  if (id !== undefined) return { outcome: 'moving', id };
+  const meters = [...new Set(events.map(({ event }) => event.meter_id))];
+  const { rows } = await sql`SELECT FROM metadata_backfills
+    WHERE organization_id = ${organizationId}::uuid AND meter_id = ANY (${meters}::uuid[]) LIMIT 1`.execute(db);
+  return rows.length > 0 ? { outcome: 'grouping' } : undefined;
+}
+
+/**
+ * The rows of usage that events are in, in the order in which the record statement writes to them, with those of the events that will
+ * be recorded: asked for later, they would be locked in another order.
+ */
+function locksOf(organizationId: string, events: readonly UsageEvent[]): [text: string, values: unknown[]][] {
+  const values = [
+    organizationId,
+    plainArray(events.map(({ meter_id }) => meter_id)),
+    textArray(events.map(({ customer_external_id }) => customer_external_id)),
+    plainArray(events.map(({ timestamp }) => timestamp)),
+  ];
+  const { customerUsageHours, customerUsageDays, meterUsageQuarters } = ROLLUPS;
+  const locks = [customerUsageHours, customerUsageDays, meterUsageQuarters].map(
+    ({ table, grain, scope }): [string, unknown[]] => {
+      const key = ['meter_id', ...(scope === 'customer' ? ['customer_external_id'] : []), grain];
+      const touched = `SELECT DISTINCT meter_id, customer_external_id, ${BEGINNING[grain]('"timestamp"')} AS ${grain}
+        FROM unnest($2::uuid[], $3::text[], $4::timestamptz[]) AS t (meter_id, customer_external_id, "timestamp")`;
+      const text = `SELECT count(*) FROM (SELECT DISTINCT ${key.join(', ')} FROM (${touched}) AS touched ORDER BY ${key.join(', ')}) AS asked
+        CROSS JOIN LATERAL (SELECT FROM ${table} AS kept WHERE organization_id = $1::uuid
+          AND ${key.map((name) => `kept.${name} = asked.${name}`).join(' AND ')} FOR UPDATE) AS locked`;
+      return [text, values];
+    },
+  );
+  // As those do that write to rollups: a repair holds all of them off here, where nobody has a row in hand yet.
+  return [[`LOCK TABLE ${customerUsageHours.table} IN ROW EXCLUSIVE MODE`, []], ...locks];
+}
+
+interface NewCorrections {
+  asked: readonly AskedCorrection[];
+  amended: readonly (UsageEvent | undefined)[];
+  actor: string;
+  closing: string;
+}
+
+/** Returns those that were written, in the order in which they were asked for: an event that is void by now has one already. */
+async function insertCorrections(
+  db: Queries,
+  organizationId: string,
+  { asked, amended, actor, closing }: NewCorrections,
+): Promise<Correction[]> {
+  const { rows } = await sql<Correction>`
+    INSERT INTO corrections (organization_id, event_id, id, reason, amended_by, closing, actor)
+    SELECT ${organizationId}::uuid, event_id, id, reason, amended_by, ${closing}::bigint, ${actor}
+    FROM unnest(${plainArray(asked.map(({ eventId }) => eventId))}::uuid[], ${plainArray(asked.map(() => newId()))}::uuid[],
+      ${textArray(asked.map(({ reason }) => reason))}::text[], ${plainArray(amended.map((event) => event?.id ?? null))}::uuid[])
+      AS t (event_id, id, reason, amended_by)
+    ORDER BY event_id ON CONFLICT (organization_id, event_id) DO NOTHING
+    RETURNING id, event_id, reason, amended_by, actor, created_at`.execute(db);
+  const ofEvent = new Map(rows.map((row) => [row.event_id, row]));
+  return asked.flatMap(({ eventId }) => ofEvent.get(eventId) ?? []);
+}
+
+/** What was counted at a closing counts at it for ever: a void of a time that is closed is a late change, as a late event is. */
+const INSERT_LATE = `
+INSERT INTO late_events (organization_id, meter_id, customer_external_id, "timestamp", event_id, closing, quantity, voids)
+SELECT organization_id, meter_id, customer_external_id, "timestamp", corrections.id, $3::bigint, quantity, events.id
+FROM unnest($2::uuid[]) AS asked (event_id)
+CROSS JOIN LATERAL (SELECT * FROM events WHERE organization_id = $1::uuid AND id = asked.event_id OFFSET 0) AS events
+JOIN corrections USING (organization_id, event_id)
+WHERE "timestamp" < $4::timestamptz`;
+
+/** Records the new events by the statement that records all others, and counts them as accepted. */
+async function record(
+  pool: pg.Pool,
+  db: Queries,
+  events: readonly UsageEvent[],
+  found: ReadonlyMap<string, FoundEvent>,
+): Promise<void> {
+  if (events.length === 0) return;
+  const aggregations = new Map([...found.values()].map(({ event, aggregation }) => [event.meter_id, aggregation]));
+  const connection = {
+    query: async ({ text, values }: { text: string; values: unknown[] }) =>
+      await db.executeQuery(CompiledQuery.raw(text, values)),
+  } as unknown as Pick<pg.ClientBase, 'query'>;
+  const recordable = events.map((event) => {
+    const aggregation = aggregations.get(event.meter_id);
+    return { event, countsUniqueValues: aggregation !== undefined && countsValues(aggregation) };
+  });
+  const { recorded } = await recordOnce(pool, connection, recordable);
+  if (recorded !== events.length) throw new Error(`of ${events.length} new events ${recorded} were recorded`);
+  await countAccepted(connection, events);
+}

@@ -1,0 +1,189 @@
+// What corrections take out of the rollups, as SQL. A sum is less by what is taken. Of a largest, smallest or last quantity that goes,
+// and of a distinct value, what is left is looked up in the events of its row: for as long as it takes to find another that says the
+// same, and only where there is none for the whole row.
+//
+// All of it runs behind the locks of correct-events.ts, once the corrections are written: `inStream` leaves those events out then.
+
+import { valueHash } from '../aggregations.ts';
+import {
+  addedUp,
+  BEGINNING,
+  columnsOf,
+  GROUP_ROLLUPS,
+  keyOf,
+  PLAIN_ROLLUPS,
+  ROLLUPS,
+  rowsOfFiner,
+  USAGE_COLUMNS,
+  type Rollup,
+} from '../rollups.ts';
+import { inStream, ofAll, own } from '../usage/usage-rows.ts';
+
+const { customerUsageHours: HOURS, customerUsageDays: DAYS } = ROLLUPS;
+
+const ORGANIZATION = '$1::uuid';
+const IDS = '$2::uuid[]';
+
+/** How long the stretch of a row is. */
+const LENGTH: Record<Rollup['grain'], string> = { hour: '1 hour', day: '24 hours', quarter: '15 minutes' };
+
+/** The events that are taken out, with what their meter groups them by and the value that it counts, where it does. */
+const TAKEN = `taken AS MATERIALIZED (
+  SELECT found.*, keys, CASE WHEN keys IS NOT NULL THEN group_of(organization_id, meter_id, keys, "timestamp", metadata) END AS group_hash,
+    ${valueHash('aggregation_type')}
+  FROM unnest(${IDS}) AS asked (id)
+  CROSS JOIN LATERAL (
+    SELECT id, organization_id, meter_id, customer_external_id, "timestamp", quantity, metadata FROM events
+    WHERE organization_id = ${ORGANIZATION} AND events.id = asked.id OFFSET 0
+  ) AS found
+  CROSS JOIN LATERAL (
+    SELECT aggregation_type, nullif(metadata_keys, '{}') AS keys FROM meters
+    WHERE organization_id = ${ORGANIZATION} AND meters.id = found.meter_id OFFSET 0
+  ) AS meter
+)`;
+
+/** The columns of a key, as a row of `taken` has them. */
+const keyOfTaken = (rollup: Rollup): string[] =>
+  keyOf(rollup).map((name) => (name === rollup.grain ? `${BEGINNING[rollup.grain]('"timestamp"')} AS ${name}` : name));
+
+const sameKey = (rollup: Rollup, one: string, other: string): string =>
+  keyOf(rollup)
+    .map((name) => `${one}.${name} = ${other}.${name}`)
+    .join(' AND ');
+
+/** Events that are left in the stretch of a row, of its group where it has one: those of its customer, or of everybody. */
+function leftIn(rollup: Rollup, row: string, columns: string, condition: string): string {
+  const scope = { organization: ORGANIZATION, meter: `${row}.meter_id` };
+  const at = `${row}.${rollup.grain}`;
+  const ofGroup =
+    rollup.isGrouped === true
+      ? `AND group_of(organization_id, meter_id, ${row}.keys, "timestamp", metadata) = ${row}.group_hash`
+      : '';
+  const of = (customer: string): string => `SELECT ${columns} FROM events WHERE ${inStream(scope, customer)}
+    AND "timestamp" >= ${at} AND "timestamp" < ${at} + interval '${LENGTH[rollup.grain]}' AND ${condition} ${ofGroup}`;
+  if (rollup.scope === 'customer') return of(`${row}.customer_external_id`);
+  return `SELECT each.* FROM (
+      SELECT customer_external_id AS customer FROM ${DAYS.table} WHERE ${ofAll(scope)} AND day = ${BEGINNING.day(at)} OFFSET 0
+    ) AS someone CROSS JOIN LATERAL (${of('someone.customer')} OFFSET 0) AS each`;
+}
+
+/** What a smallest or largest quantity is now. */
+function extremeOf(rollup: Rollup, column: string, isElsewhere: string, taken: string, made: string): string {
+  const still = leftIn(rollup, 'there', 'quantity', `quantity = there.${column}`);
+  const left = leftIn(rollup, 'there', 'quantity', 'true');
+  return `CASE WHEN there.events = there.event_count THEN NULL WHEN there.${column} ${isElsewhere} there.${taken} OR EXISTS (${still})
+    THEN there.${column} ELSE (SELECT ${made}(quantity) FROM (${left}) AS each) END AS ${column}`;
+}
+
+/** A statement that takes the events out of a rollup of usage that is made of them. Of several parts one stays, which has it all. */
+function takeUsage(rollup: Rollup): string {
+  const { table, isGrouped } = rollup;
+  const [key, isSplit] = [keyOf(rollup), rollup.isSplit === true];
+  const places = [...key.keys(), ...(isGrouped === true ? [key.length] : [])].map((index) => index + 1).join(', ');
+  const last = leftIn(rollup, 'there', '"timestamp", id, quantity', 'there.last_event_id = ANY (there.ids)');
+  return `WITH ${TAKEN}, gone AS MATERIALIZED (
+  SELECT ${[...keyOfTaken(rollup), ...(isGrouped === true ? ['keys'] : [])].join(', ')},
+    count(*) AS events, sum(quantity) AS quantity, min(quantity) AS least, max(quantity) AS most, array_agg(id) AS ids
+  FROM taken ${isGrouped === true ? 'WHERE group_hash IS NOT NULL' : ''} GROUP BY ${places}
+), there AS MATERIALIZED (
+  SELECT gone.*, kept.* FROM gone CROSS JOIN LATERAL (
+    SELECT ${USAGE_COLUMNS.map((name) => `${addedUp(name)} AS ${name}`).join(', ')} ${isSplit ? ', min(part) AS part' : ''}
+    FROM ${table} AS rows WHERE ${sameKey(rollup, 'rows', 'gone')} OFFSET 0
+  ) AS kept WHERE kept.event_count IS NOT NULL
+), still AS MATERIALIZED (
+  SELECT ${key.map((name) => `there.${name}`).join(', ')} ${isSplit ? ', there.part' : ''},
+    (there.event_count - there.events)::bigint AS event_count, there.quantity_sum - there.quantity AS quantity_sum,
+    ${extremeOf(rollup, 'quantity_min', '<', 'least', 'min')},
+    ${extremeOf(rollup, 'quantity_max', '>', 'most', 'max')},
+    coalesce(last."timestamp", there.last_timestamp) AS last_timestamp, coalesce(last.id, there.last_event_id) AS last_event_id,
+    coalesce(last.quantity, there.last_quantity) AS last_quantity
+  FROM there LEFT JOIN LATERAL (
+    SELECT * FROM (${last}) AS each ORDER BY "timestamp" DESC, id DESC LIMIT 1
+  ) AS last ON true
+), emptied AS (
+  DELETE FROM ${table} AS kept USING still
+  WHERE ${sameKey(rollup, 'kept', 'still')} AND (still.event_count = 0 ${isSplit ? 'OR kept.part <> still.part' : ''})
+)
+UPDATE ${table} AS kept SET ${USAGE_COLUMNS.map((name) => `${name} = still.${name}`).join(', ')} FROM still
+WHERE ${sameKey(rollup, 'kept', 'still')} AND still.event_count > 0 ${isSplit ? 'AND kept.part = still.part' : ''}`;
+}
+
+/** Days are made of their hours, which have changed before. */
+const TAKE_DAYS = `WITH touched AS MATERIALIZED (
+  SELECT DISTINCT meter_id, customer_external_id, ${BEGINNING.day('"timestamp"')} AS day
+  FROM events WHERE organization_id = ${ORGANIZATION} AND id = ANY (${IDS})
+), still AS MATERIALIZED (
+  ${rowsOfFiner(
+    DAYS,
+    HOURS,
+    `(SELECT found.* FROM touched CROSS JOIN LATERAL (
+      SELECT * FROM ${HOURS.table}
+      WHERE ${own({ organization: ORGANIZATION, meter: 'touched.meter_id', customer: 'touched.customer_external_id' })}
+        AND hour >= touched.day AND hour < touched.day + interval '24 hours' OFFSET 0) AS found) AS hours`,
+  )}
+), emptied AS (
+  DELETE FROM ${DAYS.table} AS kept USING touched
+  WHERE kept.organization_id = ${ORGANIZATION} AND (kept.meter_id, kept.customer_external_id, kept.day)
+      = (touched.meter_id, touched.customer_external_id, touched.day)
+    AND NOT EXISTS (SELECT FROM still WHERE ${sameKey(DAYS, 'kept', 'still')})
+)
+UPDATE ${DAYS.table} AS kept SET ${columnsOf(DAYS)
+  .map((name) => `${name} = still.${name}`)
+  .join(', ')}
+FROM still WHERE ${sameKey(DAYS, 'kept', 'still')}`;
+
+/** A statement that takes quarters of an hour off the values that no event has in them any more. It returns how many values. */
+function takeValues(rollup: Rollup): string {
+  const { table, isGrouped, scope } = rollup;
+  const key = keyOf(rollup);
+  const isOfGroup = isGrouped === true;
+  const places = key.map((_, index) => index + 1).join(', ');
+  return `WITH ${TAKEN}, quarters AS MATERIALIZED (
+  SELECT DISTINCT ${keyOfTaken(rollup).join(', ')}, ${BEGINNING.quarter('"timestamp"')} AS quarter ${isOfGroup ? ', keys' : ''}
+  FROM taken WHERE value_hash IS NOT NULL ${isOfGroup ? 'AND group_hash IS NOT NULL' : ''}
+), gone AS MATERIALIZED (
+  SELECT ${key.join(', ')}, bit_or(quarter_bit(quarter)) AS quarters
+  FROM quarters WHERE NOT ${scope === 'customer' ? isLeft(rollup) : isWithSomeone(rollup)} GROUP BY ${places}
+), emptied AS (
+  DELETE FROM ${table} AS kept USING gone
+  WHERE ${sameKey(rollup, 'kept', 'gone')} AND kept.quarters & ~gone.quarters = B'0'::bit(96)
+), changed AS (
+  UPDATE ${table} AS kept SET quarters = kept.quarters & ~gone.quarters FROM gone
+  WHERE ${sameKey(rollup, 'kept', 'gone')} AND kept.quarters & ~gone.quarters <> B'0'::bit(96)
+)
+SELECT count(*)::int AS gone FROM gone`;
+}
+
+/** Whether an event of the customer still has the value in a quarter. */
+function isLeft(rollup: Rollup): string {
+  const hasValue = 'unique_value_hash(metadata) = quarters.value_hash';
+  return `EXISTS (${leftIn({ ...rollup, grain: 'quarter' }, 'quarters', '', hasValue)})`;
+}
+
+/** Whether any customer still has it, whose rows have changed before. The values of a day are looked through once. */
+function isWithSomeone(rollup: Rollup): string {
+  const ofCustomers = rollup.madeOf?.table ?? '';
+  const ofGroup = rollup.isGrouped === true ? ['group_hash'] : [];
+  const names = ['meter_id', 'day', ...ofGroup, 'value_hash'];
+  return `(${names.map((name) => `quarters.${name}`).join(', ')}, quarters.quarter) IN (
+    SELECT ${names.map((name) => `asked.${name}`).join(', ')}, asked.quarter
+    FROM (SELECT meter_id, day, array_agg(value_hash) AS hashes FROM quarters AS all_asked GROUP BY 1, 2) AS days
+    CROSS JOIN LATERAL (
+      SELECT ${[...ofGroup, 'value_hash'].join(', ')}, bit_or(quarters) AS present FROM ${ofCustomers} AS kept
+      WHERE ${ofAll({ organization: ORGANIZATION, meter: 'days.meter_id' })} AND day = days.day AND value_hash = ANY (days.hashes)
+      GROUP BY ${[...ofGroup, 'value_hash'].join(', ')} OFFSET 0
+    ) AS found
+    JOIN quarters AS asked ON asked.meter_id = days.meter_id AND asked.day = days.day
+      AND ${[...ofGroup, 'value_hash'].map((name) => `asked.${name} = found.${name}`).join(' AND ')}
+    WHERE found.present & quarter_bit(asked.quarter) <> B'0'::bit(96))`;
+}
+
+const statementOf = (rollup: Rollup): string => {
+  if (rollup.keeps === 'values') return takeValues(rollup);
+  return rollup === DAYS ? TAKE_DAYS : takeUsage(rollup);
+};
+
+/** What takes events ($2) of an organization ($1) out of its rollups, in the order in which every statement writes to them. */
+export const TAKE_PLAIN: readonly string[] = PLAIN_ROLLUPS.map(statementOf);
+/** The same of meters that name keys of the metadata. */
+export const TAKE_GROUPS: readonly string[] = GROUP_ROLLUPS.map(statementOf);
