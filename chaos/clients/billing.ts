@@ -26,13 +26,15 @@ export function changeSubscription(context: ClientContext, signal: AbortSignal):
       ['cancel later', 'POST', `${path}/cancel`, {}],
       ['keep', 'PATCH', path, { cancel_at_period_end: false, pending_plan_id: null }],
       ['change', 'POST', `${path}/change`, { plan_id: random.pick(organization.plans) }],
-      ['change', 'POST', `${path}/change`, { plan_id: random.pick(organization.plans) }],
+      ['change now', 'POST', `${path}/change`, { plan_id: random.pick(organization.plans), when: 'now' }],
     ] as const);
     await change(context, organization, { name, id, method, path: to, body, expect: [200, 409] }, signal);
   });
 }
 
-/** Subscribes a customer, who most often has a subscription already: from now on, from some days ago, or after a trial. */
+/**
+ * Subscribes a customer, who most often has a subscription already: from now on, from some days ago or ahead, or after a trial.
+ */
 export function subscribe(context: ClientContext, signal: AbortSignal): Promise<void> {
   return context.administer(async (organization) => {
     const { random } = context;
@@ -44,7 +46,7 @@ export function subscribe(context: ClientContext, signal: AbortSignal): Promise<
       plan_id: random.pick(organization.plans),
       external_id,
       billing_alignment: random.pick(['anniversary', 'calendar']),
-      ...random.pick([{}, {}, { start_date: daysFromNow(-random.int(1, 5)) }, { trial_end_date: daysFromNow(30) }]),
+      ...random.pick([{}, {}, { start_date: daysFromNow(random.int(-5, 5)) }, { trial_end_date: daysFromNow(30) }]),
     };
     const request = { name: 'subscribe', id: external_id, method: 'POST', path: '/subscriptions', body };
     await change(context, organization, { ...request, expect: [201, 409] }, signal);

@@ -113,6 +113,7 @@ test(
     const count = (what: string, times = 1) => happened.set(what, (happened.get(what) ?? 0) + times);
     const now = START + steps * STEP;
     for (const { billing, life } of lives) {
+      count('changed', life.changes);
       for (const { schedule, createdAt, cycle } of life.ledger.subscriptions)
         count('scheduled', schedule.start > createdAt && cycle !== null ? 1 : 0);
       for (const invoice of life.ledger.invoices.filter(({ status }) => status !== 'DRAFT')) {
@@ -153,6 +154,7 @@ test(
       'VOID',
       'below zero',
       'scheduled',
+      'changed',
       ...(SIZE < 5 ? [] : ['OPEN', 'UNCOLLECTIBLE', 'late', 'waived']),
     ])
       expect(happened.get(what) ?? 0, `${what}, of ${JSON.stringify([...happened])}`).toBeGreaterThan(0);

@@ -202,6 +202,16 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
       () => `/subscriptions/${own().subscription}/change`,
       ({ plan }) => ({ plan_id: plan }),
     ],
+    [
+      'POST /api/v1/subscriptions/{id}/preview-change',
+      ({ subscription }) => `/subscriptions/${subscription}/preview-change`,
+      () => ({ plan_id: own().plan }),
+    ],
+    [
+      'POST /api/v1/subscriptions/{id}/preview-change',
+      () => `/subscriptions/${own().subscription}/preview-change`,
+      ({ plan }) => ({ plan_id: plan }),
+    ],
     ['GET /api/v1/customers/{id}', ({ customer }) => `/customers/${customer}`],
     ['PATCH /api/v1/customers/{id}', ({ customer }) => `/customers/${customer}`, () => ({ name: 'Mine' })],
     ['DELETE /api/v1/customers/{id}', ({ customer }) => `/customers/${customer}`],

@@ -96,6 +96,7 @@ export const WHO_MAY = {
     'POST /api/v1/customers/{id}/credits',
     'POST /api/v1/invoices/finalize',
     'POST /api/v1/invoices/{id}/finalize',
+    'POST /api/v1/subscriptions/{id}/preview-change',
     'POST /api/v1/invoices/{id}/lines',
     'DELETE /api/v1/invoices/{id}/lines/{line_id}',
     'POST /api/v1/invoices/{id}/pay',

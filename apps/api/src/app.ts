@@ -40,6 +40,7 @@ import { entitlementRoutes } from './billing/entitlement-routes.ts';
 import { evaluateRoute } from './billing/evaluate-route.ts';
 import { feedRoutes } from './billing/feed-routes.ts';
 import { settingsRoutes } from './billing/settings-routes.ts';
+import { planChangeRoutes } from './billing/plan-change-routes.ts';
 import { subscriptionChangeRoutes } from './billing/subscription-change-routes.ts';
 import { previewSubscriptionRoute } from './billing/preview-subscription-route.ts';
 import { subscriptionRoutes } from './billing/subscription-routes.ts';
@@ -283,6 +284,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   lineRoutes(app, { database, guards, turns });
   invoiceLineListRoute(app, { database, guards, turns });
   upcomingRoutes(app, { database, guards, turns });
+  planChangeRoutes(app, { database, guards, turns });
   const eventDeps = { guards, database, queue, ingest, aheadSeconds: settings.TIMESTAMP_AHEAD_SECONDS };
   eventRoutes(app, eventDeps);
   correctionRoutes(app, eventDeps);

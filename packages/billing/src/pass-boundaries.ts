@@ -155,8 +155,14 @@ export function nextCycleOf({ cycle, anchor_cycle }: SubscriptionState): number 
   return cycle === null ? anchor_cycle : cycle + 1;
 }
 
-function openPeriod(row: SubscriptionState, cycle: number, { plans, periods }: BoundaryFacts): OpenedPeriod {
-  const { start, end, days } = periods.periodOf(row, cycle, microsOfText(row.current_period_end));
+/** Opens the period that begins where the open one ends; `isPart`: not at a boundary of the schedule. */
+export function openPeriod(
+  row: SubscriptionState,
+  cycle: number,
+  { plans, periods }: Pick<BoundaryFacts, 'plans' | 'periods'>,
+  { isPart = false } = {},
+): OpenedPeriod {
+  const { start, end, days } = periods.periodOf(row, cycle, microsOfText(row.current_period_end), { isPart });
   row.current_period_start = isoOf(start);
   row.current_period_end = isoOf(end);
   row.cycle = cycle;

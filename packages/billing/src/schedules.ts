@@ -37,11 +37,13 @@ export function scheduleOf(row: Anchored): Schedule {
 export class PeriodCache {
   readonly #boundaries = new Map<string, Micros>();
 
-  periodOf(row: Anchored, cycle: number, start: Micros): Period {
+  /** `isPart`: it begins within a period, and not with it, as after a change of plan. */
+  periodOf(row: Anchored, cycle: number, start: Micros, { isPart = false } = {}): Period {
     const schedule = scheduleOf(row);
     const end = this.#boundaryOf(schedule, cycle + 1);
-    // Only the first after an anchor can be a part of one.
-    const days = cycle === schedule.firstCycle ? daysOf(schedule, cycle, { start, end, endDateCounts: false }) : null;
+    // Else only the first after an anchor can be a part of one.
+    const days =
+      isPart || cycle === schedule.firstCycle ? daysOf(schedule, cycle, { start, end, endDateCounts: false }) : null;
     return { cycle, start, end, days };
   }
 

@@ -134,12 +134,13 @@ test('what lies outside of the period is cut off', () => {
   expect(days(schedule, 1, { from: '2026-01-20T00:00:00Z', changedAt: '2026-01-25T00:00:00Z' })).toBe('0/28');
 });
 
-test('section 7: day plans are never prorated: a date that has begun is due', () => {
+test('section 7: in a plan by the day a date that has begun is due whole, to the last plan of it', () => {
   for (const alignment of ['anniversary', 'calendar'] as const) {
     const schedule = scheduleFrom(at('2026-01-10T15:00:00Z'), 'day', alignment);
     expect(days(schedule, 0)).toBeNull();
     expect(days(schedule, 0, { cancelledAt: '2026-01-10T15:00:01Z' })).toBeNull();
-    expect(days(schedule, 3, { changedAt: '2026-01-13T01:00:00Z' })).toBeNull();
+    expect(days(schedule, 3, { changedAt: '2026-01-13T01:00:00Z' })).toBe('0/1');
+    expect(days(schedule, 3, { changedAt: '2026-01-14T00:00:00Z' })).toBeNull();
   }
 });
 

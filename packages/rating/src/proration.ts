@@ -3,7 +3,7 @@
 
 import type { Micros } from '@weir/shared/instant';
 import { addDays, dateOf, datesLeftOut, daysBetween, firstInstantOfDate, type LocalDate } from './local-date.ts';
-import { dateOfStep, periodAt, type Schedule } from './periods.ts';
+import { boundary, dateOfStep, periodAt, type Schedule } from './periods.ts';
 import type { Days } from './rate.ts';
 
 /** When a due is in force. What lies outside of its period is cut off. */
@@ -16,11 +16,16 @@ export interface InForce {
 
 /**
  * The dates that a due touches, of those of its whole period. The first period of a `calendar` schedule is a part of a
- * calendar one. Returns null where the due is in force for all of it, and in plans by the day, which are never prorated.
+ * calendar one. Returns null where the due is in force for all of it, and in plans by the day, which are never prorated: of a date on
+ * which the plan was changed nothing is the old one's.
  */
 export function daysOf(schedule: Schedule, cycle: number, inForce: InForce): Days | null {
   const { timeZone, interval, alignment } = schedule;
-  if (interval === 'day') return null;
+  // A date that has begun is due: once, and to the plan that it ends with.
+  if (interval === 'day') {
+    const isLeft = !inForce.endDateCounts && inForce.end < boundary(schedule, cycle + 1);
+    return isLeft ? { inForce: 0, inPeriod: 1 } : null;
+  }
   const period = periodAt(schedule, cycle);
   const steps = cycle - schedule.firstCycle;
   const isWhole = alignment === 'anniversary' || steps > 0;

@@ -33,6 +33,7 @@ export type ErrorCode =
   | 'meter_already_billed'
   | 'meter_already_priced'
   | 'currency_differs'
+  | 'interval_differs'
   | 'charge_inactive'
   | 'subscription_behind'
   | 'subscription_ended'

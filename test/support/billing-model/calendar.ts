@@ -59,16 +59,22 @@ export function periodAt(schedule: ModelSchedule, cycle: number): ModelPeriod {
   };
 }
 
-/** The dates that a period touches up to `end`, of those of the whole one. Null where it is whole, and of plans by the day. */
-export function daysAt(schedule: ModelSchedule, cycle: number, end: number): ModelDays | null {
-  const { zone, interval, alignment, start } = schedule;
-  if (interval === 'day') return null;
+/**
+ * The dates that a part of a period touches, of those of the whole one; that of its end only where it counts, and has begun. Null where
+ * it is whole. Plans by the day have no parts: a date is the last plan's.
+ */
+export function daysIn(
+  schedule: ModelSchedule,
+  cycle: number,
+  { start, end, countsLast }: { start: number; end: number; countsLast: boolean },
+): ModelDays | null {
+  const { zone, interval } = schedule;
+  const isCut = end < periodAt(schedule, cycle).end;
+  if (interval === 'day') return isCut && !countsLast ? { inForce: 0, inPeriod: 1 } : null;
   const first = firstDate(schedule, cycle);
   const next = firstDate(schedule, cycle + 1);
-  const from = cycle === 0 && alignment === 'calendar' ? dateAt(zone, start) : first;
-  const period = periodAt(schedule, cycle);
-  // The date of the end counts if any of it has passed.
-  const until = end >= period.end ? next : dateAt(zone, end - 1).add({ days: 1 });
-  const days = { inForce: Math.max(0, from.until(until).days), inPeriod: first.until(next).days };
+  const last = countsLast ? dateAt(zone, end - 1).add({ days: 1 }) : dateAt(zone, end);
+  const inForce = dateAt(zone, start).until(isCut ? last : next).days;
+  const days = { inForce: Math.max(0, inForce), inPeriod: first.until(next).days };
   return days.inForce === days.inPeriod ? null : days;
 }

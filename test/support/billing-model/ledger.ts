@@ -2,7 +2,7 @@
 // without a line of Weir. Whoever drives it tells it what happened, in the order in which it happened.
 
 import type { AggregationType } from '@weir/shared/meter';
-import { daysAt, periodAt, type ModelPeriod, type ModelSchedule } from './calendar.ts';
+import { daysIn, periodAt, type ModelInterval, type ModelPeriod, type ModelSchedule } from './calendar.ts';
 import { minorOf, NONE, type Fraction } from './fractions.ts';
 import { priceOf, readingOf, type ModelCharge, type ModelDays, type ModelUse } from './prices.ts';
 import { dueOf, largest, type ModelGrant, type Payable, type Wallet } from './wallet.ts';
@@ -11,6 +11,7 @@ export interface ModelPlan {
   id: string;
   digits: number;
   currency: string;
+  interval: ModelInterval;
   charges: { id: string; body: ModelCharge; from: number; to: number }[];
 }
 
@@ -64,6 +65,8 @@ export interface ModelSubscription {
   createdAt: number;
   /** Of the open period; null before the first. */
   cycle: number | null;
+  /** How many boundaries there were that the schedule does not have: changes of plan. */
+  extra: number;
   end: number;
   endsWithPeriod: boolean;
   isEnded: boolean;
@@ -93,7 +96,15 @@ export class Ledger {
 
   subscribe(made: Pick<ModelSubscription, 'id' | 'customer' | 'plan' | 'schedule' | 'createdAt'>): ModelSubscription {
     const { start } = made.schedule;
-    const subscription = { ...made, cycle: null, end: start, endsWithPeriod: false, isEnded: false, dues: [] };
+    const subscription = {
+      ...made,
+      cycle: null,
+      extra: 0,
+      end: start,
+      endsWithPeriod: false,
+      isEnded: false,
+      dues: [],
+    };
     this.subscriptions.push(subscription);
     this.#passBoundaries(subscription, made.createdAt);
     return subscription;
@@ -134,17 +145,40 @@ export class Ledger {
   cancelNow(subscription: ModelSubscription, now: number): void {
     this.#passBoundaries(subscription, now);
     subscription.isEnded = true;
-    const { cycle, schedule } = subscription;
+    const { cycle } = subscription;
     if (cycle === null) return;
-    const own = subscription.dues.filter((due) => due.cycle === cycle);
-    for (const due of own) {
-      due.period = { ...due.period, end: now };
-      due.days = daysAt(schedule, cycle, now);
-    }
+    const hasToSettle = this.#cut(subscription, now, true);
     subscription.end = now;
-    const hasDifference = own.some((due) => due.isClosed && this.#comesTo(due).minor !== due.billed);
-    if (own.some(isArrears) || hasDifference || this.#waitsForInvoice(subscription))
-      this.#addDraft(subscription, cycle + 1, now, now);
+    if (hasToSettle || this.#waitsForInvoice(subscription)) this.#addDraft(subscription, cycle + 1, now, now);
+  }
+
+  /** The other plan has the same interval, but before the first period. */
+  changeNow(subscription: ModelSubscription, plan: ModelPlan, now: number): void {
+    this.#passBoundaries(subscription, now);
+    const { cycle, schedule, end } = subscription;
+    subscription.plan = plan;
+    if (cycle === null) {
+      subscription.schedule = { ...schedule, interval: plan.interval };
+      return;
+    }
+    const hasToSettle = this.#cut(subscription, now, false);
+    subscription.extra += 1;
+    subscription.cycle = cycle + 1;
+    const dues = this.#duesOf(subscription, cycle + 1, { start: now, end });
+    subscription.dues.push(...dues);
+    const hasLines = hasToSettle || dues.some((due) => !isArrears(due));
+    if (hasLines || this.#waitsForInvoice(subscription)) this.#addDraft(subscription, cycle + 1, now, now);
+  }
+
+  /** Ends the dues of the open period, and returns whether something of them is to be settled. */
+  #cut(subscription: ModelSubscription, end: number, countsLast: boolean): boolean {
+    const { schedule, cycle, extra, dues } = subscription;
+    const own = dues.filter((due) => due.cycle === cycle);
+    for (const due of own) {
+      due.period = { ...due.period, end };
+      due.days = daysIn(schedule, (cycle ?? 0) - extra, { ...due.period, countsLast });
+    }
+    return own.some((due) => isArrears(due) || (due.isClosed && this.#comesTo(due).minor !== due.billed));
   }
 
   /** Finalizes the earliest draft of a subscription, or another one that is. False: it had no lines, and is no more. */
@@ -198,7 +232,7 @@ export class Ledger {
     let hasLines = subscription.dues.some((due) => due.cycle === cycle - 1 && isArrears(due));
     if (subscription.endsWithPeriod) subscription.isEnded = true;
     else {
-      const period = periodAt(schedule, cycle);
+      const period = periodAt(schedule, cycle - subscription.extra);
       const dues = this.#duesOf(subscription, cycle, period);
       subscription.dues.push(...dues);
       subscription.cycle = cycle;
@@ -210,7 +244,7 @@ export class Ledger {
 
   /** Those of charges that are in force when the period begins, or when the subscription was made. */
   #duesOf(subscription: ModelSubscription, cycle: number, period: ModelPeriod): ModelDue[] {
-    const { plan, schedule, createdAt } = subscription;
+    const { plan, schedule, createdAt, extra } = subscription;
     const at = Math.max(period.start, createdAt);
     const inForce = plan.charges.filter(({ from, to }) => from <= at && to > at);
     return inForce.map(({ id, body }) => ({
@@ -219,7 +253,7 @@ export class Ledger {
       body,
       cycle,
       period,
-      days: daysAt(schedule, cycle, period.end),
+      days: daysIn(schedule, cycle - extra, { ...period, countsLast: false }),
       billed: 0n,
       lines: [],
       isClosed: false,

@@ -5,9 +5,10 @@ import { CHARGE_MODELS } from '@weir/rating/charge-terms';
 import { AGGREGATION_TYPES, type AggregationType } from '@weir/shared/meter';
 import type { ModelInterval } from './calendar.ts';
 import { amountText } from './fractions.ts';
-import { Ledger, type ModelCustomer, type ModelInvoice, type ModelPlan } from './ledger.ts';
+import { Ledger, type ModelCustomer, type ModelInvoice, type ModelPlan, type ModelSubscription } from './ledger.ts';
 import type { ModelCharge } from './prices.ts';
 import { dueOf, Wallet } from './wallet.ts';
+import { isDeepStrictEqual } from 'node:util';
 import type { Random } from '../../../chaos/random.ts';
 import type { Invoicing, PricedMeter } from '../invoicing.ts';
 
@@ -34,6 +35,7 @@ export class Life {
   readonly #plans: ModelPlan[] = [];
   readonly #customers: ModelCustomer[] = [];
   #number = '';
+  changes = 0;
 
   private constructor(billing: Invoicing, random: Random, meters: Metered[], graceHours: number) {
     this.#billing = billing;
@@ -84,6 +86,7 @@ export class Life {
         (each) => each.subscription === subscription && each.status === 'VOID',
       );
       if (random.chance(isVoided ? 0.06 : 0.02)) await this.#cancel(subscription.id, now);
+      if (!subscription.isEnded && random.chance(0.06)) await this.#changePlan(subscription, now);
       const draft = this.ledger.firstDraft(subscription);
       if (draft !== undefined && random.chance(0.06)) await this.#adjust(draft);
       if (draft !== undefined && random.chance(0.05)) await this.#finalize(draft, now);
@@ -124,9 +127,11 @@ export class Life {
     const bodies: ModelCharge[] = meters.map((meter) => this.#usageCharge(meter.id, digits));
     if (meters.length === 0 || random.chance(0.7)) bodies.push(this.#fixedCharge(digits));
     if (random.chance(0.3)) bodies.push(this.#fixedCharge(digits));
-    const { id, charges } = await this.#billing.plan(bodies, { billing_interval: random.pick(INTERVALS), currency });
+    const interval = random.pick(INTERVALS);
+    const { id, charges } = await this.#billing.plan(bodies, { billing_interval: interval, currency });
     this.#plans.push({
       id,
+      interval,
       currency,
       digits,
       charges: bodies.map((body, at) => ({ id: charges[at] ?? '', body, from: now, to: Infinity })),
@@ -185,7 +190,6 @@ export class Life {
     const random = this.#random;
     const plan = random.pick(this.#plans);
     const live = this.ledger.subscriptions.filter((each) => each.customer === customer && !each.isEnded);
-    const metersOf = ({ charges }: ModelPlan) => charges.flatMap(({ body }) => body.meter_id ?? []);
     const taken = new Set(live.flatMap((each) => metersOf(each.plan)));
     if (live.length >= 3 || metersOf(plan).some((meter) => taken.has(meter))) return;
     // Where a meter was billed before, only from now on: its dues must not overlap.
@@ -261,6 +265,34 @@ export class Life {
     else this.ledger.cancelNow(subscription, now);
   }
 
+  /** Sees before what comes of it, which has to be what comes of it. */
+  async #changePlan(subscription: ModelSubscription, now: number): Promise<void> {
+    const { id, customer, plan: from, schedule } = subscription;
+    const others = this.ledger.subscriptions.filter(
+      (each) => each !== subscription && each.customer === customer && !each.isEnded,
+    );
+    const taken = new Set(others.flatMap((each) => metersOf(each.plan)));
+    const mayChangeTo = this.#plans.filter((plan) => {
+      const isOther = plan !== from && plan.currency === from.currency;
+      const isFitting = subscription.cycle === null || plan.interval === schedule.interval;
+      return isOther && isFitting && !metersOf(plan).some((meter) => taken.has(meter));
+    });
+    if (mayChangeTo.length === 0) return;
+    const plan = this.#random.pick(mayChangeTo);
+    const { invoice } = await this.#billing.post(`/subscriptions/${id}/preview-change`, { plan_id: plan.id });
+    const changed = await this.#billing.post(`/subscriptions/${id}/change`, { plan_id: plan.id, when: 'now' });
+    this.ledger.changeNow(subscription, plan, now);
+    this.changes += 1;
+    const made = (await this.#billing.drafts(id)).find(({ cycle }) => cycle === changed.cycle);
+    const { lines = [], ...shown } = made === undefined ? {} : await this.#billing.get(`/invoices/${made.id}`);
+    const { id: _, invoice_number: __, ...whole } = shown;
+    const expected = made === undefined ? null : { ...whole, lines: lines.map(withoutId) };
+    if (!isDeepStrictEqual(invoice, expected))
+      throw new Error(
+        `the preview of a change of ${id} was ${JSON.stringify(invoice)}, and it made ${JSON.stringify(expected)}`,
+      );
+  }
+
   async #settle(id: string, now: number): Promise<void> {
     const subscription = this.#subscription(id);
     if (this.ledger.firstDraft(subscription) !== undefined) return;
@@ -315,6 +347,15 @@ export class Life {
     if (found === undefined) throw new Error(`${subscription.id} has no draft of cycle ${cycle}`);
     return found.id;
   }
+}
+
+function metersOf({ charges }: ModelPlan): string[] {
+  return charges.flatMap(({ body }) => body.meter_id ?? []);
+}
+
+function withoutId(line: { id: string }): object {
+  const { id: _, ...rest } = line;
+  return rest;
 }
 
 export function isoOf(at: number): string {

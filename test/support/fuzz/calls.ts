@@ -177,6 +177,11 @@ const MEANINGS_OF: Record<string, Meanings> = {
     id: fc.constant(idOf('adjusted-invoice', 0)),
     line_id: fc.constant(idOf('adjustment', 0)),
   },
+  // Of the same currency and interval.
+  'post /api/v1/subscriptions/{id}/preview-change': {
+    id: fc.constant(idOf('changing-subscription', 0)),
+    plan_id: fc.constant(idOf('changing-plan', 0)),
+  },
   'post /api/v1/subscriptions/{id}/settle': { id: fc.constant(idOf('ended-subscription', 0)) },
 };
 

@@ -179,6 +179,7 @@ function makers(weir: Weir, admin: Organization, writeKey: string, poolOf: PoolO
     else if (kind === 'counted-event') poolOf(kind).push(await eventOfUser({ user_id: 'ada' }));
     else if (kind === 'subscriptions') await createSubscription();
     else if (kind === 'ended-subscription') await createEnded();
+    else if (kind.startsWith('changing')) await createChanging();
     else if (kind === 'invoices' || INVOICED.flat().includes(kind)) await createInvoiced(kind);
     else if (kind.startsWith('planned-')) await createPlanned();
     else if (kind.startsWith('priced-')) await createPriced();
@@ -253,6 +254,12 @@ function makers(weir: Weir, admin: Organization, writeKey: string, poolOf: PoolO
     const { data } = await get(`subscriptions/${subscription}/invoices?status=DRAFT`);
     for (const { id } of data) await post(`invoices/${id}/finalize`);
     poolOf('ended-subscription').push(subscription);
+  }
+  /** A subscription, and a plan that it may change to now: its own. */
+  async function createChanging(): Promise<void> {
+    const { subscription } = await makeDraft();
+    poolOf('changing-subscription').push(subscription);
+    poolOf('changing-plan').push(planInAdvance ?? '');
   }
   async function createInvoiced(kind: string): Promise<void> {
     const { invoice } = await makeDraft();

@@ -111,6 +111,7 @@ export const NOT_AUDITED: ReadonlySet<string> = new Set([
   'POST /api/v1/invoices/:id/recompute',
   'POST /api/v1/subscriptions/preview',
   'POST /api/v1/subscriptions/:id/preview-invoice',
+  'POST /api/v1/subscriptions/:id/preview-change',
   // They only look whether a link is valid.
   'POST /api/v1/auth/invitation',
   'POST /api/v1/auth/password-reset/request',

@@ -69,8 +69,13 @@ export const cancelBody = z.strictObject({
 
 export const changeBody = z.strictObject({
   plan_id: idOf('must be the id of a plan'),
-  when: oneOf(['period_end']).default('period_end'),
+  when: oneOf(['period_end', 'now']).default('period_end').meta({
+    description:
+      'Now: what the old plan comes to until this instant and what the new one has in advance are on one invoice.',
+  }),
 });
+
+export const previewChangeBody = changeBody.omit({ when: true });
 
 export const subscriptionQuery = z.strictObject({
   customer_id: idOf('must be the id of a customer').optional(),

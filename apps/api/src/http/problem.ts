@@ -44,6 +44,7 @@ const PROBLEMS = {
   meter_already_billed: { status: 409, title: 'Another subscription bills the meter' },
   meter_already_priced: { status: 409, title: 'The plan already has a price for the meter' },
   currency_differs: { status: 409, title: 'The currencies differ' },
+  interval_differs: { status: 409, title: 'The billing intervals differ' },
   charge_inactive: { status: 409, title: 'The charge is inactive' },
   subscription_behind: { status: 409, title: 'The past of the subscription is still being opened' },
   subscription_ended: { status: 409, title: 'The subscription has ended' },

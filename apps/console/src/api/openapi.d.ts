@@ -520,15 +520,6 @@ export interface paths {
          */
         post: operations["cancelSubscription"];
     };
-    "/api/v1/subscriptions/{id}/change": {
-        /**
-         * Change to another plan at the end of the period
-         * @description It takes the place of a change that was asked for before. The meters of the other plan are taken at once. Another interval begins with a new anchor. Before its start the subscription changes at once.
-         *
-         *     Who may: an admin who is signed in, or a service account with the role biller or admin.
-         */
-        post: operations["changeSubscriptionPlan"];
-    };
     "/api/v1/customers/{id}/credits": {
         /**
          * What a customer has in advance, and the grants that it comes from, newest first
@@ -882,6 +873,24 @@ export interface paths {
          */
         post: operations["settleSubscription"];
     };
+    "/api/v1/subscriptions/{id}/change": {
+        /**
+         * Change to another plan at the end of the period, or now
+         * @description It takes the place of a change that was asked for before. The meters of the other plan are taken at once. Another interval begins with a new anchor, at the end of the period only. Before its start the subscription changes at once, whatever the interval, and in a trial it may.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role biller or admin.
+         */
+        post: operations["changeSubscriptionPlan"];
+    };
+    "/api/v1/subscriptions/{id}/preview-change": {
+        /**
+         * The invoice that a change to another plan would make now
+         * @description Changes nothing. The invoice has no id and no number; it is null where the change would make none, as in a trial. What would be refused is refused here, too.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role biller or admin.
+         */
+        post: operations["previewPlanChange"];
+    };
     "/api/v1/events/{id}": {
         /**
          * The receipt of an event: what became of it
@@ -1123,7 +1132,7 @@ export interface components {
             /** @description What went wrong and what to do about it, for a person. */
             detail: string;
             /** @enum {string} */
-            code: "malformed_json" | "malformed_request" | "two_credentials" | "unauthenticated" | "missing_scope" | "missing_role" | "person_only" | "admin_only" | "cross_origin" | "signup_closed" | "not_found" | "meter_not_found" | "link_not_valid" | "method_not_allowed" | "request_timeout" | "email_taken" | "last_admin" | "mail_not_set_up" | "lookup_key_taken" | "lookup_id_taken" | "external_id_taken" | "feature_in_use" | "feature_already_in_plan" | "plan_inactive" | "plan_in_use" | "customer_in_use" | "customer_erased" | "external_id_billed" | "grouped_by_customer" | "usage_moving" | "meter_already_billed" | "meter_already_priced" | "currency_differs" | "charge_inactive" | "subscription_behind" | "subscription_ended" | "subscription_not_ended" | "earlier_draft" | "invoice_not_draft" | "invoice_not_open" | "invoice_not_finalized" | "groups_not_ready" | "replay_under_way" | "webhook_endpoint_disabled" | "request_under_way" | "duplicate_event" | "not_replayable" | "not_correctable" | "already_voided" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "invalid_request" | "charge_not_of_plan_type" | "idempotency_key_reused" | "meter_archived" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "shutting_down";
+            code: "malformed_json" | "malformed_request" | "two_credentials" | "unauthenticated" | "missing_scope" | "missing_role" | "person_only" | "admin_only" | "cross_origin" | "signup_closed" | "not_found" | "meter_not_found" | "link_not_valid" | "method_not_allowed" | "request_timeout" | "email_taken" | "last_admin" | "mail_not_set_up" | "lookup_key_taken" | "lookup_id_taken" | "external_id_taken" | "feature_in_use" | "feature_already_in_plan" | "plan_inactive" | "plan_in_use" | "customer_in_use" | "customer_erased" | "external_id_billed" | "grouped_by_customer" | "usage_moving" | "meter_already_billed" | "meter_already_priced" | "currency_differs" | "interval_differs" | "charge_inactive" | "subscription_behind" | "subscription_ended" | "subscription_not_ended" | "earlier_draft" | "invoice_not_draft" | "invoice_not_open" | "invoice_not_finalized" | "groups_not_ready" | "replay_under_way" | "webhook_endpoint_disabled" | "request_under_way" | "duplicate_event" | "not_replayable" | "not_correctable" | "already_voided" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "invalid_request" | "charge_not_of_plan_type" | "idempotency_key_reused" | "meter_archived" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "shutting_down";
             request_id: string;
             errors?: {
                 path: string;
@@ -2764,6 +2773,9 @@ export interface components {
             balance: {
                 [key: string]: string;
             };
+        };
+        PlanChangePreview: {
+            invoice: components["schemas"]["InvoicePreview"] | null;
         };
     };
     responses: {
@@ -4651,35 +4663,6 @@ export interface operations {
             default: components["responses"]["Refusal"];
         };
     };
-    changeSubscriptionPlan: {
-        parameters: {
-            path: {
-                id: string;
-            };
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** Format: uuid */
-                    plan_id: string;
-                    /**
-                     * @default period_end
-                     * @enum {string}
-                     */
-                    when?: "period_end";
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                content: {
-                    "application/json": components["schemas"]["Subscription"];
-                };
-            };
-            default: components["responses"]["Refusal"];
-        };
-    };
     listCustomerCredits: {
         parameters: {
             query?: {
@@ -5645,6 +5628,60 @@ export interface operations {
                     "application/json": {
                         invoice: components["schemas"]["InvoiceWithLines"];
                     };
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    changeSubscriptionPlan: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** Format: uuid */
+                    plan_id: string;
+                    /**
+                     * @description Now: what the old plan comes to until this instant and what the new one has in advance are on one invoice.
+                     * @default period_end
+                     * @enum {string}
+                     */
+                    when?: "period_end" | "now";
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                content: {
+                    "application/json": components["schemas"]["Subscription"];
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    previewPlanChange: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** Format: uuid */
+                    plan_id: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                content: {
+                    "application/json": components["schemas"]["PlanChangePreview"];
                 };
             };
             default: components["responses"]["Refusal"];

@@ -10,7 +10,7 @@ const SECRET = /\/api\/v1\/auth\//;
 /** These refuse a key, since it is not known whose it would be, or compute and keep nothing. */
 const WITHOUT_KEY = [
   /\/auth\/(?:signup|login|logout|invitation|invitation\/accept|password-reset|password-reset\/request)$/,
-  /\/(?:evaluate|recompute|preview|preview-invoice)$/,
+  /\/(?:evaluate|recompute|preview|preview-invoice|preview-change)$/,
 ];
 
 /** The storage of a tab. Its keys are the names of what is in it. */

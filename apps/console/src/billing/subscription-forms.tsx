@@ -1,11 +1,10 @@
-import { Radio, Select, Textarea } from '@mantine/core';
+import { Radio, Textarea } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { client, send, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
 import { FormDialog } from '../components/dialogs/form-dialog.tsx';
 import { useForm } from '../components/forms/form.tsx';
-import { formatDate, formatLastDay } from '../text/instants.ts';
-import { usePlanChoices } from './subscribe-form.tsx';
+import { formatLastDay } from '../text/instants.ts';
 
 interface FormProps {
   subscription: Schema<'Subscription'>;
@@ -58,46 +57,6 @@ export function CancelForm({ subscription, onClose }: FormProps) {
         </Radio.Group>
       )}
       <Textarea label="Reason" {...form.field('reason')} />
-    </FormDialog>
-  );
-}
-
-export function ChangePlanForm({ subscription, onClose }: FormProps) {
-  const queries = useQueryClient();
-  const { choices } = usePlanChoices();
-  const isToCome = subscription.status === 'SCHEDULED';
-  const form = useForm({
-    initial: { plan_id: null as string | null },
-    async onSubmit({ plan_id }) {
-      await send(
-        client.POST('/api/v1/subscriptions/{id}/change', {
-          params: { path: { id: subscription.id } },
-          body: { plan_id: plan_id as string },
-        }),
-      );
-      await invalidate(queries, ...OF_SUBSCRIPTIONS);
-      onClose();
-    },
-  });
-  return (
-    <FormDialog
-      title="Change the plan"
-      submitLabel={isToCome ? 'Change the plan' : 'Change at the end of the period'}
-      form={form}
-      onClose={onClose}
-    >
-      <Select
-        label="New plan"
-        data={choices.filter(({ value }) => value !== subscription.plan_id)}
-        searchable
-        required
-        {...form.field('plan_id')}
-      />
-      <p className="muted">
-        The first day of the new plan is {formatDate(subscription.current_period_end, subscription.time_zone)}. The
-        currency stays
-        {isToCome ? ', and so do the start and the trial.' : '; another interval begins with a new day of billing.'}
-      </p>
     </FormDialog>
   );
 }

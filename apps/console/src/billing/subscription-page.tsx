@@ -19,7 +19,8 @@ import { Time } from '../components/page/time.tsx';
 import { InvoiceLines, InvoiceTotals } from './invoice-lines.tsx';
 import { InvoiceList } from './invoice-list.tsx';
 import { PendingChanges } from './pending-changes.tsx';
-import { CancelForm, ChangePlanForm } from './subscription-forms.tsx';
+import { ChangePlanForm } from './change-plan-form.tsx';
+import { CancelForm } from './subscription-forms.tsx';
 
 type Subscription = Schema<'SubscriptionWithEntitlements'>;
 

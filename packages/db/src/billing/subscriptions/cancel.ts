@@ -3,17 +3,12 @@
 
 import { type NewFeedEvent, draftData, subscriptionData } from '@weir/billing/feed-events';
 import { newInvoice } from '@weir/billing/new-invoice';
-import { scheduleOf } from '@weir/billing/schedules';
-import { microsOfText } from '@weir/shared/instant';
-import { settleDue } from '@weir/billing/due';
-import { minorDigits } from '@weir/rating/currencies';
-import { daysOf } from '@weir/rating/proration';
-import type { Days } from '@weir/rating/rate';
-import { sql } from 'kysely';
 import type { Queries } from '../../database.ts';
 import { releaseMeters } from './billed-meters.ts';
+import { readBillingTime } from '../plans/charges.ts';
+import { cutPeriod, hasToSettle } from './cut-period.ts';
 import { readDrafting } from '../drafting.ts';
-import { findArrears, findLateWithoutDraft, insertInvoices } from './open-periods.ts';
+import { findLateWithoutDraft, insertInvoices } from './open-periods.ts';
 import { updateSubscription, type SubscriptionRow } from './subscriptions.ts';
 
 export interface Cancellation {
@@ -35,7 +30,7 @@ export async function cancelAtPeriodEnd(
   const after = await updateSubscription(transaction, row, {
     cancel_at_period_end: true,
     cancel_reason: reason ?? row.cancel_reason,
-    canceled_at: row.canceled_at ?? (await readNow(transaction)),
+    canceled_at: row.canceled_at ?? (await readBillingTime(transaction)),
     ended_at: row.current_period_end,
   });
   if (row.cancel_at_period_end) return [];
@@ -65,7 +60,7 @@ export async function cancelNow(
   { actor, reason }: Cancellation,
 ): Promise<NewFeedEvent[]> {
   const { organization_id: organizationId } = row;
-  const now = await readNow(transaction);
+  const now = await readBillingTime(transaction);
   const after = await updateSubscription(transaction, row, {
     status: 'CANCELED',
     pending_plan_id: null,
@@ -80,7 +75,7 @@ export async function cancelNow(
   });
   const events: NewFeedEvent[] = [{ type: 'subscription.canceled', actor, data: subscriptionData(after) }];
   if (after.cycle !== null) {
-    await cutPeriod(transaction, after, after.cycle);
+    await cutPeriod(transaction, row, { at: now, dateCounts: true });
     if (await hasFinalLines(transaction, after)) {
       const drafting = await readDrafting(transaction, organizationId);
       const final = newInvoice(after, {
@@ -97,46 +92,7 @@ export async function cancelNow(
   return events;
 }
 
-/** Usage counts up to the instant itself. Of days, that of the cancellation counts. */
-async function cutPeriod(transaction: Queries, row: SubscriptionRow, cycle: number): Promise<void> {
-  const { organization_id, id, current_period_start, current_period_end: period_end } = row;
-  const [start, end] = [microsOfText(current_period_start), microsOfText(period_end)];
-  const days: Days | null = daysOf(scheduleOf(row), cycle, { start, end, endDateCounts: true });
-  const cut = { period_end, days_in_force: days?.inForce ?? null, days_in_period: days?.inPeriod ?? null };
-  for (const table of ['subscription_periods', 'dues'] as const) {
-    await transaction
-      .updateTable(table)
-      .set(cut)
-      .where('organization_id', '=', organization_id)
-      .where('subscription_id', '=', id)
-      .where('cycle', '=', cycle)
-      .execute();
-  }
-}
-
 async function hasFinalLines(transaction: Queries, row: SubscriptionRow): Promise<boolean> {
-  const { organization_id, id } = row;
-  if ((await findArrears(transaction, organization_id, [row])).has(id)) return true;
-  if (await hasDifference(transaction, row)) return true;
-  return (await findLateWithoutDraft(transaction, organization_id, [id])).has(id);
-}
-
-/** Whether something was billed in advance that comes to another amount now. While its invoice is a draft, that shows it itself. */
-async function hasDifference(transaction: Queries, row: SubscriptionRow): Promise<boolean> {
-  const digits = minorDigits(row.currency);
-  const dues = await transaction
-    .selectFrom('dues')
-    .select(['terms', 'billed', 'days_in_force', 'days_in_period'])
-    .where('organization_id', '=', row.organization_id)
-    .where('subscription_id', '=', row.id)
-    .where('cycle', '=', row.cycle)
-    .where('meter_id', 'is', null)
-    .where('closing', 'is not', null)
-    .execute();
-  return dues.some((due) => settleDue(due, undefined, digits).amount !== 0n);
-}
-
-async function readNow(transaction: Queries): Promise<string> {
-  const { rows } = await sql<{ now: string }>`SELECT billing_now() AS now`.execute(transaction);
-  return rows[0]?.now ?? '';
+  if (await hasToSettle(transaction, row)) return true;
+  return (await findLateWithoutDraft(transaction, row.organization_id, [row.id])).has(row.id);
 }

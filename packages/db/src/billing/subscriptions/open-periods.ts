@@ -3,6 +3,7 @@
 
 import { Room } from '@weir/billing/chunk-weight';
 import { type NewFeedEvent, draftData } from '@weir/billing/feed-events';
+import type { Drafting } from '@weir/billing/grace';
 import {
   nextRunOf,
   passBoundaries,
@@ -64,6 +65,16 @@ export async function bringUpToDate(
     if (!room.isLeft) return [];
     return [passBoundaries(row, { ...drafting, plans, hasArrears: withArrears.has(row.id), periods, room })];
   });
+  return await writePassages(transaction, organizationId, passages, { drafting, actor: 'weir' });
+}
+
+/** Writes down what happened to subscriptions, and returns what the feed is to say of it. */
+export async function writePassages(
+  transaction: Queries,
+  organizationId: string,
+  passages: readonly Passed[],
+  { drafting, actor }: { drafting: Drafting; actor: string },
+): Promise<NewFeedEvent[]> {
   await addInvoicesOfLateDues(transaction, organizationId, passages);
   await insertPeriods(transaction, organizationId, passages);
   await insertDues(transaction, organizationId, passages);
@@ -84,7 +95,7 @@ export async function bringUpToDate(
     });
     // What a boundary does to the subscription comes before the draft of it.
     const told = [...events, ...drafts].sort((one, other) => one.cycle - other.cycle);
-    return told.map(({ type, data }) => ({ type, actor: 'weir', data }));
+    return told.map(({ type, data }) => ({ type, actor, data }));
   });
 }
 

@@ -1,0 +1,140 @@
+// Puts a subscription on another plan, at the end of its period or now, and says beforehand what the latter comes to.
+
+import type { NewFeedEvent } from '@weir/billing/feed-events';
+import { readInvoiceWithin, type InvoiceWithLines } from '@weir/db/billing/invoices/read-invoices';
+import { withoutKeeping } from '@weir/db/billing/snapshot';
+import { changeAtPeriodEnd, changeNow } from '@weir/db/billing/subscriptions/change-plan';
+import { lockPlanToBill, type SubscriptionRow } from '@weir/db/billing/subscriptions/subscriptions';
+import type { Queries } from '@weir/db/database';
+import { Refusal } from '@weir/shared/errors';
+import { z } from 'zod';
+import type { Caller } from '../http/caller.ts';
+import { adminCodes, bodyCodes, idInPath } from '../http/fields.ts';
+import { problemResponses } from '../http/problem.ts';
+import { inTurns, type Turns } from '../http/turns.ts';
+import type { App } from '../http/typed-app.ts';
+import { done, writing } from '../http/writing.ts';
+import { changeSubscription, changeUntold, type Change } from './change-subscription.ts';
+import { invoicePreview } from './invoice-shape.ts';
+import { changeBody, previewChangeBody, subscriptionAnswer } from './subscription-body.ts';
+import { METER_TAKEN } from './subscription-refusals.ts';
+import type { RouteDeps } from '../route-deps.ts';
+
+const changeCodes = [
+  ...adminCodes,
+  ...bodyCodes,
+  'not_found',
+  'subscription_ended',
+  'subscription_behind',
+  'plan_inactive',
+  'currency_differs',
+  'interval_differs',
+  'meter_already_billed',
+] as const;
+
+type When = z.output<typeof changeBody>['when'];
+type LockedPlan = Awaited<ReturnType<typeof lockPlanToBill>>;
+
+export function planChangeRoutes(app: App, { database, guards, turns }: RouteDeps & { turns: Turns }): void {
+  app.post(
+    '/api/v1/subscriptions/:id/change',
+    {
+      onRequest: guards.biller,
+      schema: {
+        operationId: 'changeSubscriptionPlan',
+        tags: ['Billing'],
+        summary: 'Change to another plan at the end of the period, or now',
+        description:
+          'It takes the place of a change that was asked for before. The meters of the other plan are taken at once. ' +
+          'Another interval begins with a new anchor, at the end of the period only. Before its start the subscription ' +
+          'changes at once, whatever the interval, and in a trial it may.',
+        params: idInPath,
+        body: changeBody,
+        response: { 200: subscriptionAnswer, ...problemResponses(...changeCodes) },
+      },
+    },
+    writing(database, async ({ caller, params, body }, write) => {
+      return await write.transaction(async (transaction) => {
+        const change = await toPlan(transaction, caller, body);
+        return done(await changeSubscription(transaction, caller, params.id, change));
+      });
+    }),
+  );
+
+  app.post(
+    '/api/v1/subscriptions/:id/preview-change',
+    {
+      onRequest: guards.biller,
+      schema: {
+        operationId: 'previewPlanChange',
+        tags: ['Billing'],
+        summary: 'The invoice that a change to another plan would make now',
+        description:
+          'Changes nothing. The invoice has no id and no number; it is null where the change would make none, as in a ' +
+          'trial. What would be refused is refused here, too.',
+        params: idInPath,
+        body: previewChangeBody,
+        response: {
+          200: z.object({ invoice: invoicePreview.nullable() }).meta({ id: 'PlanChangePreview' }),
+          ...problemResponses(...changeCodes),
+        },
+      },
+    },
+    writing(database, async ({ caller, params, body }, write) => {
+      return await write.computed(async () => {
+        const invoice = await withoutKeeping(database, async (transaction) => {
+          const change = await toPlan(transaction, caller, { ...body, when: 'now' });
+          const { events } = await changeUntold(transaction, caller, params.id, change);
+          const made = events.find(({ type }) => type === 'invoice.created');
+          if (made === undefined) return undefined;
+          const id = String(made.data['id']);
+          return await readInvoiceWithin(transaction, caller.organizationId, id, (work) => inTurns(turns, work));
+        });
+        return done({ invoice: invoice === undefined ? null : withoutIds(invoice) });
+      });
+    }),
+  );
+}
+
+/** The plan is locked before the subscription: whoever adds a charge to it holds the plan while it reserves the meter. */
+async function toPlan(
+  transaction: Queries,
+  { organizationId }: Caller,
+  { plan_id, when }: { plan_id: string; when: When },
+): Promise<Change> {
+  const plan = await lockPlanToBill(transaction, organizationId, plan_id);
+  return async (_, row, actor): Promise<NewFeedEvent[]> => {
+    const checked = checkPlan(plan, row, when);
+    const change = when === 'now' ? changeNow : changeAtPeriodEnd;
+    const events = await change(transaction, row, { actor, plan: checked });
+    if (events === undefined) throw new Refusal('meter_already_billed', METER_TAKEN);
+    return events;
+  };
+}
+
+function checkPlan(plan: LockedPlan, row: SubscriptionRow, when: When): NonNullable<LockedPlan> {
+  if (plan === undefined)
+    throw new Refusal('not_found', 'Your organization has no plan with this plan_id: see GET /api/v1/plans.');
+  if (!plan.is_active && plan.id !== row.plan_id)
+    throw new Refusal('plan_inactive', 'This plan takes no new subscriptions: set its is_active, or choose another.');
+  if (plan.currency !== row.currency) {
+    const detail = `This plan is in ${plan.currency}, and the subscription in ${row.currency}: make a new subscription.`;
+    throw new Refusal('currency_differs', detail);
+  }
+  if (when === 'now' && row.cycle !== null && plan.billing_interval !== row.billing_interval) {
+    const detail = `This plan is billed by the ${plan.billing_interval}, and the subscription by the ${row.billing_interval}: change at the end of the period.`;
+    throw new Refusal('interval_differs', detail);
+  }
+  return plan;
+}
+
+function withoutIds(made: InvoiceWithLines) {
+  const { id: _, invoice_number: __, lines_next_cursor: ___, lines, ...invoice } = made;
+  return {
+    ...invoice,
+    lines: lines.map((line) => {
+      const { id: ____, ...rest } = line;
+      return rest;
+    }),
+  };
+}

@@ -1,0 +1,133 @@
+import { Radio, Select } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { client, send, type Schema } from '../api/client.ts';
+import { invalidate } from '../api/queries.ts';
+import { FormDialog } from '../components/dialogs/form-dialog.tsx';
+import { useForm } from '../components/forms/form.tsx';
+import { Loaded } from '../components/outcomes/loaded.tsx';
+import { formatDate } from '../text/instants.ts';
+import { InvoiceLines, InvoiceTotals } from './invoice-lines.tsx';
+import { OF_SUBSCRIPTIONS } from './subscription-forms.tsx';
+import { usePlanChoices } from './subscribe-form.tsx';
+
+interface ChangePlanFormProps {
+  subscription: Schema<'Subscription'>;
+  onClose: () => void;
+}
+
+type When = 'period_end' | 'now';
+
+interface Values {
+  plan_id: string | null;
+  when: When;
+}
+
+/** Puts a subscription on another plan, and shows before what a change now would bill. */
+export function ChangePlanForm({ subscription, onClose }: ChangePlanFormProps) {
+  const queries = useQueryClient();
+  const { plans, choices } = usePlanChoices();
+  const isToCome = subscription.status === 'SCHEDULED';
+  const form = useForm<Values>({
+    initial: { plan_id: null, when: 'period_end' },
+    async onSubmit({ plan_id, when }) {
+      await send(
+        client.POST('/api/v1/subscriptions/{id}/change', {
+          params: { path: { id: subscription.id } },
+          body: { plan_id: plan_id as string, when },
+        }),
+      );
+      await invalidate(queries, ...OF_SUBSCRIPTIONS);
+      onClose();
+    },
+  });
+  const { plan_id: planId, when } = form.values;
+  const mayChangeTo = new Set(
+    plans
+      .filter(({ id, currency, billing_interval: interval }) => {
+        const isFitting =
+          when === 'period_end' || subscription.cycle === null || interval === subscription.billing_interval;
+        return id !== subscription.plan_id && currency === subscription.currency && isFitting;
+      })
+      .map(({ id }) => id),
+  );
+  return (
+    <FormDialog title="Change the plan" submitLabel={labelOf(when, isToCome)} size="lg" form={form} onClose={onClose}>
+      {!isToCome && (
+        <Radio.Group label="When" {...form.field('when')}>
+          <div className="choices">
+            <Radio
+              value="period_end"
+              label="At the end of the period"
+              description={`The first day of the new plan is ${formatDate(subscription.current_period_end, subscription.time_zone)}. Can be taken back until then.`}
+            />
+            <Radio
+              value="now"
+              label="Now"
+              description="What was billed in advance for later days comes back, and today is the new plan’s. For good."
+            />
+          </div>
+        </Radio.Group>
+      )}
+      <Select
+        label="New plan"
+        data={choices.filter(({ value }) => mayChangeTo.has(value))}
+        nothingFoundMessage="No other plan fits"
+        searchable
+        required
+        {...form.field('plan_id')}
+      />
+      <p className="muted">{whatStays(when, subscription)}</p>
+      {when === 'now' && planId !== null && <WhatIsBilled subscription={subscription} planId={planId} />}
+    </FormDialog>
+  );
+}
+
+function labelOf(when: When, isToCome: boolean): string {
+  if (isToCome) return 'Change the plan';
+  return when === 'now' ? 'Change now' : 'Change at the end of the period';
+}
+
+function whatStays(when: When, { status, cycle }: Schema<'Subscription'>): string {
+  if (status === 'SCHEDULED') return 'The currency stays, and so do the start and the trial.';
+  if (when === 'now' && cycle === null) return 'The currency stays, and so does the trial.';
+  if (when === 'now') return 'The currency and the interval stay, and so does the day of billing.';
+  return 'The currency stays; another interval begins with a new day of billing.';
+}
+
+/** The invoice of a change now, asked of the API. What it refuses is told here, before it is sent. */
+function WhatIsBilled({
+  subscription: { id, time_zone: zone },
+  planId,
+}: {
+  subscription: Schema<'Subscription'>;
+  planId: string;
+}) {
+  const preview = useQuery({
+    queryKey: ['/api/v1/subscriptions/{id}', 'preview-change', id, planId],
+    queryFn: () =>
+      send(
+        client.POST('/api/v1/subscriptions/{id}/preview-change', {
+          params: { path: { id } },
+          body: { plan_id: planId },
+        }),
+      ),
+    retry: false,
+  });
+  return (
+    <section aria-label="Invoice of the change">
+      <Loaded query={preview} rows={4}>
+        {({ invoice }) =>
+          invoice === null ? (
+            <p role="status">No invoice is made of it.</p>
+          ) : (
+            <>
+              <p className="muted">The invoice of the change, as it would be now. It is made as a draft.</p>
+              <InvoiceLines invoice={invoice} zone={zone} />
+              <InvoiceTotals invoice={invoice} />
+            </>
+          )
+        }
+      </Loaded>
+    </section>
+  );
+}
