@@ -1,9 +1,10 @@
 // What a receiver of webhooks gets, when it gets it again, and when it gets nothing any more.
 
 import { appendFeed } from '@weir/db/billing/feed';
-import type { FeedType } from '@weir/billing/feed-events';
+import { FEED_TYPES, type FeedType } from '@weir/billing/feed-events';
 import type { Database } from '@weir/db/database';
 import { deleteOldDeliveries } from '@weir/db/webhooks/deliveries';
+import { verifyWebhook } from '@weir/sdk';
 import { createLog } from '@weir/shared/log';
 import { Networks } from '@weir/shared/networks';
 import { deliverTurn } from '@weir/worker/webhooks/deliver';
@@ -13,6 +14,8 @@ import { Sender } from '@weir/worker/webhooks/send-request';
 import { createHmac } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { fixedCharge } from '../support/billing-fixture.ts';
+import { readOpenapi } from '../support/openapi-document.ts';
 import { signUp, until, type Answer, type Organization } from '../support/harness.ts';
 import { openReceiver, type Answering, type ReceivedWebhook, type Receiver } from '../support/receiver.ts';
 import { openTestDatabase } from '../support/test-database.ts';
@@ -376,4 +379,36 @@ test('what is done with is kept up to a number, and what waits is kept', async (
   expect(
     (await deliveriesOf(admin, endpoint.id, '?page_size=100')).map((each: ReceivedWebhook) => each.sequence),
   ).toEqual([...upTo(30).slice(20).toReversed(), 1]);
+});
+
+test('what comes of a life of billing is verified by the client, and is what the document says', async () => {
+  const admin = await signUp(weir);
+  const receiver = await receiving();
+  const endpoint = await createEndpoint(admin, receiver.url);
+  const post = async (path: string, body: object = {}) => (await call(admin, 'POST', path, body)).body;
+  const plan = { name: 'Pro', lookup_id: 'pro', type: 'FIXED', billing_interval: 'month', currency: 'USD' };
+  const { id: plan_id } = await post('/plans', plan);
+  await post(`/plans/${plan_id}/charges`, fixedCharge('10'));
+  const { id: customer_id } = await post('/customers', { external_id: 'acme' });
+  const grant = await post(`/customers/${customer_id}/credits`, { amount: '1.00', currency: 'USD' });
+  await post(`/credits/${grant.id}/void`);
+  const subscription = await post('/subscriptions', { customer_id, plan_id });
+  const drafts = (await call(admin, 'GET', `/subscriptions/${subscription.id}/invoices`)).body.data;
+  await post(`/invoices/${drafts[0].id}/finalize`);
+  await post(`/invoices/${drafts[0].id}/uncollectible`);
+  await post(`/invoices/${drafts[0].id}/pay`, { reference: 'ch_1' });
+  await post(`/subscriptions/${subscription.id}/cancel`, { cancel_at_period_end: false });
+  await post(`/webhook-endpoints/${endpoint.id}/test`);
+  const ended = ['subscription.canceled', 'webhook.test'];
+  await until(() => ended.every((type) => receiver.received.some((each) => each.type === type)), 'all came');
+  const document = (await weir.request('GET', '/openapi.json')).body;
+  const { isValid } = await readOpenapi(weir);
+  expect(Object.keys(document.webhooks)).toEqual([...FEED_TYPES, 'webhook.test']);
+  for (const { headers, body, type } of receiver.received) {
+    const event = verifyWebhook(body, headers, endpoint.secret);
+    const { schema } = document.webhooks[type].post.requestBody.content['application/json'];
+    expect([isValid(schema, JSON.parse(body)), event]).toEqual([true, expect.objectContaining({ type })]);
+    expect(isValid(schema, { ...JSON.parse(body), data: {} })).toBe(false);
+  }
+  expect(new Set(receiver.received.map(({ type }) => type)).size).toBeGreaterThan(8);
 });

@@ -64,12 +64,14 @@ async function runProgram(code: string, name = 'program.js'): Promise<string> {
 }
 
 test('the examples of the README run in an empty project, and their events are counted', async () => {
-  const [first = '', batch = '', outbox = '', reading = '', service = '', errors = '', ...others] = examples;
+  const [first = '', batch = '', outbox = '', reading = '', service = '', webhooks = '', ...more] = examples;
+  const [errors = '', ...others] = more;
   expect(others).toEqual([]);
   expect(await runProgram(first)).toBe('{ isDone: true, unsent: [] }\n');
   expect(await runProgram(batch)).toMatch(/^[0-9a-f-]{36} false\n[0-9a-f-]{36} false\ninvalid_request .*quantity/);
   expect(await runProgram(outbox)).toBe('2 true\n');
   expect(await runProgram(service)).toBe('initech\n');
+  expect(await runProgram(webhooks)).toBe('');
   expect(await runProgram(errors)).toBe('404 meter_not_found false 1\n');
   await weir.drained();
   const { rows } = await weir.pool.query<{ quantity: string }>(

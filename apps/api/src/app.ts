@@ -91,6 +91,7 @@ import { embedRoute } from './widget/embed.ts';
 import { widgetRoutes } from './widget/widget-routes.ts';
 import { deliveryRoutes } from './webhooks/delivery-routes.ts';
 import { webhookRoutes } from './webhooks/webhook-routes.ts';
+import { webhookOperations } from './webhooks/webhook-schemas.ts';
 import { widgetSettingsRoutes } from './widget/widget-settings-routes.ts';
 
 /** Resources of the API; the caller opens and closes them. */
@@ -211,7 +212,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   await useCompression(app);
   // Only the guards read cookies, so that tracking does not pay for it.
   await app.register(cookie, { hook: false });
-  await useOpenapi(app, settings.PUBLIC_URL);
+  await useOpenapi(app, settings.PUBLIC_URL, webhookOperations());
   const consolePage = await useConsole(app, deps.consoleFolder);
   const { keyUse, tokenUse } = deps;
   const guards = buildGuards(app, { database, apiKeys, keyUse, tokenUse, publicUrl: settings.PUBLIC_URL });

@@ -128,8 +128,7 @@ class TestReadme(unittest.TestCase):
             ]
         self.assertEqual(outputs[:4], ["", "False\nkept\ninvalid_request\n", "3 True\n", ""])
         self.assertRegex(outputs[4], r"^[\d.]+ True\nTrue\n$")
-        self.assertEqual(outputs[5], "initech\n")
-        self.assertEqual(len(outputs), 6)
+        self.assertEqual(outputs[5:], ["initech\n", ""])
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from ._openapi import (
     WidgetToken,
 )
 from ._queue import CloseResult, QueueOptions
+from ._webhook import Webhook, verify_webhook
 
 __all__ = [
     "BATCH_EVENTS_MAX",
@@ -44,8 +45,10 @@ __all__ = [
     "Tracked",
     "UsageGroup",
     "UsagePeriod",
+    "Webhook",
     "WeirError",
     "WidgetToken",
+    "verify_webhook",
 ]
 
 __version__ = "1.0.0"

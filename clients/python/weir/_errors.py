@@ -13,7 +13,7 @@ class WeirError(Exception):
     status: int
     #: A stable word: the service's own ``code``, else ``network_error``, ``timeout``, ``bad_response``,
     #: ``secret_lost`` or ``http_<status>``;
-    #: of the queue ``queue_full``, ``queue_closed`` or ``outbox_failed``.
+    #: of the queue ``queue_full``, ``queue_closed`` or ``outbox_failed``; of ``verify_webhook`` ``webhook_not_verified``.
     code: str
     #: A sentence that a person can act on.
     detail: str

@@ -55,6 +55,8 @@ export type {
 } from './openapi.ts';
 export type { AggregationType, Decimal, EntitlementQuery, Page, PageQuery, UsageQuery } from './reads.ts';
 
+export { verifyWebhook, type VerifyOptions, type Webhook, type WebhookHeaders } from './webhook.ts';
+
 export interface WeirClientOptions {
   /**
    * Where the service listens, without `/api/v1`: `https://usage.example.com`. Undefined is what an environment gives that lacks it:

@@ -32,7 +32,7 @@ export class WeirError extends Error {
   readonly status: number;
   /**
    * A stable word: the service's own `code`, else `network_error`, `timeout`, `bad_response`, `secret_lost` or `http_<status>`; of
-   * the queue `queue_full`, `queue_closed` or `outbox_failed`.
+   * the queue `queue_full`, `queue_closed` or `outbox_failed`; of `verifyWebhook` `webhook_not_verified`.
    */
   readonly code: string;
   /** A sentence a person can act on. */

@@ -5,7 +5,11 @@ import { KEPT, KeptContent } from './kept-content.ts';
 import { finishDocument } from './openapi-document.ts';
 
 /** Serves `/openapi.json`, made of the same zod schemas that check the requests; `docs/docs-routes.ts` shows it. */
-export async function useOpenapi(app: FastifyInstance, publicUrl: string | undefined): Promise<void> {
+export async function useOpenapi(
+  app: FastifyInstance,
+  publicUrl: string | undefined,
+  webhooks: Record<string, object>,
+): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -21,6 +25,7 @@ export async function useOpenapi(app: FastifyInstance, publicUrl: string | undef
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       servers: [{ url: publicUrl ?? '/' }],
+      webhooks,
       components: {
         securitySchemes: {
           session: { type: 'apiKey', in: 'cookie', name: 'access_token' },

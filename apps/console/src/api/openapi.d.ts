@@ -1095,7 +1095,72 @@ export interface paths {
         patch: operations["updateWidgetSettings"];
     };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    "invoice.created": {
+        /** invoice.created */
+        post: operations["invoiceCreated"];
+    };
+    "invoice.finalized": {
+        /** invoice.finalized */
+        post: operations["invoiceFinalized"];
+    };
+    "invoice.paid": {
+        /** invoice.paid */
+        post: operations["invoicePaid"];
+    };
+    "invoice.voided": {
+        /** invoice.voided */
+        post: operations["invoiceVoided"];
+    };
+    "invoice.uncollectible": {
+        /** invoice.uncollectible */
+        post: operations["invoiceUncollectible"];
+    };
+    "invoice.past_due": {
+        /** invoice.past_due */
+        post: operations["invoicePastDue"];
+    };
+    "subscription.created": {
+        /** subscription.created */
+        post: operations["subscriptionCreated"];
+    };
+    "subscription.activated": {
+        /** subscription.activated */
+        post: operations["subscriptionActivated"];
+    };
+    "subscription.changed": {
+        /** subscription.changed */
+        post: operations["subscriptionChanged"];
+    };
+    "subscription.past_due": {
+        /** subscription.past_due */
+        post: operations["subscriptionPastDue"];
+    };
+    "subscription.canceled": {
+        /** subscription.canceled */
+        post: operations["subscriptionCanceled"];
+    };
+    "credit.granted": {
+        /** credit.granted */
+        post: operations["creditGranted"];
+    };
+    "credit.voided": {
+        /** credit.voided */
+        post: operations["creditVoided"];
+    };
+    "usage.unpriced": {
+        /** usage.unpriced */
+        post: operations["usageUnpriced"];
+    };
+    "webhook_endpoint.disabled": {
+        /** webhook_endpoint.disabled */
+        post: operations["webhookEndpointDisabled"];
+    };
+    "webhook.test": {
+        /** webhook.test */
+        post: operations["webhookTest"];
+    };
+}
 export interface components {
     schemas: {
         UsageEvent: {
@@ -6278,6 +6343,876 @@ export interface operations {
                 };
             };
             default: components["responses"]["Refusal"];
+        };
+    };
+    invoiceCreated: {
+        parameters: {
+            header: {
+                /** @description The same each time that it is sent. */
+                "webhook-id": string;
+                /** @description When it was sent, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description One or two, separated by a space: v1, and base64 of HMAC-SHA256 of id.timestamp.body. */
+                "webhook-signature": string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @constant */
+                    type: "invoice.created";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        id: string;
+                        /** @enum {string} */
+                        kind: "SUBSCRIPTION" | "ADJUSTMENT";
+                        /** @enum {string} */
+                        status: "DRAFT" | "OPEN" | "PAID" | "VOID" | "UNCOLLECTIBLE";
+                        /** Format: uuid */
+                        subscription_id: string;
+                        /** Format: uuid */
+                        customer_id: string;
+                        cycle: number | null;
+                        currency: string;
+                        /** Format: date-time */
+                        period_start: string;
+                        /** Format: date-time */
+                        period_end: string;
+                        /** @description Of the event in the feed: receivers order by it. */
+                        sequence: number;
+                        /** @description Who did it: a user, a service account, or weir. */
+                        actor: string;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                } & {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description It is delivered. Any other answer has it sent again. */
+            "2XX": {
+            };
+        };
+    };
+    invoiceFinalized: {
+        parameters: {
+            header: {
+                /** @description The same each time that it is sent. */
+                "webhook-id": string;
+                /** @description When it was sent, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description One or two, separated by a space: v1, and base64 of HMAC-SHA256 of id.timestamp.body. */
+                "webhook-signature": string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @constant */
+                    type: "invoice.finalized";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        id: string;
+                        /** @enum {string} */
+                        kind: "SUBSCRIPTION" | "ADJUSTMENT";
+                        /** @enum {string} */
+                        status: "DRAFT" | "OPEN" | "PAID" | "VOID" | "UNCOLLECTIBLE";
+                        /** Format: uuid */
+                        subscription_id: string;
+                        /** Format: uuid */
+                        customer_id: string;
+                        cycle: number | null;
+                        currency: string;
+                        /** Format: date-time */
+                        period_start: string;
+                        /** Format: date-time */
+                        period_end: string;
+                        invoice_number: string | null;
+                        /** @description A decimal, in units of the currency. */
+                        total: string;
+                        /** @description A decimal, in units of the currency. */
+                        credits_applied: string;
+                        /** @description A decimal, in units of the currency. */
+                        amount_paid: string;
+                        /** @description A decimal, in units of the currency. */
+                        amount_due: string;
+                        issue_date: string | null;
+                        due_date: string | null;
+                        paid_at: string | null;
+                        reference: string | null;
+                        note: string | null;
+                        /** @description Of the event in the feed: receivers order by it. */
+                        sequence: number;
+                        /** @description Who did it: a user, a service account, or weir. */
+                        actor: string;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                } & {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description It is delivered. Any other answer has it sent again. */
+            "2XX": {
+            };
+        };
+    };
+    invoicePaid: {
+        parameters: {
+            header: {
+                /** @description The same each time that it is sent. */
+                "webhook-id": string;
+                /** @description When it was sent, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description One or two, separated by a space: v1, and base64 of HMAC-SHA256 of id.timestamp.body. */
+                "webhook-signature": string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @constant */
+                    type: "invoice.paid";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        id: string;
+                        /** @enum {string} */
+                        kind: "SUBSCRIPTION" | "ADJUSTMENT";
+                        /** @enum {string} */
+                        status: "DRAFT" | "OPEN" | "PAID" | "VOID" | "UNCOLLECTIBLE";
+                        /** Format: uuid */
+                        subscription_id: string;
+                        /** Format: uuid */
+                        customer_id: string;
+                        cycle: number | null;
+                        currency: string;
+                        /** Format: date-time */
+                        period_start: string;
+                        /** Format: date-time */
+                        period_end: string;
+                        invoice_number: string | null;
+                        /** @description A decimal, in units of the currency. */
+                        total: string;
+                        /** @description A decimal, in units of the currency. */
+                        credits_applied: string;
+                        /** @description A decimal, in units of the currency. */
+                        amount_paid: string;
+                        /** @description A decimal, in units of the currency. */
+                        amount_due: string;
+                        issue_date: string | null;
+                        due_date: string | null;
+                        paid_at: string | null;
+                        reference: string | null;
+                        note: string | null;
+                        /** @description Of the event in the feed: receivers order by it. */
+                        sequence: number;
+                        /** @description Who did it: a user, a service account, or weir. */
+                        actor: string;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                } & {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description It is delivered. Any other answer has it sent again. */
+            "2XX": {
+            };
+        };
+    };
+    invoiceVoided: {
+        parameters: {
+            header: {
+                /** @description The same each time that it is sent. */
+                "webhook-id": string;
+                /** @description When it was sent, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description One or two, separated by a space: v1, and base64 of HMAC-SHA256 of id.timestamp.body. */
+                "webhook-signature": string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @constant */
+                    type: "invoice.voided";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        id: string;
+                        /** @enum {string} */
+                        kind: "SUBSCRIPTION" | "ADJUSTMENT";
+                        /** @enum {string} */
+                        status: "DRAFT" | "OPEN" | "PAID" | "VOID" | "UNCOLLECTIBLE";
+                        /** Format: uuid */
+                        subscription_id: string;
+                        /** Format: uuid */
+                        customer_id: string;
+                        cycle: number | null;
+                        currency: string;
+                        /** Format: date-time */
+                        period_start: string;
+                        /** Format: date-time */
+                        period_end: string;
+                        invoice_number: string | null;
+                        /** @description A decimal, in units of the currency. */
+                        total: string;
+                        /** @description A decimal, in units of the currency. */
+                        credits_applied: string;
+                        /** @description A decimal, in units of the currency. */
+                        amount_paid: string;
+                        /** @description A decimal, in units of the currency. */
+                        amount_due: string;
+                        issue_date: string | null;
+                        due_date: string | null;
+                        paid_at: string | null;
+                        reference: string | null;
+                        note: string | null;
+                        /** @description Of the event in the feed: receivers order by it. */
+                        sequence: number;
+                        /** @description Who did it: a user, a service account, or weir. */
+                        actor: string;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                } & {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description It is delivered. Any other answer has it sent again. */
+            "2XX": {
+            };
+        };
+    };
+    invoiceUncollectible: {
+        parameters: {
+            header: {
+                /** @description The same each time that it is sent. */
+                "webhook-id": string;
+                /** @description When it was sent, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description One or two, separated by a space: v1, and base64 of HMAC-SHA256 of id.timestamp.body. */
+                "webhook-signature": string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @constant */
+                    type: "invoice.uncollectible";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        id: string;
+                        /** @enum {string} */
+                        kind: "SUBSCRIPTION" | "ADJUSTMENT";
+                        /** @enum {string} */
+                        status: "DRAFT" | "OPEN" | "PAID" | "VOID" | "UNCOLLECTIBLE";
+                        /** Format: uuid */
+                        subscription_id: string;
+                        /** Format: uuid */
+                        customer_id: string;
+                        cycle: number | null;
+                        currency: string;
+                        /** Format: date-time */
+                        period_start: string;
+                        /** Format: date-time */
+                        period_end: string;
+                        invoice_number: string | null;
+                        /** @description A decimal, in units of the currency. */
+                        total: string;
+                        /** @description A decimal, in units of the currency. */
+                        credits_applied: string;
+                        /** @description A decimal, in units of the currency. */
+                        amount_paid: string;
+                        /** @description A decimal, in units of the currency. */
+                        amount_due: string;
+                        issue_date: string | null;
+                        due_date: string | null;
+                        paid_at: string | null;
+                        reference: string | null;
+                        note: string | null;
+                        /** @description Of the event in the feed: receivers order by it. */
+                        sequence: number;
+                        /** @description Who did it: a user, a service account, or weir. */
+                        actor: string;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                } & {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description It is delivered. Any other answer has it sent again. */
+            "2XX": {
+            };
+        };
+    };
+    invoicePastDue: {
+        parameters: {
+            header: {
+                /** @description The same each time that it is sent. */
+                "webhook-id": string;
+                /** @description When it was sent, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description One or two, separated by a space: v1, and base64 of HMAC-SHA256 of id.timestamp.body. */
+                "webhook-signature": string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @constant */
+                    type: "invoice.past_due";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        id: string;
+                        /** @enum {string} */
+                        kind: "SUBSCRIPTION" | "ADJUSTMENT";
+                        /** @enum {string} */
+                        status: "DRAFT" | "OPEN" | "PAID" | "VOID" | "UNCOLLECTIBLE";
+                        /** Format: uuid */
+                        subscription_id: string;
+                        /** Format: uuid */
+                        customer_id: string;
+                        cycle: number | null;
+                        currency: string;
+                        /** Format: date-time */
+                        period_start: string;
+                        /** Format: date-time */
+                        period_end: string;
+                        invoice_number: string | null;
+                        /** @description A decimal, in units of the currency. */
+                        total: string;
+                        /** @description A decimal, in units of the currency. */
+                        credits_applied: string;
+                        /** @description A decimal, in units of the currency. */
+                        amount_paid: string;
+                        /** @description A decimal, in units of the currency. */
+                        amount_due: string;
+                        issue_date: string | null;
+                        due_date: string | null;
+                        paid_at: string | null;
+                        reference: string | null;
+                        note: string | null;
+                        /** @description Of the event in the feed: receivers order by it. */
+                        sequence: number;
+                        /** @description Who did it: a user, a service account, or weir. */
+                        actor: string;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                } & {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description It is delivered. Any other answer has it sent again. */
+            "2XX": {
+            };
+        };
+    };
+    subscriptionCreated: {
+        parameters: {
+            header: {
+                /** @description The same each time that it is sent. */
+                "webhook-id": string;
+                /** @description When it was sent, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description One or two, separated by a space: v1, and base64 of HMAC-SHA256 of id.timestamp.body. */
+                "webhook-signature": string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @constant */
+                    type: "subscription.created";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        id: string;
+                        external_id: string | null;
+                        /** Format: uuid */
+                        customer_id: string;
+                        /** Format: uuid */
+                        plan_id: string;
+                        pending_plan_id: string | null;
+                        status: string;
+                        cycle: number | null;
+                        /** Format: date-time */
+                        current_period_start: string;
+                        /** Format: date-time */
+                        current_period_end: string;
+                        cancel_at_period_end: boolean;
+                        canceled_at: string | null;
+                        ended_at: string | null;
+                        /** @description Of the event in the feed: receivers order by it. */
+                        sequence: number;
+                        /** @description Who did it: a user, a service account, or weir. */
+                        actor: string;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                } & {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description It is delivered. Any other answer has it sent again. */
+            "2XX": {
+            };
+        };
+    };
+    subscriptionActivated: {
+        parameters: {
+            header: {
+                /** @description The same each time that it is sent. */
+                "webhook-id": string;
+                /** @description When it was sent, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description One or two, separated by a space: v1, and base64 of HMAC-SHA256 of id.timestamp.body. */
+                "webhook-signature": string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @constant */
+                    type: "subscription.activated";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        id: string;
+                        external_id: string | null;
+                        /** Format: uuid */
+                        customer_id: string;
+                        /** Format: uuid */
+                        plan_id: string;
+                        pending_plan_id: string | null;
+                        status: string;
+                        cycle: number | null;
+                        /** Format: date-time */
+                        current_period_start: string;
+                        /** Format: date-time */
+                        current_period_end: string;
+                        cancel_at_period_end: boolean;
+                        canceled_at: string | null;
+                        ended_at: string | null;
+                        /** @description Of the event in the feed: receivers order by it. */
+                        sequence: number;
+                        /** @description Who did it: a user, a service account, or weir. */
+                        actor: string;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                } & {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description It is delivered. Any other answer has it sent again. */
+            "2XX": {
+            };
+        };
+    };
+    subscriptionChanged: {
+        parameters: {
+            header: {
+                /** @description The same each time that it is sent. */
+                "webhook-id": string;
+                /** @description When it was sent, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description One or two, separated by a space: v1, and base64 of HMAC-SHA256 of id.timestamp.body. */
+                "webhook-signature": string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @constant */
+                    type: "subscription.changed";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        id: string;
+                        external_id: string | null;
+                        /** Format: uuid */
+                        customer_id: string;
+                        /** Format: uuid */
+                        plan_id: string;
+                        pending_plan_id: string | null;
+                        status: string;
+                        cycle: number | null;
+                        /** Format: date-time */
+                        current_period_start: string;
+                        /** Format: date-time */
+                        current_period_end: string;
+                        cancel_at_period_end: boolean;
+                        canceled_at: string | null;
+                        ended_at: string | null;
+                        /** @description Of the event in the feed: receivers order by it. */
+                        sequence: number;
+                        /** @description Who did it: a user, a service account, or weir. */
+                        actor: string;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                } & {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description It is delivered. Any other answer has it sent again. */
+            "2XX": {
+            };
+        };
+    };
+    subscriptionPastDue: {
+        parameters: {
+            header: {
+                /** @description The same each time that it is sent. */
+                "webhook-id": string;
+                /** @description When it was sent, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description One or two, separated by a space: v1, and base64 of HMAC-SHA256 of id.timestamp.body. */
+                "webhook-signature": string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @constant */
+                    type: "subscription.past_due";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        id: string;
+                        external_id: string | null;
+                        /** Format: uuid */
+                        customer_id: string;
+                        /** Format: uuid */
+                        plan_id: string;
+                        pending_plan_id: string | null;
+                        status: string;
+                        cycle: number | null;
+                        /** Format: date-time */
+                        current_period_start: string;
+                        /** Format: date-time */
+                        current_period_end: string;
+                        cancel_at_period_end: boolean;
+                        canceled_at: string | null;
+                        ended_at: string | null;
+                        /** @description Of the event in the feed: receivers order by it. */
+                        sequence: number;
+                        /** @description Who did it: a user, a service account, or weir. */
+                        actor: string;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                } & {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description It is delivered. Any other answer has it sent again. */
+            "2XX": {
+            };
+        };
+    };
+    subscriptionCanceled: {
+        parameters: {
+            header: {
+                /** @description The same each time that it is sent. */
+                "webhook-id": string;
+                /** @description When it was sent, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description One or two, separated by a space: v1, and base64 of HMAC-SHA256 of id.timestamp.body. */
+                "webhook-signature": string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @constant */
+                    type: "subscription.canceled";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        id: string;
+                        external_id: string | null;
+                        /** Format: uuid */
+                        customer_id: string;
+                        /** Format: uuid */
+                        plan_id: string;
+                        pending_plan_id: string | null;
+                        status: string;
+                        cycle: number | null;
+                        /** Format: date-time */
+                        current_period_start: string;
+                        /** Format: date-time */
+                        current_period_end: string;
+                        cancel_at_period_end: boolean;
+                        canceled_at: string | null;
+                        ended_at: string | null;
+                        /** @description Of the event in the feed: receivers order by it. */
+                        sequence: number;
+                        /** @description Who did it: a user, a service account, or weir. */
+                        actor: string;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                } & {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description It is delivered. Any other answer has it sent again. */
+            "2XX": {
+            };
+        };
+    };
+    creditGranted: {
+        parameters: {
+            header: {
+                /** @description The same each time that it is sent. */
+                "webhook-id": string;
+                /** @description When it was sent, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description One or two, separated by a space: v1, and base64 of HMAC-SHA256 of id.timestamp.body. */
+                "webhook-signature": string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @constant */
+                    type: "credit.granted";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        credit_id: string;
+                        /** Format: uuid */
+                        customer_id: string;
+                        currency: string;
+                        /** @description A decimal, in units of the currency. */
+                        amount: string;
+                        invoice_id: string | null;
+                        /** @description Of the event in the feed: receivers order by it. */
+                        sequence: number;
+                        /** @description Who did it: a user, a service account, or weir. */
+                        actor: string;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                } & {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description It is delivered. Any other answer has it sent again. */
+            "2XX": {
+            };
+        };
+    };
+    creditVoided: {
+        parameters: {
+            header: {
+                /** @description The same each time that it is sent. */
+                "webhook-id": string;
+                /** @description When it was sent, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description One or two, separated by a space: v1, and base64 of HMAC-SHA256 of id.timestamp.body. */
+                "webhook-signature": string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @constant */
+                    type: "credit.voided";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        credit_id: string;
+                        /** Format: uuid */
+                        customer_id: string;
+                        currency: string;
+                        /** @description A decimal, in units of the currency. */
+                        amount: string;
+                        /** @description Of the event in the feed: receivers order by it. */
+                        sequence: number;
+                        /** @description Who did it: a user, a service account, or weir. */
+                        actor: string;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                } & {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description It is delivered. Any other answer has it sent again. */
+            "2XX": {
+            };
+        };
+    };
+    usageUnpriced: {
+        parameters: {
+            header: {
+                /** @description The same each time that it is sent. */
+                "webhook-id": string;
+                /** @description When it was sent, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description One or two, separated by a space: v1, and base64 of HMAC-SHA256 of id.timestamp.body. */
+                "webhook-signature": string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @constant */
+                    type: "usage.unpriced";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        meter_id: string;
+                        reason: string;
+                        month: string;
+                        /** Format: date */
+                        day: string;
+                        events: number;
+                        customers: number;
+                        /** @description Of the event in the feed: receivers order by it. */
+                        sequence: number;
+                        /** @description Who did it: a user, a service account, or weir. */
+                        actor: string;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                } & {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description It is delivered. Any other answer has it sent again. */
+            "2XX": {
+            };
+        };
+    };
+    webhookEndpointDisabled: {
+        parameters: {
+            header: {
+                /** @description The same each time that it is sent. */
+                "webhook-id": string;
+                /** @description When it was sent, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description One or two, separated by a space: v1, and base64 of HMAC-SHA256 of id.timestamp.body. */
+                "webhook-signature": string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @constant */
+                    type: "webhook_endpoint.disabled";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        id: string;
+                        /** @enum {string} */
+                        reason: "FAILING" | "GONE";
+                        failing_since: string | null;
+                        /** @description Of the event in the feed: receivers order by it. */
+                        sequence: number;
+                        /** @description Who did it: a user, a service account, or weir. */
+                        actor: string;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                } & {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description It is delivered. Any other answer has it sent again. */
+            "2XX": {
+            };
+        };
+    };
+    webhookTest: {
+        parameters: {
+            header: {
+                /** @description The same each time that it is sent. */
+                "webhook-id": string;
+                /** @description When it was sent, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description One or two, separated by a space: v1, and base64 of HMAC-SHA256 of id.timestamp.body. */
+                "webhook-signature": string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @constant */
+                    type: "webhook.test";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        sequence: null;
+                        /** @description Who did it: a user, a service account, or weir. */
+                        actor: string;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                } & {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description It is delivered. Any other answer has it sent again. */
+            "2XX": {
+            };
         };
     };
 }
