@@ -45,6 +45,7 @@ export type Operation =
   | 'batch'
   | 'refusal'
   | 'replay'
+  | 'correct'
   | 'receipt'
   | 'usage'
   | 'list'
@@ -73,11 +74,11 @@ export interface SentLine {
   api: number;
   organization: number;
   operation: Operation;
-  /** Of `track`, `batch` and those refusals that name an event. */
+  /** Of `track`, `batch` and those refusals that name an event; of `replay` and `correct`, what the event is to be. */
   events?: SentEvent[];
   /** The statuses that this request may be answered with by a system that is whole. */
   expect: number[];
-  /** What is read, replayed or deleted: the id of an event, a meter's index, the id of a key. */
+  /** What is read, replayed, corrected or deleted: the id of an event, a meter's index, the id of a key. */
   subject?: string;
   /** The process cannot answer from memory, because it has never seen the key or the meter. */
   asksPostgres?: true;

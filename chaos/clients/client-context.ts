@@ -91,6 +91,12 @@ export class ClientContext {
     return this.#accepted.length === 0 ? undefined : this.random.pick(this.#accepted);
   }
 
+  /** The same, and it is forgotten, so that one client only does something with it. */
+  recallOnce(): Accepted | undefined {
+    const index = this.random.int(0, Math.max(0, this.#accepted.length - 1));
+    return this.#accepted.splice(index, 1)[0];
+  }
+
   /** An event that its meter will not have taken. It is forgotten, so that it is replayed by one client only. */
   recallRejected(): Accepted | undefined {
     const index = this.random.int(0, Math.max(0, this.#rejected.length - 1));

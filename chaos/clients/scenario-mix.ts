@@ -12,6 +12,7 @@ import {
   subscribe,
 } from './billing.ts';
 import { ClientContext } from './client-context.ts';
+import { correctEvent } from './correcting.ts';
 import type { Organization } from './made-organizations.ts';
 import { listEvents, readAcross, readReceipt, readUsage, replayRejected } from './reading.ts';
 import { trackRefused } from './refusals.ts';
@@ -31,7 +32,7 @@ type Scenario = (context: ClientContext, signal: AbortSignal) => Promise<void>;
 
 /** How many of a thousand scenarios are of which kind. */
 const SCENARIOS: [Scenario, number][] = [
-  [trackKeyed, 630],
+  [trackKeyed, 615],
   [trackKeyless, 80],
   [trackTwiceAtOnce, 50],
   [trackContested, 15],
@@ -44,6 +45,7 @@ const SCENARIOS: [Scenario, number][] = [
   [listEvents, 4],
   [readAcross, 15],
   [replayRejected, 10],
+  [correctEvent, 15],
   [liveAndDieOfKey, 3],
   [comeAndGoOfCustomer, 2],
   [changeSubscription, 2],

@@ -1,5 +1,5 @@
 // What was billed, compared with what the clients sent: each line with the events of its period. The events are those of the history;
-// of Weir's tables only what says which of them it counts as late. That the periods leave no event out and have none twice, and what
+// of Weir's tables only what says which of them it counts as late or void. That the periods leave no event out and have none twice, and what
 // a quantity comes to, is asked of `npm run reconcile`.
 
 import type { AggregationType } from '@weir/shared/meter';
@@ -15,12 +15,22 @@ export class SentUsage {
   readonly #facts: Facts;
   readonly #events: Map<string, StoredEvent[]>;
   readonly #late: ReadonlyMap<string, number>;
+  readonly #corrections: ReadonlyMap<string, unknown>;
+  readonly #voided: ReadonlyMap<string, number>;
 
-  constructor(facts: Facts, acknowledged: readonly StoredEvent[], { late }: Pick<BillingState, 'late'>) {
+  /** `corrections` has the ids of those that are void. */
+  constructor(
+    facts: Facts,
+    acknowledged: readonly StoredEvent[],
+    { late, voided }: Pick<BillingState, 'late' | 'voided'>,
+    corrections: ReadonlyMap<string, unknown>,
+  ) {
     this.#facts = facts;
     this.#events = listsBy(acknowledged, nameOf);
     for (const events of this.#events.values()) events.sort((a, b) => (a.timestamp < b.timestamp ? -1 : 1));
     this.#late = new Map(late.map(({ event, closing }) => [event, closing]));
+    this.#voided = new Map(voided.map(({ event, closing }) => [event, closing]));
+    this.#corrections = corrections;
   }
 
   aggregationOf({ organization, meter }: StoredDue): AggregationType {
@@ -36,9 +46,11 @@ export class SentUsage {
     return all.slice(from, Math.max(from, firstSince(all, due.end)));
   }
 
-  /** Whether an event came after a closing, or at a later one. */
-  isLateFor({ id }: StoredEvent, closing: number): boolean {
-    return (this.#late.get(id) ?? -1) >= closing;
+  /** Whether an event counts at a closing: it did not come after it, and was not void by then. Null: now. */
+  isCounted({ id }: StoredEvent, closing: number | null): boolean {
+    const isVoid = this.#corrections.has(id);
+    if (closing === null) return !isVoid;
+    return (this.#late.get(id) ?? -1) < closing && (!isVoid || (this.#voided.get(id) ?? -1) >= closing);
   }
 }
 
@@ -69,7 +81,7 @@ export function linesBillWhatWasSent(state: BillingState, sent: SentUsage): Chec
     const due = dues.get(dueOf(line) ?? '');
     if (due === undefined || !finalized.has(line.invoice)) continue;
     check.examine();
-    const events = sent.eventsOf(due).filter((event) => !sent.isLateFor(event, line.closing ?? 0));
+    const events = sent.eventsOf(due).filter((event) => sent.isCounted(event, line.closing ?? 0));
     const quantity = usageOf(sent.aggregationOf(due), events) ?? '0';
     if (canonical(line.quantity ?? '') === quantity && line.eventCount === events.length) continue;
     check.violate(
@@ -80,7 +92,8 @@ export function linesBillWhatWasSent(state: BillingState, sent: SentUsage): Chec
   for (const [name, due] of dues) {
     if (due.closing !== null) continue;
     check.examine();
-    const quantity = usageOf(sent.aggregationOf(due), sent.eventsOf(due)) ?? '0';
+    const events = sent.eventsOf(due).filter((event) => sent.isCounted(event, null));
+    const quantity = usageOf(sent.aggregationOf(due), events) ?? '0';
     const told = open.get(name) ?? [];
     if (told.length === 1 && canonical(told[0]?.quantity ?? '') === quantity) continue;
     check.violate(

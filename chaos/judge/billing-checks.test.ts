@@ -61,6 +61,11 @@ const SPOILED: [string, string[], (billing: MadeUpBilling) => void][] = [
     ['billed lines'],
     ({ state }) => (at(state.late, 0).closing = 0),
   ],
+  [
+    'an event that is void for all closings, and in a line',
+    ['billed lines'],
+    ({ run }) => run.state.corrections.set(idOf(1), { id: idOf(9), amendedBy: null }),
+  ],
   ['a quantity off by the last digit', ['billed lines'], ({ state }) => (at(state.lines, 3).quantity = '2.01')],
   ['a wrong count of events', ['billed lines'], ({ state }) => (at(state.lines, 0).eventCount = 3)],
   ['an open due that tells too little', ['billed lines'], ({ state }) => (at(state.open, 0).quantity = '2')],

@@ -94,6 +94,8 @@ export interface BillingState {
   invoices: StoredInvoice[];
   lines: StoredLine[];
   late: StoredLate[];
+  /** Events that were voided after a closing that reaches past their time: the last closing that counts them. */
+  voided: StoredLate[];
   grants: StoredGrant[];
   feed: StoredFeedEvent[];
   open: OpenReading[];
@@ -107,6 +109,7 @@ export function emptyBillingState(): BillingState {
     invoices: [],
     lines: [],
     late: [],
+    voided: [],
     grants: [],
     feed: [],
     open: [],

@@ -69,6 +69,18 @@ export interface ReplayFact {
   isAccepted: boolean;
 }
 
+/** A correction of an event. */
+export interface CorrectionFact {
+  /** What counts in its place; undefined: nothing. */
+  quantity: string | undefined;
+  sentAt: number;
+  organization: number;
+  /** The id that a 201 named. */
+  made: string | undefined;
+  /** Of all answers. */
+  statuses: number[];
+}
+
 export interface ReadFact {
   organization: number;
   subject: string;
@@ -121,6 +133,8 @@ export interface Facts {
   keyHistories: Map<string, KeyHistory>;
   attempts: Attempt[];
   replays: Map<string, ReplayFact[]>;
+  /** By the id of the event. */
+  corrections: Map<string, CorrectionFact>;
   receipts: ReadFact[];
   usage: ReadFact[];
   lists: ReadFact[];
@@ -153,6 +167,7 @@ export function emptyFacts(): Facts {
     keyHistories: new Map(),
     attempts: [],
     replays: new Map(),
+    corrections: new Map(),
     receipts: [],
     usage: [],
     lists: [],

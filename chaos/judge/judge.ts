@@ -8,6 +8,7 @@ import { linesBillWhatWasSent, SentUsage } from './billed-usage.ts';
 import { changesOfBillingAreKept, pagesOfTheFeedAreKept } from './billing-kept.ts';
 import { nothingIsDue, periodsEndAtMidnights } from './billing-schedule.ts';
 import type { Check } from './check.ts';
+import { correctionsAreKept, withAmended } from './corrections.ts';
 import { acceptedIsCountedOnce, heldIsCountedOnce, refusedLeavesNoTrace } from './counted-once.ts';
 import { answersAreInTime, rollingRestartsDropNothing } from './deadlines.ts';
 import { queueIsDrained, readQueue, untilDrained } from './drained-queue.ts';
@@ -26,7 +27,7 @@ import { readAcross, readReceipts, readUsage } from './readings.ts';
 import { receiptsHold, receiptsTellTheState, replaysAreCounted } from './receipts.ts';
 import { invoicesComputeAgain, reconcileFindsAllBilled, reconcileFindsAllEqual, runReconcile } from './reconciled.ts';
 import { replayChangesNothing, sendAgain, type Replayed } from './replay-history.ts';
-import { StateIndex, type StoredEvent } from './stored-state.ts';
+import { StateIndex, type StoredEvent, type StoredState } from './stored-state.ts';
 import { usageEqualsAcknowledged, usageOnlyGrows } from './usage-answers.ts';
 
 /** Replayed events that were lost with Redis are recorded in some seconds. */
@@ -48,7 +49,8 @@ export async function judge(system: SystemUnderTest, historyPath: string): Promi
   try {
     const state = await reader.readAll();
     const index = new StateIndex(state, (event) => keyName(event.organization, event));
-    const acknowledged = acknowledgedEvents(facts, index);
+    const acknowledged = withAmended(facts, state, acknowledgedEvents(facts, index));
+    const counted = acknowledged.filter(({ id }) => !state.corrections.has(id));
     const isKept = (id: string) => index.recorded.has(id) || index.rejected.has(id) || index.duplicates.has(id);
     const checks = [
       acceptedIsCountedOnce(facts, index),
@@ -57,11 +59,12 @@ export async function judge(system: SystemUnderTest, historyPath: string): Promi
       recordedIsWhatWasSent(facts, index),
       claimsAreHeld(facts, index),
       keysBelongToTheirEvents(facts, state, index),
-      usageEqualsAcknowledged(facts, acknowledged, await readUsage(questions, organizations, acknowledged)),
+      usageEqualsAcknowledged(facts, counted, await readUsage(questions, organizations, acknowledged)),
       usageOnlyGrows(facts, state),
       receiptsHold(facts),
-      receiptsTellTheState(index, await readReceipts(questions, facts, isKept)),
+      receiptsTellTheState(index, state, await readReceipts(questions, facts, isKept)),
       replaysAreCounted(facts, index),
+      correctionsAreKept(facts, state, index),
       queueIsDrained(queue),
       organizationsAreApart(facts, index, await readAcross(questions, facts)),
       requestsAreSettled(facts),
@@ -69,7 +72,7 @@ export async function judge(system: SystemUnderTest, historyPath: string): Promi
       answersAreWellFormed(facts),
       answersAreInTime(facts),
       rollingRestartsDropNothing(facts),
-      ...(await judgeBilling(system, questions, facts, acknowledged)),
+      ...(await judgeBilling(system, questions, facts, acknowledged, state)),
     ];
     const replayed = await replay(system, reader, questions, { facts, index });
     const reconciled = await runReconcile(system);
@@ -103,12 +106,13 @@ async function judgeBilling(
   questions: Questions,
   facts: Facts,
   acknowledged: StoredEvent[],
+  { corrections }: StoredState,
 ): Promise<Check[]> {
   const { organizations } = facts;
   const stored = await readBillingState(system, organizations);
   const state = { ...stored, open: await readOpenDues(questions, organizations, stored) };
   return [
-    linesBillWhatWasSent(state, new SentUsage(facts, acknowledged, state)),
+    linesBillWhatWasSent(state, new SentUsage(facts, acknowledged, state, corrections)),
     nothingIsDue(state),
     periodsEndAtMidnights(state),
     pagesOfTheFeedAreKept(state, facts),

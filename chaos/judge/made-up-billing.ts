@@ -33,7 +33,7 @@ export function madeUpBilling(): MadeUpBilling {
   }
   const state: BillingState = { ...emptyBillingState(), ...rows() };
   const events = acknowledgedEvents(run.facts, run.index);
-  return { run, state, events, sent: () => new SentUsage(run.facts, events, state) };
+  return { run, state, events, sent: () => new SentUsage(run.facts, events, state, run.state.corrections) };
 }
 
 function rows(): Partial<BillingState> {
@@ -112,6 +112,7 @@ function rows(): Partial<BillingState> {
       }),
       line('line-4', 'second', 1, { quantity: '2.0', eventCount: 1, amount: '0.67', closing: 2 }),
     ],
+    voided: [],
     late: [
       { event: idOf(4), closing: 1 },
       { event: idOf(5), closing: 2 },

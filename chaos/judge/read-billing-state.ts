@@ -68,7 +68,12 @@ export async function readBillingState(
         SELECT id, invoice_id AS invoice, subscription_id AS subscription, cycle, charge_id AS charge, quantity::text,
           event_count::int AS "eventCount", amount::text, closing::int
         FROM invoice_lines`),
-      late: await read<StoredLate>('SELECT event_id AS event, closing::int FROM late_events'),
+      late: await read<StoredLate>(
+        `SELECT event_id AS event, closing::int FROM (SELECT * FROM late_events WHERE voids IS NULL) AS late`,
+      ),
+      voided: await read<StoredLate>(
+        `SELECT voids AS event, closing::int FROM (SELECT * FROM late_events WHERE voids IS NOT NULL) AS voided`,
+      ),
       grants: await read<StoredGrant>('SELECT organization_id AS organization, id, amount::text FROM credit_grants'),
       feed: await read<StoredFeedEvent>(
         'SELECT organization_id AS organization, sequence::int, type FROM billing_events',

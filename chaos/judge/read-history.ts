@@ -34,6 +34,9 @@ interface Open {
 /** Those whose answers the judge looks into; what an admin only looks at is not among them. */
 const BILLING_OPERATIONS: ReadonlySet<Operation> = new Set(['billing', 'feed', 'recompute']);
 
+/** Those whose events are what one that was sent before is to be. */
+const ABOUT_AN_EVENT: ReadonlySet<Operation> = new Set(['replay', 'correct']);
+
 interface ProblemBody {
   code?: unknown;
   detail?: unknown;
@@ -118,7 +121,7 @@ export class FactReader {
   #begin(sent: SentLine): void {
     const keyHistories: KeyHistory[] = [];
     const payloads: number[] = [];
-    for (const event of sent.operation === 'replay' ? [] : (sent.events ?? [])) {
+    for (const event of ABOUT_AN_EVENT.has(sent.operation) ? [] : (sent.events ?? [])) {
       const keyHistory = this.#keyHistoryOf(sent, event);
       keyHistories.push(keyHistory);
       payloads.push(payloadIn(keyHistory, event));
@@ -126,6 +129,7 @@ export class FactReader {
       keyHistory.unclear += 1;
     }
     const open: Open = { sent, keyHistories, payloads, attempt: undefined, replay: this.#beginReplay(sent) };
+    if (sent.operation === 'correct') this.#beginCorrection(sent);
     this.#open.set(sent.request, open);
     open.attempt = this.#newAttempt(sent, sent);
   }
@@ -186,7 +190,19 @@ export class FactReader {
     else if (sent.operation === 'list') this.#facts.lists.push(read);
     else if (sent.operation === 'cross-read') this.#facts.crossReads.push(read);
     else if (BILLING_OPERATIONS.has(sent.operation)) this.#facts.billing.push({ ...read, operation: sent.operation });
+    else if (sent.operation === 'correct') this.#endCorrection(subject, line.status, body.id);
     else if (open.replay !== undefined && line.status === 202) open.replay.isAccepted = true;
+  }
+
+  #beginCorrection({ organization, subject = '', events, at }: SentLine): void {
+    const quantity = events?.[0]?.quantity;
+    this.#facts.corrections.set(subject, { quantity, sentAt: at, organization, made: undefined, statuses: [] });
+  }
+
+  #endCorrection(event: string, status: number, id: unknown): void {
+    const correction = this.#facts.corrections.get(event);
+    correction?.statuses.push(status);
+    if (correction !== undefined && status === 201 && typeof id === 'string') correction.made = id;
   }
 
   #beginReplay({ operation, organization, subject = '', events = [] }: SentLine): ReplayFact | undefined {

@@ -51,7 +51,15 @@ export class StateReader {
     const state = emptyState();
     const hostile = `ANY (${this.#client.escapeLiteral(`{${this.#hostile.join(',')}}`)}::uuid[])`;
     const where = `WHERE NOT organization_id = ${hostile}`;
-    await this.#each(`${EVENTS} ${where}`, (row) => state.events.push(this.#eventOf(row)));
+    const amended = new Set<string>();
+    await this.#each(`SELECT event_id, id, amended_by FROM corrections ${where}`, ([event, id, amendedBy = null]) => {
+      state.corrections.set(event ?? '', { id: id ?? '', amendedBy });
+      if (amendedBy !== null) amended.add(amendedBy);
+    });
+    await this.#each(`${EVENTS} ${where}`, (row) => {
+      const event = this.#eventOf(row);
+      (amended.has(event.id) ? state.amended : state.events).push(event);
+    });
     await this.#each(`SELECT event FROM rejected_events ${where}`, ([event]) =>
       state.rejected.push(this.#stagedEvent(event ?? '')),
     );

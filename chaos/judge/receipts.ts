@@ -2,7 +2,7 @@ import { isForNow } from '../history.ts';
 import { Check } from './check.ts';
 import { microsOf, unitsOf } from './exact.ts';
 import { lostEventsOf, mayHaveLostClaim, keyName, type Facts, type ReadFact } from './history-facts.ts';
-import type { StateIndex } from './stored-state.ts';
+import type { StateIndex, StoredState } from './stored-state.ts';
 
 interface Receipt {
   status: string;
@@ -13,7 +13,7 @@ interface Receipt {
 }
 
 /** A status is not followed by one that comes before it. A rejected event may be replayed, which does not show until it counts. */
-const STAGES = ['queued', 'rejected', 'recorded'];
+const STAGES = ['queued', 'rejected', 'recorded', 'voided'];
 
 /** During the run: an accepted event has a receipt at once and ever after, and it only goes forward. */
 export function receiptsHold(facts: Facts): Check {
@@ -55,13 +55,18 @@ export interface ReceiptReading {
 }
 
 /** At the end: the API tells of each event what Postgres has. */
-export function receiptsTellTheState(index: StateIndex, readings: ReceiptReading[]): Check {
+export function receiptsTellTheState(
+  index: StateIndex,
+  { corrections }: Pick<StoredState, 'corrections'>,
+  readings: ReceiptReading[],
+): Check {
   const check = new Check('final receipts', 'In the end the receipt of an event says what Postgres holds of it.');
   for (const { id, status, body } of readings) {
     check.examine();
     const receipt = body as Receipt;
     const stored = index.recorded.get(id) ?? index.rejected.get(id);
-    const expected = index.recorded.has(id) ? 'recorded' : index.rejected.has(id) ? 'rejected' : 'duplicate';
+    const counted = corrections.has(id) ? 'voided' : 'recorded';
+    const expected = index.recorded.has(id) ? counted : index.rejected.has(id) ? 'rejected' : 'duplicate';
     const isRight =
       status === 200 &&
       receipt.status === expected &&

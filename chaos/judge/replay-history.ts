@@ -94,7 +94,7 @@ export function replayChangesNothing(facts: Facts, state: StoredState, index: St
     const problem = problemOf(facts, index, replayed, lost, answer);
     if (problem !== undefined) check.violate(`${answer.keyHistory.name}, sent again, ${problem}`);
   }
-  const expected = state.events.length + replayed.recorded.size;
+  const expected = state.events.length + state.amended.length + replayed.recorded.size;
   if (replayed.events !== expected) check.violate(`there are ${replayed.events} events now, not ${expected}`);
   return check;
 }

@@ -13,6 +13,10 @@ export interface StoredEvent extends SentEvent {
 
 export interface StoredState {
   events: StoredEvent[];
+  /** Those that count in the place of others; they are not among the events. */
+  amended: StoredEvent[];
+  /** What made an event void, by its id. */
+  corrections: Map<string, { id: string; amendedBy: string | null }>;
   rejected: StoredEvent[];
   duplicates: { id: string; organization: number; duplicateOf: string }[];
   /** Which event holds which idempotency key in Postgres: hash of organization and key in hexadecimal → event. */
@@ -20,7 +24,7 @@ export interface StoredState {
 }
 
 export function emptyState(): StoredState {
-  return { events: [], rejected: [], duplicates: [], keys: new Map() };
+  return { events: [], amended: [], corrections: new Map(), rejected: [], duplicates: [], keys: new Map() };
 }
 
 /** Ways into a state that the checks have in common. */

@@ -105,12 +105,19 @@ function isLater(a: StoredEvent, b: StoredEvent): boolean {
 export function usageOnlyGrows(facts: Facts, state: StoredState): Check {
   const check = new Check(
     'usage grows',
-    'A read of usage never counts fewer events than one that was answered before it was sent, nor more than there are.',
+    'A read of usage never counts fewer events than one that was answered before it was sent, but for those that were voided since, nor more than there are.',
   );
   const totals = new Map<string, number>();
-  for (const { organization, meter } of state.events) {
+  for (const { organization, meter } of [...state.events, ...state.amended]) {
     const name = `${organization} ${meter}`;
     totals.set(name, (totals.get(name) ?? 0) + 1);
+  }
+  const voided = new Map<string, number[]>();
+  for (const { id, organization, meter } of state.events) {
+    const sentAt = facts.corrections.get(id)?.sentAt;
+    if (sentAt === undefined) continue;
+    const name = `${organization} ${meter}`;
+    voided.set(name, [...(voided.get(name) ?? []), sentAt]);
   }
   const byMeter = new Map<string, { sentAt: number; at: number; count: number }[]>();
   for (const { organization, subject, sentAt, at, status, body } of facts.usage) {
@@ -129,7 +136,8 @@ export function usageOnlyGrows(facts: Facts, state: StoredState): Check {
       for (; next < answered.length && (answered[next]?.at ?? Infinity) < read.sentAt; next += 1) {
         seen = Math.max(seen, answered[next]?.count ?? 0);
       }
-      if (read.count < seen)
+      const voids = voided.get(name)?.filter((sentAt) => sentAt <= read.at).length ?? 0;
+      if (read.count < seen - voids)
         check.violate(`meter ${name} had ${seen} events and then ${read.count}, at ${read.sentAt} ms`);
       if (read.count > total)
         check.violate(`meter ${name} had ${read.count} events at ${read.at} ms, and ${total} in the end`);

@@ -96,10 +96,10 @@ export function stepsOf(
   };
   const statusOf = async (id = ''): Promise<string> => (await call('GET', `/invoices/${id}`)).status;
   const find = async (path: string): Promise<string> => (await call('GET', path)).data[0]?.id ?? '';
-  /** An event that its meter does not take. Returns its id. */
-  const rejectEvent = async (): Promise<string> => {
+  /** An event of a meter of users, which does not take one without a user. Returns its id. */
+  const trackEvent = async (metadata: object): Promise<string> => {
     const { meter_token } = await call('GET', `/features/${made.featureId}`);
-    const event = { meter_token, customer_external_id: slug, quantity: 1, metadata: {} };
+    const event = { meter_token, customer_external_id: slug, quantity: 1, metadata };
     const apiKey = await organization.createKey();
     const { body } = await weir.request('POST', '/api/v1/sdk/track', { apiKey, body: event });
     await weir.drained();
@@ -286,7 +286,7 @@ export function stepsOf(
     {
       name: 'a correction',
       async fill() {
-        made.eventId = await rejectEvent();
+        made.eventId = await trackEvent({});
         await page.goto(`/events?event=${made.eventId}`);
         await page.getByLabel('Metadata').fill('{ "user_id": "ann" }');
       },
@@ -298,6 +298,21 @@ export function stepsOf(
       },
       typed: () => [page.getByLabel('Metadata'), '{ "user_id": "ann" }'],
       done: () => page.getByLabel('Receipt of the event').getByText('Recorded', { exact: true }),
+    },
+    {
+      name: 'an amended event',
+      async fill() {
+        made.eventId = await trackEvent({ user_id: 'ann' });
+        await page.goto(`/events?event=${made.eventId}`);
+        await button('Amend').click();
+        await field('Reason').fill('It was bo');
+        await dialog().getByLabel('Metadata').fill('{ "user_id": "bo" }');
+      },
+      button: () => button('Amend the event'),
+      write: ['POST', /\/amend$/],
+      count: async () => Number((await call('GET', `/events/${made.eventId}`)).status === 'voided'),
+      typed: () => [dialog().getByLabel('Metadata'), '{ "user_id": "bo" }'],
+      done: () => page.getByLabel('Receipt of the event').getByText('a voided event'),
     },
     {
       name: 'a setting',

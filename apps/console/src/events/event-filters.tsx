@@ -11,6 +11,7 @@ import { useMeters } from '../usage/meters.ts';
 const STATUSES = [
   { value: '', label: 'All' },
   { value: 'recorded', label: 'Recorded' },
+  { value: 'voided', label: 'Voided' },
   { value: 'rejected', label: 'Rejected' },
   { value: 'duplicate', label: 'Duplicate' },
 ];

@@ -33,3 +33,16 @@ export async function replay(id: string, metadata?: Record<string, unknown>, key
     }),
   );
 }
+
+/** Takes a recorded event out of the count. */
+export async function voidEvent(id: string, reason: string): Promise<unknown> {
+  return await send(client.POST('/api/v1/events/{id}/void', { params: { path: { id } }, body: { reason } }));
+}
+
+type Amendment = paths['/api/v1/events/{id}/amend']['post']['requestBody']['content']['application/json'];
+
+/** Has another event count in the place of a recorded one. */
+export async function amend(id: string, body: Amendment): Promise<Schema<'CorrectionMade'>> {
+  const options = { params: { path: { id } }, body, bodySerializer: writeExact };
+  return await send(client.POST('/api/v1/events/{id}/amend', options));
+}

@@ -50,7 +50,7 @@ function useEvents(isLive: boolean) {
   const { status, meter, customer, from, to, key, reason } = useSearch({ from: '/shell/events' });
   const query = {
     limit: LIMIT,
-    ...(status !== undefined && { status: status as 'recorded' | 'rejected' | 'duplicate' }),
+    ...(status !== undefined && { status: status as Exclude<EventReceipt['status'], 'queued'> }),
     ...(meter !== undefined && { meter_id: meter }),
     ...(customer !== undefined && { customer_external_id: customer }),
     ...(from !== undefined && { start_date: from }),

@@ -2,8 +2,8 @@ import { ActionIcon, Button, Textarea } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
-import { isJsonObject, parseExact, writeExact } from '../api/exact-json.ts';
-import { ApiError, problemOf } from '../api/problem.ts';
+import { writeExact } from '../api/exact-json.ts';
+import { problemOf } from '../api/problem.ts';
 import { invalidate } from '../api/queries.ts';
 import { useSession } from '../api/session.ts';
 import { CopyButton } from '../components/page/copy-button.tsx';
@@ -19,7 +19,9 @@ import { Status } from '../components/lists/status.tsx';
 import { Time } from '../components/page/time.tsx';
 import type { SearchTexts } from '../components/lists/search-texts.ts';
 import { useMeters } from '../usage/meters.ts';
+import { CorrectEvent } from './correct-event.tsx';
 import { findEvent, replay, type EventReceipt } from './event-log.ts';
+import { parseMetadata } from './metadata-text.ts';
 
 /** While an event waits in the queue, its receipt is asked for this often. */
 const WAITING_MS = 500;
@@ -60,6 +62,7 @@ export function Receipt({ id }: { id: string }) {
             {event.status === 'rejected' && isAdmin && (
               <Correction event={event} onReplayed={() => setReplayed(true)} isWaiting={isReplayed} />
             )}
+            {event.status === 'recorded' && isAdmin && <CorrectEvent event={event} />}
           </>
         )}
       </Loaded>
@@ -82,19 +85,11 @@ function ReceiptFacts({ event }: { event: EventReceipt }) {
           ['Time', <Time key="time" at={event.timestamp} />],
           ['Received', <Time key="received" at={event.received_at} />],
           ['Idempotency key', event.idempotency_key],
-          [
-            'Duplicate of',
-            event.duplicate_of !== undefined && (
-              <Link
-                key="of"
-                from="/events"
-                to="/events"
-                search={(all: SearchTexts) => ({ ...all, event: event.duplicate_of })}
-              >
-                the first event with this key
-              </Link>
-            ),
-          ],
+          ['Duplicate of', linkTo(event.duplicate_of, 'the first event with this key')],
+          ['Voided', event.correction !== undefined && <Time key="voided" at={event.correction.created_at} />],
+          ['Why', event.correction?.reason],
+          ['In its place', linkTo(event.correction?.amended_by, 'the event that counts')],
+          ['In place of', linkTo(event.amends, 'a voided event')],
           [
             'Id',
             <span key="id" className="mono">
@@ -105,6 +100,16 @@ function ReceiptFacts({ event }: { event: EventReceipt }) {
       />
       {event.metadata !== null && <pre className="metadata">{writeExact(event.metadata, 2)}</pre>}
     </>
+  );
+}
+
+/** Nothing where there is no such event. */
+function linkTo(id: string | null | undefined, words: string) {
+  if (id === null || id === undefined) return undefined;
+  return (
+    <Link from="/events" to="/events" search={(all: SearchTexts) => ({ ...all, event: id })}>
+      {words}
+    </Link>
   );
 }
 
@@ -155,24 +160,4 @@ function Correction({ event, onReplayed, isWaiting }: CorrectionProps) {
       )}
     </FormBox>
   );
-}
-
-/** Throws what a refusal of the API looks like, so that it stands at the field. */
-function parseMetadata(text: string): Record<string, unknown> {
-  let parsed: unknown;
-  try {
-    parsed = parseExact(text);
-  } catch (error) {
-    parsed = error;
-  }
-  if (isJsonObject(parsed) && !(parsed instanceof Error)) return parsed;
-  const message =
-    parsed instanceof Error
-      ? `It cannot be read, so a quote, a comma or a brace may be missing: ${parsed.message}`
-      : 'Write it as names and values in braces: { "user_id": "ann" }';
-  throw new ApiError({
-    code: 'invalid_request',
-    detail: message,
-    errors: [{ path: 'metadata', message }],
-  });
 }

@@ -23,7 +23,7 @@ import { recordOnce, whileRetried } from '../record.ts';
 import { BEGINNING, ROLLUPS } from '../rollups.ts';
 import { validate } from '../validate.ts';
 import { findVoided, type Correction } from './corrections.ts';
-import { TAKE_GROUPS, TAKE_PLAIN } from './take-usage.ts';
+import { statementsFor } from './take-usage.ts';
 
 /** What a new event has in place of the one that is void; what is missing stays. */
 export interface Amendment {
@@ -62,20 +62,22 @@ export type Corrected =
 /** Below the second after which Postgres looks for a deadlock: it is this that gives way, and no record statement. */
 const LOCK_WAIT_MS_MAX = 500;
 
-const ATTEMPTS_MAX = 8;
+/** As long as a person waits, and no longer than an API that is told to stop has. */
+const MS_MAX = 3_000;
 
 /** An event was given to another customer between two looks at it. */
 class Moved extends Error {}
 
 /** Does again what another transaction was in the way of. Throws what Postgres says when somebody is in the way for long. */
 export async function whileInTheWay<Value>({ pool }: Database, attempt: () => Promise<Value>): Promise<Value> {
-  for (let attempts = 1; ; attempts += 1) {
+  const until = performance.now() + MS_MAX;
+  for (;;) {
     try {
       return await whileRetried(pool, attempt);
     } catch (error) {
       const isCollision =
         error instanceof Moved || (error instanceof pg.DatabaseError && /^(40|55P03)/.test(error.code ?? ''));
-      if (!isCollision || attempts === ATTEMPTS_MAX) throw error;
+      if (!isCollision || performance.now() > until) throw error;
     }
   }
 }
@@ -136,7 +138,7 @@ export async function correctEvents(
 
   let valuesGone = 0;
   const isGrouped = events.some((event) => event.isGrouped);
-  for (const text of isGrouped ? [...TAKE_PLAIN, ...TAKE_GROUPS] : TAKE_PLAIN) {
+  for (const text of statementsFor({ isGrouped, hasValues })) {
     const [row] = await run<{ gone?: number }>(text, [organizationId, plainArray(ids)]);
     valuesGone += row?.gone ?? 0;
   }

@@ -7,11 +7,10 @@
 import { valueHash } from '../aggregations.ts';
 import {
   addedUp,
+  ALL_ROLLUPS,
   BEGINNING,
   columnsOf,
-  GROUP_ROLLUPS,
   keyOf,
-  PLAIN_ROLLUPS,
   ROLLUPS,
   rowsOfFiner,
   USAGE_COLUMNS,
@@ -183,7 +182,18 @@ const statementOf = (rollup: Rollup): string => {
   return rollup === DAYS ? TAKE_DAYS : takeUsage(rollup);
 };
 
+const STATEMENTS = ALL_ROLLUPS.map((rollup) => ({ rollup, text: statementOf(rollup) }));
+
+/** What events need: those of meters that name keys of the metadata, or that count distinct values, are in more rollups. */
+interface Needs {
+  isGrouped: boolean;
+  hasValues: boolean;
+}
+
 /** What takes events ($2) of an organization ($1) out of its rollups, in the order in which every statement writes to them. */
-export const TAKE_PLAIN: readonly string[] = PLAIN_ROLLUPS.map(statementOf);
-/** The same of meters that name keys of the metadata. */
-export const TAKE_GROUPS: readonly string[] = GROUP_ROLLUPS.map(statementOf);
+export function statementsFor({ isGrouped, hasValues }: Needs): string[] {
+  return STATEMENTS.flatMap(({ rollup, text }) => {
+    const isNeeded = (isGrouped || rollup.isGrouped !== true) && (hasValues || rollup.keeps === 'usage');
+    return isNeeded ? [text] : [];
+  });
+}

@@ -1,0 +1,108 @@
+import { Button, Textarea, TextInput } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { writeExact } from '../api/exact-json.ts';
+import { FormDialog } from '../components/dialogs/form-dialog.tsx';
+import { useForm } from '../components/forms/form.tsx';
+import { notify } from '../components/outcomes/notices.tsx';
+import type { SearchTexts } from '../components/lists/search-texts.ts';
+import { plainDecimal } from '../text/typed-text.ts';
+import { amend, voidEvent, type EventReceipt } from './event-log.ts';
+import { parseMetadata } from './metadata-text.ts';
+
+const WHAT_FOLLOWS =
+  'Usage and drafts show it at once. An invoice that is finalized stays as it is, and the next one has a line for the difference.';
+
+/** What can be done about a recorded event that is wrong. */
+export function CorrectEvent({ event }: { event: EventReceipt }) {
+  const [dialog, setDialog] = useState<'amend' | 'void'>();
+  const close = () => setDialog(undefined);
+  return (
+    <div className="is-row">
+      <Button variant="default" onClick={() => setDialog('amend')}>
+        Amend
+      </Button>
+      <Button variant="default" color="red" onClick={() => setDialog('void')}>
+        Void
+      </Button>
+      {dialog === 'amend' && <AmendForm event={event} onClose={close} />}
+      {dialog === 'void' && <VoidForm event={event} onClose={close} />}
+    </div>
+  );
+}
+
+interface FormProps {
+  event: EventReceipt;
+  onClose: () => void;
+}
+
+function VoidForm({ event, onClose }: FormProps) {
+  const queries = useQueryClient();
+  const form = useForm({
+    initial: { reason: '' },
+    async onSubmit({ reason }) {
+      await voidEvent(event.id, reason.trim());
+      notify('The event does not count any more.');
+      // What it counted for is on nearly every page.
+      await queries.invalidateQueries();
+      onClose();
+    },
+  });
+  return (
+    <FormDialog title="Void this event?" submitLabel="Void the event" form={form} onClose={onClose}>
+      <p className="muted">
+        It is taken out of the count, for good. {WHAT_FOLLOWS} Sending it again with its key brings nothing back.
+      </p>
+      <TextInput label="Reason" required data-autofocus {...form.field('reason')} />
+    </FormDialog>
+  );
+}
+
+function AmendForm({ event, onClose }: FormProps) {
+  const queries = useQueryClient();
+  const navigate = useNavigate({ from: '/events' });
+  const before = {
+    quantity: event.quantity,
+    timestamp: event.timestamp,
+    metadata: event.metadata === null ? '' : writeExact(event.metadata, 2),
+  };
+  const form = useForm({
+    initial: { reason: '', ...before },
+    async onSubmit({ reason, quantity, timestamp, metadata }) {
+      const { amended_by: id } = await amend(event.id, {
+        reason: reason.trim(),
+        quantity: plainDecimal(quantity),
+        ...(timestamp.trim() !== before.timestamp && { timestamp: timestamp.trim() }),
+        ...(metadata.trim() !== before.metadata.trim() && {
+          metadata: metadata.trim() === '' ? null : parseMetadata(metadata),
+        }),
+      });
+      notify('Another event counts in its place.');
+      await queries.invalidateQueries();
+      onClose();
+      if (id !== null) void navigate({ search: (all: SearchTexts) => ({ ...all, event: id }) });
+    },
+  });
+  return (
+    <FormDialog title="Amend this event" submitLabel="Amend the event" form={form} onClose={onClose}>
+      <p className="muted">Another event counts in its place, with what is said here. {WHAT_FOLLOWS}</p>
+      <TextInput label="Reason" required data-autofocus {...form.field('reason')} />
+      <TextInput label="Quantity" required inputMode="decimal" {...form.field('quantity')} />
+      <TextInput
+        label="Time"
+        description="With its offset, such as 2026-11-25T09:30:00Z"
+        required
+        {...form.field('timestamp')}
+      />
+      <Textarea
+        label="Metadata"
+        description="All of it; empty: none"
+        classNames={{ input: 'mono' }}
+        spellCheck={false}
+        minRows={3}
+        {...form.field('metadata')}
+      />
+    </FormDialog>
+  );
+}
