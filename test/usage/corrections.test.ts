@@ -1,6 +1,7 @@
 // An event that was recorded is taken out of the count, or another counts in its place: at once in usage and drafts, with a line where
 // it was billed, once, and for good, whoever records, closes, erases or corrects at the same moment.
 
+import { correctEvents } from '@weir/db/corrections/correct-events';
 import { closeUntil } from '@weir/db/billing/usage/closing';
 import { recordEvents } from '@weir/db/record';
 import { newId } from '@weir/shared/ids';
@@ -8,7 +9,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { correct } from '../support/correcting.ts';
 import { expectProblem } from '../support/expect-problem.ts';
-import { signUp, type Organization } from '../support/harness.ts';
+import { signUp, until, type Organization } from '../support/harness.ts';
 import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
 import { reconcileHere } from '../support/reconcile-fixture.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
@@ -263,6 +264,40 @@ test('of two corrections of one event at the same time one is made, while it is 
   );
   expect(rows).toEqual([{ corrections: 300, events: 300, amended: 150 }]);
 }, 60_000);
+
+test('a user that goes while the same one is recorded is there in the end', async () => {
+  const { id: meter } = await admin.createMeter('UNIQUE_COUNT');
+  const eventOfUser = (user: string) => {
+    const event = {
+      id: newId(),
+      organization_id: admin.id,
+      meter_id: meter,
+      customer_external_id: 'acme',
+      quantity: '1',
+      timestamp: '2025-07-01T12:00:00Z',
+      metadata: `{"user_id": "${user}"}`,
+    };
+    return { event, countsUniqueValues: true };
+  };
+  const [gone, again] = [eventOfUser('ada'), eventOfUser('ada')];
+  await recordEvents(weir.pool, [gone, eventOfUser('bo')]);
+  let recorded: Promise<unknown> | undefined;
+  await billing.database.kysely.transaction().execute(async (transaction) => {
+    const asked = [{ eventId: gone.event.id, reason: 'a test' }];
+    await correctEvents(billing.database, transaction, admin.id, 'user:test', asked);
+    recorded = recordEvents(weir.pool, [again]);
+    // It has looked which users are there, and waits.
+    await until(async () => {
+      const { rowCount } = await weir.pool.query(
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return rowCount === 1;
+    }, 'who records waits for the correction');
+  });
+  await recorded;
+  expect(await usageOf(meter)).toEqual(['2', 2]);
+  await expectRollupsToEqualEvents(weir.pool);
+});
 
 test('a draft shows a correction at once; what was billed gets a line for it, whose changes name the event', async () => {
   const sum = await billing.meter('SUM');

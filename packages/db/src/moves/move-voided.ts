@@ -3,6 +3,7 @@
 // being moved is refused, and whoever looked before the request has committed by now (perform-moves.ts).
 
 import { sql } from 'kysely';
+import { isOf } from '../aggregations.ts';
 import type { Queries } from '../database.ts';
 import type { RunningMove } from './usage-moves.ts';
 
@@ -17,7 +18,7 @@ export async function moveVoided(db: Queries, move: RunningMove): Promise<void> 
     AND late.customer_external_id = ${from}::text AND late."timestamp" = own."timestamp"
     AND (late.event_id = own.id OR late.voids = own.id)`;
   const less = sql`, idempotency_key = NULL,
-    metadata = (SELECT erased_metadata(events.metadata, metadata_keys, aggregation_type = 'UNIQUE_COUNT') FROM meters
+    metadata = (SELECT erased_metadata(events.metadata, metadata_keys, ${sql.raw(isOf('aggregation_type', 'values'))}) FROM meters
       WHERE meters.organization_id = events.organization_id AND meters.id = events.meter_id)`;
   // What it counted for under the former id was billed to nobody, or the usage would not be moved.
   const late = isErased
