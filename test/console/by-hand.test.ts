@@ -91,6 +91,37 @@ test('after a delete the focus is on what is left, and not at the top of the pag
   await expectFocus(page.getByRole('group', { name: 'API keys' }));
 });
 
+test('a service account is made, and its token shown once, replaced without a gap and deleted by its row', async () => {
+  await page.goto('/service-accounts');
+  await button('New service account').click();
+  await dialog().getByLabel('Name').fill('Nightly');
+  await dialog().getByRole('radio', { name: 'Viewer' }).check();
+  await button('Create the account').click();
+  await page.getByRole('heading', { name: 'Nightly' }).waitFor();
+  await page.getByText('Viewer', { exact: true }).waitFor();
+  const tokens: string[] = [];
+  for (const name of ['First', 'Second']) {
+    await button('New token').click();
+    await dialog().getByLabel('Name').fill(name);
+    await button('Create the token').click();
+    tokens.push(await dialog().locator('pre').innerText());
+    await button('I have copied it').click();
+    await dialog().waitFor({ state: 'detached' });
+  }
+  const [first = '', second = ''] = tokens;
+  const statusOf = async (token: string) =>
+    (await weir.request('GET', '/api/v1/plans', { headers: { authorization: `Bearer ${token}` } })).status;
+  expect([await statusOf(first), await statusOf(second)]).toEqual([200, 200]);
+  expect(await page.getByRole('group', { name: 'Tokens' }).innerText()).not.toContain(first);
+  await button('Actions on First').click();
+  await page.getByRole('menuitem', { name: 'Delete' }).click();
+  await button('Delete the token').click();
+  await page.getByText('The token “First” is deleted.').waitFor();
+  await expectFocus(page.getByRole('group', { name: 'Tokens' }));
+  expect([await statusOf(first), await statusOf(second)]).toEqual([401, 200]);
+  expect(await findBarriers(page)).toEqual([]);
+});
+
 test('what is wrong with a field is said there, to a person, and has the focus', async () => {
   await page.goto('/customers');
   await button('New customer').click();

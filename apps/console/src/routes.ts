@@ -62,4 +62,16 @@ export const usageRoutes = [
     validateSearch: textsOf('page'),
     component: lazyRouteComponent(() => import('./api-keys/api-keys-page.tsx'), 'ApiKeysPage'),
   }),
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: '/service-accounts',
+    validateSearch: textsOf('page'),
+    component: lazyRouteComponent(() => import('./service-accounts/service-accounts-page.tsx'), 'ServiceAccountsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: '/service-accounts/$accountId',
+    validateSearch: textsOf('page'),
+    component: lazyRouteComponent(() => import('./service-accounts/service-account-page.tsx'), 'ServiceAccountPage'),
+  }),
 ] as const;

@@ -105,6 +105,10 @@ export async function furnish(weir: Weir): Promise<Furnished> {
   await call('POST', `/customers/${customer.id}/credits`, { amount: '25.00', currency: 'USD', note: 'Welcome' });
   await call('POST', `/invoices/${open.id}/finalize`);
   const invited = await call('POST', '/invitations', { email: 'ada@example.com', role: 'viewer' });
+  const account = await call('POST', '/service-accounts', { name: 'Provisioning', role: 'biller' });
+  const expires_at = new Date(Date.now() + 90 * DAY_MS).toISOString();
+  await call('POST', `/service-accounts/${account.id}/tokens`, { name: 'Host 1' });
+  await call('POST', `/service-accounts/${account.id}/tokens`, { name: 'Host 1, second', expires_at });
   const me = await call('GET', '/auth/me');
   const reset = await call('POST', `/users/${me.user.id}/password-reset`);
   return {
@@ -131,6 +135,8 @@ export async function furnish(weir: Weir): Promise<Furnished> {
       'invoice-print-first': `/invoices/${first.id}/print`,
       credits: `/credits?customer=${customer.id}`,
       'api-keys': '/api-keys',
+      'service-accounts': '/service-accounts',
+      'service-account': `/service-accounts/${account.id}`,
       settings: '/settings',
       people: '/settings?tab=people',
       account: '/settings?tab=account',

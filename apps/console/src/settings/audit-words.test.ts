@@ -27,6 +27,8 @@ test('an entry leads to what was changed, or to what it is a part of, and not to
     to: '/plans/p1',
     label: 'The plan',
   });
+  const account = { to: '/service-accounts/a1', label: 'The service account' };
+  expect(placeOf(entry('service_token.delete', { service_account_id: 'a1' }))).toEqual(account);
   const credit = { to: '/customers/c1', search: { tab: 'credits' }, label: 'The customer' };
   expect(placeOf(entry('credit.create', { customer_id: 'c1' }))).toEqual(credit);
   expect(placeOf(entry('event.replay'))).toMatchObject({ to: '/events', search: { event: ID } });

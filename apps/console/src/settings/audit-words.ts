@@ -77,10 +77,12 @@ const PAGES: Record<string, string> = {
   subscription: '/subscriptions',
   invoice: '/invoices',
   meter: '/meters',
+  service_account: '/service-accounts',
 };
 
 /** Where a thing stands that belongs to another one, which the entry names. */
 const WITHIN: Record<string, [field: string, kind: string, tab?: string]> = {
+  service_token: ['service_account_id', 'service_account'],
   charge: ['plan_id', 'plan'],
   credit: ['customer_id', 'customer', 'credits'],
   invoice_line: ['invoice_id', 'invoice'],
@@ -104,13 +106,13 @@ export function placeOf({ action, resource_type: kind, resource_id: id, changes 
   const outer = within === undefined ? undefined : changes?.[within[0]];
   if (within !== undefined && typeof outer === 'string') {
     const [, outerKind, tab] = within;
-    const place = { to: `${PAGES[outerKind]}/${outer}`, label: `The ${outerKind}` };
+    const place = { to: `${PAGES[outerKind]}/${outer}`, label: `The ${outerKind.replaceAll('_', ' ')}` };
     return tab === undefined ? place : { ...place, search: { tab } };
   }
   if (kind === 'event' && id !== null) return { to: '/events', search: { event: id }, label: 'The event' };
   const page = PAGES[kind];
   if (page !== undefined && id !== null && !isGone)
-    return { to: `${page}/${id}`, label: nameIn(changes) ?? `The ${kind}` };
+    return { to: `${page}/${id}`, label: nameIn(changes) ?? `The ${kind.replaceAll('_', ' ')}` };
   return isGone ? undefined : LISTS[kind];
 }
 

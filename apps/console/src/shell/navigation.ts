@@ -38,6 +38,7 @@ export const DESTINATIONS: { group: string | undefined; pages: readonly Destinat
     group: 'Organization',
     pages: [
       { to: '/api-keys', label: 'API keys', icon: 'keys', key: 'k' },
+      { to: '/service-accounts', label: 'Service accounts', icon: 'services', key: 'a' },
       { to: '/settings', label: 'Settings', icon: 'settings', key: 'o' },
       { to: '/health', label: 'Health', icon: 'health', key: 'y' },
     ],
