@@ -377,3 +377,28 @@ test('a new organization and a mail for a new password are offered only where th
   await stranger.close();
   await Promise.all([closed.close(), mailing.close()]);
 });
+
+test('a change of plan now shows its invoice before, and makes that one', async () => {
+  const planOf = async (name: string, unit_price: string) => {
+    const fields = { name, lookup_id: name.toLowerCase(), type: 'FIXED', billing_interval: 'month', currency: 'USD' };
+    const { id } = await call('POST', '/plans', fields);
+    await call('POST', `/plans/${id}/charges`, { type: 'FIXED', display_name: `Fee of ${name}`, unit_price });
+    return id;
+  };
+  const [small] = [await planOf('Small', '10'), await planOf('Large', '9999')];
+  const { id: customer_id } = await call('POST', '/customers', { external_id: 'upgrading' });
+  const { id } = await call('POST', '/subscriptions', { customer_id, plan_id: small });
+  await page.goto(`/subscriptions/${id}`);
+  await button('Change plan').click();
+  await dialog().getByLabel('Now', { exact: true }).check();
+  await dialog().getByRole('combobox', { name: 'New plan' }).click();
+  await page.getByRole('option', { name: /^Large/ }).click();
+  const shown = dialog().getByRole('region', { name: 'Invoice of the change' });
+  await shown.getByText('Fee of Large').waitFor();
+  expect(await findBarriers(page)).toEqual([]);
+  await dialog().getByRole('button', { name: 'Change now' }).click();
+  await dialog().waitFor({ state: 'detached' });
+  await page.getByRole('heading', { name: 'Large for upgrading' }).waitFor();
+  const { data } = await call('GET', `/subscriptions/${id}/periods?count=0`);
+  expect(data.map(({ cycle }: { cycle: number }) => cycle)).toEqual([0, 1]);
+});
