@@ -9,6 +9,7 @@ import { createLog } from '@weir/shared/log';
 import { Networks } from '@weir/shared/networks';
 import { deliverTurn } from '@weir/worker/webhooks/deliver';
 import { EndpointPlaces } from '@weir/worker/webhooks/endpoint-places';
+import { Pace } from '@weir/worker/webhooks/pace';
 import { openNameLookup } from '@weir/worker/webhooks/receiver-address';
 import { Sender } from '@weir/worker/webhooks/send-request';
 import { createHmac } from 'node:crypto';
@@ -24,7 +25,7 @@ import { ownWeir } from '../support/use-weir.ts';
 const networks = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' };
 const weir = ownWeir({
   api: networks,
-  worker: { ...networks, WEBHOOK_CONCURRENCY: '16', WEBHOOK_INTERVAL_MS: '100' },
+  worker: { ...networks, WEBHOOK_CONCURRENCY: '16', WEBHOOK_INTERVAL_MS: '100', WEBHOOK_RATE_MAX: '5000' },
 });
 let database: Database;
 const receivers: Receiver[] = [];
@@ -337,6 +338,7 @@ test('a turn that dies or hangs loses nothing: another one goes on, in order', a
     database,
     sender,
     places: new EndpointPlaces(8),
+    pace: new Pace(5_000),
     log: createLog('webhooks', 'silent'),
     metrics: { webhookAttempts: { inc: () => {} } },
     closing: new AbortController().signal,

@@ -148,6 +148,8 @@ test('so are the dialogs in which prices are written, customers subscribed and l
     ['cancel', addresses['subscription'], 'Cancel subscription'],
     ['new-feature', addresses['features'], 'New feature'],
     ['meter-keys', addresses['meter'], 'Choose keys'],
+    ['webhook-attempts', addresses['webhook-endpoint'], '0 attempts of webhook.test'],
+    ['webhook-replay', addresses['webhook-endpoint'], 'Replay'],
   ];
   const found: string[] = [];
   for (const [name, address = '', button] of dialogs) {
@@ -159,6 +161,28 @@ test('so are the dialogs in which prices are written, customers subscribed and l
     await draw(page, `${name}-light`);
   }
   expect(found).toEqual([]);
+  expect(faults).toEqual([]);
+});
+
+test('an endpoint of webhooks is made with its secret shown once, tested, and turned off', async () => {
+  const { page, faults } = visit;
+  await page.goto('/webhooks');
+  await page.getByRole('button', { name: 'New endpoint' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('URL').fill('https://hooks.example.com/weir');
+  await dialog.getByLabel('invoice.finalized').check();
+  expect(await findBarriers(page)).toEqual([]);
+  await draw(page, 'new-webhook-light');
+  await dialog.getByRole('button', { name: 'Create the endpoint' }).click();
+  await dialog.getByText(/^whsec_/).waitFor();
+  await dialog.getByRole('button', { name: 'I have copied it' }).click();
+  await page.getByRole('link', { name: 'https://hooks.example.com/weir' }).click();
+  await page.getByRole('button', { name: 'Send a test' }).click();
+  await page.getByRole('group', { name: 'Deliveries' }).getByText('webhook.test').waitFor();
+  await page.getByRole('button', { name: 'Turn off' }).click();
+  await dialog.getByRole('button', { name: 'Turn off' }).click();
+  await page.getByText('Disabled').waitFor();
+  await page.getByRole('button', { name: 'Turn on' }).waitFor();
   expect(faults).toEqual([]);
 });
 

@@ -86,6 +86,16 @@ export const billingRoutes = [
   }),
   createRoute({
     getParentRoute,
+    path: '/webhooks',
+    component: lazyRouteComponent(() => import('./webhooks/webhooks-page.tsx'), 'WebhooksPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/webhooks/$endpointId',
+    component: lazyRouteComponent(() => import('./webhooks/endpoint-page.tsx'), 'EndpointPage'),
+  }),
+  createRoute({
+    getParentRoute,
     path: '/settings',
     validateSearch,
     component: lazyRouteComponent(() => import('./settings/settings-page.tsx'), 'SettingsPage'),

@@ -131,6 +131,7 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
       address,
       databaseUrl: settings.DATABASE_URL,
       concurrency: settings.WEBHOOK_CONCURRENCY,
+      ratePerSecond: settings.WEBHOOK_RATE_MAX,
       statementTimeoutMs: settings.DATABASE_STATEMENT_TIMEOUT_MS,
       allowedNetworks: settings.WEBHOOK_ALLOWED_NETWORKS,
       jobs: webhookJobs,

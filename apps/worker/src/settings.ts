@@ -20,6 +20,7 @@ export const workerSettings = z.object({
   SWEEP_INTERVAL_MS: wholeNumber(100, 600_000).default(3_000),
   SWEEP_AGE_MS: wholeNumber(100, 600_000).default(5_000),
   WEBHOOK_CONCURRENCY: wholeNumber(0, 256).default(32),
+  WEBHOOK_RATE_MAX: wholeNumber(1, 100_000).default(100),
   WEBHOOK_INTERVAL_MS: wholeNumber(100, 600_000).default(1_000),
   WEBHOOK_ALLOWED_NETWORKS: networks,
   AUDIT_LOG_DAYS: wholeNumber(0, 36_500).default(400),

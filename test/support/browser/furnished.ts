@@ -104,6 +104,8 @@ export async function furnish(weir: Weir): Promise<Furnished> {
   await call('POST', `/invoices/${paid.id}/pay`, { reference: 'ch_3PqX' });
   await call('POST', `/customers/${customer.id}/credits`, { amount: '25.00', currency: 'USD', note: 'Welcome' });
   await call('POST', `/invoices/${open.id}/finalize`);
+  const endpoint = await call('POST', '/webhook-endpoints', { url: 'https://example.com/weir' });
+  await call('POST', `/webhook-endpoints/${endpoint.id}/test`);
   const invited = await call('POST', '/invitations', { email: 'ada@example.com', role: 'viewer' });
   const account = await call('POST', '/service-accounts', { name: 'Provisioning', role: 'biller' });
   const expires_at = new Date(Date.now() + 90 * DAY_MS).toISOString();
@@ -137,6 +139,8 @@ export async function furnish(weir: Weir): Promise<Furnished> {
       'api-keys': '/api-keys',
       'service-accounts': '/service-accounts',
       'service-account': `/service-accounts/${account.id}`,
+      webhooks: '/webhooks',
+      'webhook-endpoint': `/webhooks/${endpoint.id}`,
       settings: '/settings',
       people: '/settings?tab=people',
       account: '/settings?tab=account',

@@ -49,6 +49,10 @@ const ACTIONS: Record<string, string> = {
   'invoice.mark_uncollectible': 'Gave an invoice up',
   'invoice_line.create': 'Added a line to a draft',
   'invoice_line.delete': 'Took a line off a draft',
+  'webhook_endpoint.rotate': 'Gave a webhook endpoint another secret',
+  'webhook_endpoint.test': 'Sent a test to a webhook endpoint',
+  'webhook_endpoint.replay': 'Sent events to a webhook endpoint again',
+  'delivery.retry': 'Sent a webhook again',
   'event.replay': 'Sent a rejected event again',
 };
 
@@ -78,6 +82,7 @@ const PAGES: Record<string, string> = {
   invoice: '/invoices',
   meter: '/meters',
   service_account: '/service-accounts',
+  webhook_endpoint: '/webhooks',
 };
 
 /** Where a thing stands that belongs to another one, which the entry names. */

@@ -39,6 +39,7 @@ export const DESTINATIONS: { group: string | undefined; pages: readonly Destinat
     pages: [
       { to: '/api-keys', label: 'API keys', icon: 'keys', key: 'k' },
       { to: '/service-accounts', label: 'Service accounts', icon: 'services', key: 'a' },
+      { to: '/webhooks', label: 'Webhooks', icon: 'external', key: 'w' },
       { to: '/settings', label: 'Settings', icon: 'settings', key: 'o' },
       { to: '/health', label: 'Health', icon: 'health', key: 'y' },
     ],

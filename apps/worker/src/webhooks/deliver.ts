@@ -20,6 +20,7 @@ import { signWebhook } from '@weir/shared/webhook-signature';
 import { withinMs } from '@weir/shared/within';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EndpointPlaces } from './endpoint-places.ts';
+import type { Pace } from './pace.ts';
 import { retryMsAfter } from './retry-schedule.ts';
 import type { Received, Sender } from './send-request.ts';
 
@@ -28,6 +29,7 @@ export interface DeliveryDeps {
   database: Database;
   sender: Sender;
   places: EndpointPlaces;
+  pace: Pace;
   log: Logger;
   metrics: { webhookAttempts: { inc(labels: { outcome: 'delivered' | 'failed' }): void } };
   /** Begins nothing more once this is aborted. */
@@ -116,7 +118,7 @@ class Turn {
       const due = await this.#ask((db, held) => stageDeliveries(db, held, after));
       for (const delivery of due) {
         while (this.#firsts.size >= FIRSTS_MAX) await Promise.race(this.#firsts);
-        await this.#makeRoom();
+        await this.#waitForTurn();
         if (this.#isOver()) return;
         after = delivery.sequence ?? after;
         await withinMs(PATIENCE_MS, this.#send(delivery, this.#firsts)).catch(() => {});
@@ -134,7 +136,7 @@ class Turn {
       const due = await this.#ask((db, held) => findRetries(db, held, [...this.#open], RETRIES_READ));
       for (const delivery of due) {
         while (this.#retries.size >= RETRIES_MAX) await Promise.race(this.#retries);
-        await this.#makeRoom();
+        await this.#waitForTurn();
         if (this.#isOver()) return;
         void this.#send(delivery, this.#retries);
       }
@@ -188,9 +190,10 @@ class Turn {
     void this.#recordSoon();
   }
 
-  /** Waits while much is to be written down. */
-  async #makeRoom(): Promise<void> {
+  /** Waits while much is to be written down, and for this worker's pace. */
+  async #waitForTurn(): Promise<void> {
     while (this.#open.size >= UNRECORDED_MAX && !this.#isLost) await this.#recordSoon();
+    await this.#deps.pace.turn();
   }
 
   /** Writes down what came of attempts so far and in the next moments. Never fails, and says so by ending the turn. */

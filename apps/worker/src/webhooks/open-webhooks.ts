@@ -10,6 +10,7 @@ import type { Networks } from '@weir/shared/networks';
 import type { WorkerMetrics } from '../worker-metrics.ts';
 import { deliverTurn } from './deliver.ts';
 import { EndpointPlaces } from './endpoint-places.ts';
+import { Pace } from './pace.ts';
 import { openNameLookup, type NameLookup } from './receiver-address.ts';
 import { Sender } from './send-request.ts';
 
@@ -18,6 +19,8 @@ export interface WebhookOptions {
   databaseUrl: string;
   /** Endpoints at the same time. 0: it leaves them to other workers. */
   concurrency: number;
+  /** So many requests begin in a second at most. */
+  ratePerSecond: number;
   statementTimeoutMs: number;
   allowedNetworks: Networks;
   jobs: Pick<WebhookJobs, 'add'>;
@@ -59,7 +62,8 @@ export function openWebhooks(options: WebhookOptions): JobWorker {
   const lookup = options.lookup ?? openNameLookup();
   const sender = new Sender({ lookup, allowed: options.allowedNetworks });
   const places = new EndpointPlaces(concurrency);
-  const deps = { database, sender, places, log, metrics, closing: closing.signal };
+  const pace = new Pace(options.ratePerSecond);
+  const deps = { database, sender, places, pace, log, metrics, closing: closing.signal };
   const worker =
     concurrency === 0
       ? undefined

@@ -13,6 +13,10 @@ const TONES: Record<string, 'good' | 'warn' | 'bad' | 'accent'> = {
   UNCOLLECTIBLE: 'bad',
   rejected: 'bad',
   away: 'bad',
+  DELIVERED: 'good',
+  PENDING: 'accent',
+  FAILING: 'bad',
+  FAILED: 'bad',
 };
 
 /** A status as a word with a colour; the colour says nothing that the word does not. */

@@ -1,0 +1,200 @@
+import { Button, TextInput } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { client, read, send, type Schema } from '../api/client.ts';
+import { invalidate } from '../api/queries.ts';
+import { Confirm } from '../components/dialogs/confirm.tsx';
+import { FormDialog } from '../components/dialogs/form-dialog.tsx';
+import { useForm } from '../components/forms/form.tsx';
+import { Facts } from '../components/lists/facts.tsx';
+import { Loaded } from '../components/outcomes/loaded.tsx';
+import { notify } from '../components/outcomes/notices.tsx';
+import { AdminOnly } from '../components/page/admin-only.tsx';
+import { Page } from '../components/page/page.tsx';
+import { Time } from '../components/page/time.tsx';
+import { Deliveries } from './deliveries.tsx';
+import { bodyOf, EventTypes, type EndpointValues } from './event-types.tsx';
+import { ShownSecret } from './shown-secret.tsx';
+import { EndpointStatus } from './webhooks-page.tsx';
+
+type Endpoint = Schema<'WebhookEndpoint'>;
+
+const REASONS = { FAILING: 'It failed for three days.', GONE: 'It answered 410: there is nobody any more.' };
+
+const LIST = '/api/v1/webhook-endpoints';
+const ONE = '/api/v1/webhook-endpoints/{id}';
+const DELIVERIES = '/api/v1/webhook-endpoints/{id}/deliveries';
+
+export function EndpointPage() {
+  const { endpointId: id } = useParams({ from: '/shell/webhooks/$endpointId' });
+  const endpoint = useQuery(read(ONE, { path: { id } }));
+  return (
+    <Loaded query={endpoint}>
+      {(found) => (
+        <Page
+          title={new URL(found.url).host}
+          above={<Link to="/webhooks">Webhooks</Link>}
+          actions={
+            <AdminOnly>
+              <EndpointChanges endpoint={found} />
+            </AdminOnly>
+          }
+        >
+          <Facts
+            of={[
+              ['URL', <code key="url">{found.url}</code>],
+              ['Status', <EndpointStatus key="status" endpoint={found} />],
+              ['Turned off', found.disabled_reason !== null && REASONS[found.disabled_reason]],
+              ['Events', found.event_types === null ? 'All' : found.event_types.join(', ')],
+              ['Told up to event', String(found.last_sequence)],
+              [
+                'Sending again',
+                found.replay !== null && `${found.replay.next_sequence} to ${found.replay.last_sequence}`,
+              ],
+              [
+                'The secret before signs until',
+                found.previous_secret_until !== null && <Time key="until" at={found.previous_secret_until} />,
+              ],
+            ]}
+          />
+          <Deliveries endpointId={id} />
+        </Page>
+      )}
+    </Loaded>
+  );
+}
+
+function EndpointChanges({ endpoint }: { endpoint: Endpoint }) {
+  const { id, status } = endpoint;
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const [open, setOpen] = useState<'edit' | 'replay'>();
+  const [secret, setSecret] = useState<string | null>();
+  const path = { params: { path: { id } } };
+  const readAnew = () => invalidate(queries, LIST, ONE, DELIVERIES);
+  const turn = async (to: Endpoint['status']) => {
+    await send(client.PATCH(ONE, { ...path, body: { status: to } }));
+    await readAnew();
+  };
+  const close = () => setOpen(undefined);
+  return (
+    <>
+      {status === 'ACTIVE' && <TestButton id={id} onSent={readAnew} />}
+      <Button variant="default" onClick={() => setOpen('edit')}>
+        Edit
+      </Button>
+      <Button variant="default" onClick={() => setOpen('replay')}>
+        Replay
+      </Button>
+      <Confirm
+        label="Rotate the secret"
+        title="Give the endpoint another secret?"
+        onConfirm={async () => {
+          const { secret: next } = await send(client.POST('/api/v1/webhook-endpoints/{id}/rotate', path));
+          await readAnew();
+          setSecret(next);
+        }}
+      >
+        For 24 hours both sign, so that the receiver can be changed meanwhile.
+      </Confirm>
+      <Confirm
+        label={status === 'ACTIVE' ? 'Turn off' : 'Turn on'}
+        title={status === 'ACTIVE' ? 'Turn this endpoint off?' : 'Turn this endpoint on?'}
+        onConfirm={() => turn(status === 'ACTIVE' ? 'DISABLED' : 'ACTIVE')}
+      >
+        {status === 'ACTIVE'
+          ? 'Nothing is sent to it until it is turned on again; then it gets what happened meanwhile.'
+          : 'It goes on where it was: what happened meanwhile is sent to it now.'}
+      </Confirm>
+      <Confirm
+        label="Delete"
+        title="Delete this endpoint?"
+        isDangerous
+        onConfirm={async () => {
+          await send(client.DELETE(ONE, path));
+          await invalidate(queries, LIST);
+          await navigate({ to: '/webhooks' });
+        }}
+      >
+        With all that is known of its deliveries. This cannot be taken back.
+      </Confirm>
+      {open === 'edit' && <EditEndpoint endpoint={endpoint} onClose={close} onDone={readAnew} />}
+      {open === 'replay' && <Replay id={id} onClose={close} onDone={readAnew} />}
+      {secret !== undefined && <ShownSecret secret={secret} onClose={() => setSecret(undefined)} />}
+    </>
+  );
+}
+
+function TestButton({ id, onSent }: { id: string; onSent: () => Promise<void> }) {
+  const [isBusy, setBusy] = useState(false);
+  const test = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      await send(client.POST('/api/v1/webhook-endpoints/{id}/test', { params: { path: { id } } }));
+      await onSent();
+      notify('A test is on its way. What came back stands below.');
+    } catch (error) {
+      notify(error instanceof Error ? error.message : 'The test could not be sent.');
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Button loading={isBusy} onClick={() => void test()}>
+      Send a test
+    </Button>
+  );
+}
+
+interface ChangeProps {
+  onClose: () => void;
+  onDone: () => Promise<void>;
+}
+
+function EditEndpoint({ endpoint, onClose, onDone }: ChangeProps & { endpoint: Endpoint }) {
+  const form = useForm<EndpointValues>({
+    initial: { url: endpoint.url, event_types: endpoint.event_types ?? [] },
+    onSubmit: async (values) => {
+      await send(client.PATCH(ONE, { params: { path: { id: endpoint.id } }, body: bodyOf(values) }));
+      await onDone();
+      onClose();
+    },
+  });
+  return (
+    <FormDialog title="Edit the endpoint" form={form} submitLabel="Save" onClose={onClose}>
+      <TextInput label="URL" data-autofocus {...form.field('url')} />
+      <EventTypes form={form} />
+    </FormDialog>
+  );
+}
+
+/** A number is a sequence; all else is a time, which the API judges. */
+const boundOf = (text: string) => (/^\d{1,15}$/.test(text.trim()) ? Number(text) : text.trim());
+
+function Replay({ id, onClose, onDone }: ChangeProps & { id: string }) {
+  const form = useForm({
+    initial: { from: '', to: '' },
+    onSubmit: async ({ from, to }) => {
+      const body = { from: boundOf(from), ...(to.trim() !== '' && { to: boundOf(to) }) };
+      const { replay } = await send(
+        client.POST('/api/v1/webhook-endpoints/{id}/replay', { params: { path: { id } }, body }),
+      );
+      await onDone();
+      onClose();
+      notify(replay === null ? 'There is no such event.' : 'The events are sent again now.');
+    },
+  });
+  return (
+    <FormDialog title="Send events again" form={form} submitLabel="Send again" onClose={onClose}>
+      <p className="dialog-lead">Of the types that this endpoint takes. The receiver knows them by their webhook-id.</p>
+      <TextInput
+        label="From"
+        description="The number of an event, or a time such as 2026-11-01."
+        data-autofocus
+        {...form.field('from')}
+      />
+      <TextInput label="To" description="Empty: up to now." {...form.field('to')} />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,28 @@
+import { Button } from '@mantine/core';
+import { Dialog } from '../components/dialogs/dialog.tsx';
+import { SecretOnce } from '../components/page/secret-once.tsx';
+
+interface ShownSecretProps {
+  /** Null where the answer that held it did not come. */
+  secret: string | null;
+  onClose: () => void;
+}
+
+/** The secret of an endpoint, which nobody can show again. */
+export function ShownSecret({ secret, onClose }: ShownSecretProps) {
+  return (
+    // A click beside it would lose the secret for good.
+    <Dialog title="The secret of the endpoint" onClose={onClose} isEasilyClosed={false}>
+      <p className="dialog-lead">
+        Give it to the receiver, which tells by it what comes from Weir. Nobody can show it again, and a new one can be
+        made at any time.
+      </p>
+      <SecretOnce text={secret} label="Copy the secret" />
+      <div className="dialog-actions">
+        <Button onClick={onClose} data-autofocus>
+          {secret === null ? 'Close' : 'I have copied it'}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
