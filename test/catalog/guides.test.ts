@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { sharedWeir } from '../support/use-weir.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
 const run = promisify(execFile);
 
@@ -51,7 +51,9 @@ const FIELDS: Record<string, string> = {
   OLD_TOKEN_ID: 'data.0.id',
 };
 
-const weir = sharedWeir();
+// A guide has a receiver of webhooks on the reader's own machine.
+const networks = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' };
+const weir = ownWeir({ api: networks, worker: { ...networks, WEBHOOK_CONCURRENCY: '4', WEBHOOK_INTERVAL_MS: '100' } });
 let folder: string;
 
 beforeAll(async () => {
@@ -128,8 +130,8 @@ test('the guides are true from the first command to the last', async () => {
   followed.push(await follow('running-it', { WEIR: weir.baseUrl }));
   for (const { code, said, answered } of followed.flatMap(({ told }) => told))
     expect(answered, code).toMatchObject(said);
-  expect(followed.map(({ told }) => told.length)).toEqual([1, 1, 2, 5, 2, 4, 3, 1, 1]);
-  expect(followed.map(({ ran }) => ran)).toEqual([5, 3, 3, 9, 9, 17, 5, 2, 5]);
+  expect(followed.map(({ told }) => told.length)).toEqual([1, 1, 2, 5, 2, 5, 3, 1, 1]);
+  expect(followed.map(({ ran }) => ran)).toEqual([5, 3, 3, 9, 9, 18, 5, 2, 5]);
 }, 60_000);
 
 test('each guide is a page, in the look of the reference, which runs nothing and leads to the others', async () => {
