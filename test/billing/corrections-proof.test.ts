@@ -124,7 +124,7 @@ test('thousands of corrections while months are closed: reads, bills and checks 
       return { made, eventId: id, reason: 'a proof', amendment: below(2) === 0 ? amendment : undefined };
     });
     while (waiting.length > 0) {
-      const part = waiting.splice(0, 1 + below(150));
+      const part = waiting.splice(0, 1 + below(40));
       const corrections = await correct(database, admin.id, part);
       for (const [index, { eventId, made }] of part.entries()) {
         counted.delete(eventId);
