@@ -81,6 +81,17 @@ describe('is found, by the checks that it belongs to', () => {
   });
 });
 
+test('a period that ends where its plan was changed is right, and one that goes on with the same plan is not', () => {
+  const changed = (plan: string) =>
+    findersOf(({ state }) => {
+      const instant = '2026-11-20T12:30:00.000000Z';
+      at(state.periods, 0).end = instant;
+      Object.assign(at(state.periods, 1), { start: instant, plan });
+    });
+  expect(changed('large')).toEqual([]);
+  expect(changed('small')).toEqual(['periods']);
+});
+
 test('a page of the feed that left an event out, or held another one, is found', () => {
   const page = (...events: [number, string][]) => events.map(([sequence, type]) => ({ sequence, type }));
   const finders = (after: string, body: unknown) => findersOf((billing) => void answered(billing, 'feed', after, body));

@@ -19,14 +19,20 @@ export function nothingIsDue({ invoices, subscriptions }: BillingState): Check {
 export function periodsEndAtMidnights({ subscriptions, periods }: BillingState): Check {
   const check = new Check(
     'periods',
-    'Each period ends at a midnight of its zone, a day or a week of dates after its start, or where it was cancelled.',
+    'Each period ends at a midnight of its zone, a day or a week of dates after its start, or where it was cancelled or changed.',
   );
   const subscriptionOf = new Map(subscriptions.map((subscription) => [subscription.id, subscription]));
+  const planOf = new Map(
+    periods.map(({ subscription, cycle, start, plan }) => [`${subscription} ${cycle} ${start}`, plan]),
+  );
   for (const period of periods) {
     check.examine();
     const { subscription: id, cycle, start, end } = period;
     const subscription = subscriptionOf.get(id);
-    if (subscription === undefined || !endsRightly(subscription, period))
+    // A change of plan ends a period at any instant, and the one of the other plan begins there.
+    const next = planOf.get(`${id} ${cycle + 1} ${end}`);
+    const isChanged = next !== undefined && next !== period.plan && end >= start;
+    if (subscription === undefined || (!isChanged && !endsRightly(subscription, period)))
       check.violate(`cycle ${cycle} of subscription ${id}, from ${start}, ends at ${end}`);
   }
   return check;

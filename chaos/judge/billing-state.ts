@@ -17,6 +17,7 @@ export interface StoredSubscription {
 export interface StoredPeriod {
   subscription: string;
   cycle: number;
+  plan: string;
   start: string;
   end: string;
 }

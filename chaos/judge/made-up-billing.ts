@@ -75,7 +75,7 @@ function rows(): Partial<BillingState> {
     ],
     periods: [0, 1, 2].map((cycle) => {
       const { start, end } = due('usage', cycle, null);
-      return { subscription: 'sub', cycle, start, end };
+      return { subscription: 'sub', cycle, plan: 'small', start, end };
     }),
     dues: [due('usage', 0, 2), due('base', 0, 1), due('usage', 1, 2), due('usage', 2, null)],
     invoices: [

@@ -54,7 +54,8 @@ export async function readBillingState(
           ${instant('ended_at')} AS "endedAt", run_at <= billing_now() AS "isDue"
         FROM subscriptions`),
       periods: await read<StoredPeriod>(`
-        SELECT subscription_id AS subscription, cycle, ${instant('period_start')} AS start, ${instant('period_end')} AS end
+        SELECT subscription_id AS subscription, cycle, plan_id AS plan, ${instant('period_start')} AS start,
+          ${instant('period_end')} AS end
         FROM subscription_periods`),
       dues: await read<StoredDue>(`
         SELECT organization_id AS organization, subscription_id AS subscription, cycle, charge_id AS charge, meter_id AS meter,
