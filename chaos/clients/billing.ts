@@ -81,10 +81,29 @@ export function endInvoice(context: ClientContext, signal: AbortSignal): Promise
     const found = await list(context, organization, `/invoices?status=${status}&page_size=${PAGE}`, signal);
     if (found.length === 0) return;
     const { id } = random.pick(found);
-    const name = random.pick(['pay', 'pay', 'void', 'uncollectible']);
-    const body = name === 'pay' ? { reference: `payment-${context.newName()}` } : { note: 'chaos' };
+    const name = random.pick(['pay', 'pay', 'pay', 'void', 'uncollectible']);
+    const part = random.chance(0.5) ? { amount: random.pick(['0.01', '0.37', '5']) } : {};
+    const body = name === 'pay' ? { reference: `payment-${context.newName()}`, ...part } : { note: 'chaos' };
     const request = { name, id, method: 'POST', path: `/invoices/${id}/${name}`, body };
     await change(context, organization, { ...request, expect: [200, 409] }, signal);
+  });
+}
+
+/** Takes a payment back, of an invoice that may be paid by it. */
+export function takePaymentBack(context: ClientContext, signal: AbortSignal): Promise<void> {
+  return context.administer(async (organization) => {
+    const { random } = context;
+    const status = random.pick(['OPEN', 'PAID', 'PAID']);
+    const found = await list(context, organization, `/invoices?status=${status}&page_size=${PAGE}`, signal);
+    const paid = found.filter(({ amount_paid }) => Number(amount_paid) > 0);
+    if (paid.length === 0) return;
+    const { id } = random.pick(paid);
+    const payments = await list(context, organization, `/invoices/${id}`, signal, 'payments');
+    if (payments.length === 0) return;
+    const payment = random.pick(payments);
+    const path = `/invoices/${id}/payments/${payment.id}`;
+    const request = { name: 'take back', id: payment.id, method: 'DELETE', path, body: { note: 'chaos' } };
+    await change(context, organization, { ...request, expect: [204, 409] }, signal);
   });
 }
 
@@ -198,6 +217,7 @@ async function list(
   organization: Organization,
   path: string,
   signal: AbortSignal,
+  of = 'data',
 ): Promise<Asked[]> {
   const answer = await context.sender.send(
     {
@@ -206,11 +226,11 @@ async function list(
       subject: path,
       expect: [200],
       message: adminMessage(organization, 'GET', path),
-      excerpt: ({ data }) => (data as Asked[]).length,
+      excerpt: (body) => (body[of] as Asked[]).length,
     },
     signal,
   );
-  return answer?.status === 200 ? (JSON.parse(answer.text) as { data: Asked[] }).data : [];
+  return answer?.status === 200 ? ((JSON.parse(answer.text) as Record<string, Asked[]>)[of] ?? []) : [];
 }
 
 interface Change extends Pick<Outgoing, 'expect' | 'isRetried'> {

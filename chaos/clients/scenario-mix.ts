@@ -3,6 +3,7 @@ import { comeAndGoOfCustomer, liveAndDieOfKey } from './administration.ts';
 import {
   changeSubscription,
   endInvoice,
+  takePaymentBack,
   finalizeDraft,
   followFeed,
   grantCredit,
@@ -32,7 +33,7 @@ type Scenario = (context: ClientContext, signal: AbortSignal) => Promise<void>;
 
 /** How many of a thousand scenarios are of which kind. */
 const SCENARIOS: [Scenario, number][] = [
-  [trackKeyed, 615],
+  [trackKeyed, 614],
   [trackKeyless, 80],
   [trackTwiceAtOnce, 50],
   [trackContested, 15],
@@ -52,6 +53,7 @@ const SCENARIOS: [Scenario, number][] = [
   [subscribe, 4],
   [finalizeDraft, 3],
   [endInvoice, 4],
+  [takePaymentBack, 1],
   [grantCredit, 2],
   [settleEnded, 1],
   [recomputeInvoice, 2],

@@ -3,6 +3,7 @@ import { linesBillWhatWasSent } from './billed-usage.ts';
 import { changesOfBillingAreKept, pagesOfTheFeedAreKept } from './billing-kept.ts';
 import { nothingIsDue, periodsEndAtMidnights } from './billing-schedule.ts';
 import type { Check } from './check.ts';
+import { paymentsAreKept } from './payments-kept.ts';
 import { madeUpBilling, type MadeUpBilling } from './made-up-billing.ts';
 import { idOf } from './made-up-run.ts';
 
@@ -11,6 +12,7 @@ const CHECKS: Record<string, (billing: MadeUpBilling) => Check> = {
   'billed in time': ({ state }) => nothingIsDue(state),
   periods: ({ state }) => periodsEndAtMidnights(state),
   feed: ({ state, run }) => pagesOfTheFeedAreKept(state, run.facts),
+  payments: ({ state, run }) => paymentsAreKept(state, run.facts),
   'billing kept': ({ state, run }) => changesOfBillingAreKept(state, run.facts),
 };
 
@@ -72,6 +74,11 @@ const SPOILED: [string, string[], (billing: MadeUpBilling) => void][] = [
   ['an open due of which nothing is told', ['billed lines'], ({ state }) => state.open.pop()],
   ['a draft past its grace', ['billed in time'], ({ state }) => (at(state.invoices, 1).isDue = true)],
   ['a boundary that nobody passed', ['billed in time'], ({ state }) => (at(state.subscriptions, 0).isDue = true)],
+  [
+    'a payment that counts twice, under one reference',
+    ['payments'],
+    ({ state }) => (at(state.payments, 1).isTakenBack = false),
+  ],
   ['a boundary at no midnight', ['periods'], ({ state }) => (at(state.periods, 0).end = '2026-11-20T00:00:00.000000Z')],
 ];
 
@@ -81,7 +88,7 @@ describe('is found, by the checks that it belongs to', () => {
   });
 });
 
-test('a period that ends where its plan was changed is right, and one that goes on with the same plan is not', () => {
+test('a period that ends where its plan was changed is right, and one with the same plan after it is not', () => {
   const changed = (plan: string) =>
     findersOf(({ state }) => {
       const instant = '2026-11-20T12:30:00.000000Z';
@@ -98,6 +105,25 @@ test('a page of the feed that left an event out, or held another one, is found',
   expect(finders('1', page([2, 'invoice.finalized'], [3, 'invoice.finalized']))).toEqual([]);
   expect(finders('1', page([3, 'invoice.finalized']))).toEqual(['feed']);
   expect(finders('1', page([2, 'invoice.voided']))).toEqual(['feed']);
+});
+
+test('a payment that was answered and is not so in the end is found', () => {
+  const finders = (subject: string, status: number, body?: unknown) =>
+    findersOf((billing) => {
+      billing.run.exchange([], { operation: 'billing', subject, status, body, expect: [status] });
+    });
+  const first = { id: 'first', status: 'OPEN', invoice_number: 'INV-2026-000001', total: '1.12' };
+  const paid = (id: string, amount: string, taken_back_at: string | null = null) => ({
+    ...first,
+    payments: [{ id, amount, taken_back_at }],
+  });
+  expect(finders('pay first', 200, paid('payment', '0.37'))).toEqual([]);
+  expect(finders('pay first', 200, paid('mistake', '0.01'))).toEqual([]);
+  expect(finders('pay first', 200, paid('payment', '0.38'))).toEqual(['payments']);
+  expect(finders('pay first', 200, paid('another', '0.37'))).toEqual(['payments']);
+  expect(finders('pay first', 200, paid('payment', '0.37', '2026-11-20T00:00:00Z'))).toEqual(['payments']);
+  expect(finders('take back mistake', 204)).toEqual([]);
+  expect(finders('take back payment', 204)).toEqual(['payments']);
 });
 
 test('a change that was answered and is not so in the end is found', () => {

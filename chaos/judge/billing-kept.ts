@@ -37,6 +37,8 @@ export function changesOfBillingAreKept(state: BillingState, { billing }: Facts)
   const lines = new Map(state.lines.map((line) => [line.id, line]));
   const grants = new Map(state.grants.map((grant) => [grant.id, grant]));
   const subscriptions = new Map(state.subscriptions.map((subscription) => [subscription.id, subscription]));
+  // Whatever such an invoice was, it may have been open since.
+  const reopened = new Set(state.payments.filter(({ isTakenBack }) => isTakenBack).map(({ invoice }) => invoice));
   const problemOf = (told: Told): string | undefined => {
     const { id = '' } = told;
     if (told.invoice_number !== undefined) {
@@ -44,7 +46,9 @@ export function changesOfBillingAreKept(state: BillingState, { billing }: Facts)
       const isSame =
         invoice?.number === told.invoice_number && canonical(invoice?.total ?? '') === canonical(told.total ?? '');
       if (invoice === undefined || !isSame) return `is ${invoice?.number} with a total of ${invoice?.total}`;
-      return LATER[told.status ?? '']?.includes(invoice.status) === true ? undefined : `is ${invoice.status}`;
+      const isReopened = told.status === 'PAID' && reopened.has(id);
+      const isLater = isReopened || LATER[told.status ?? '']?.includes(invoice.status) === true;
+      return isLater ? undefined : `is ${invoice.status}`;
     }
     if (told.billed_before !== undefined) {
       const amount = lines.get(id)?.amount ?? 'nowhere';

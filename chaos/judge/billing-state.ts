@@ -74,6 +74,14 @@ export interface StoredGrant {
   amount: string;
 }
 
+export interface StoredPayment {
+  id: string;
+  invoice: string;
+  amount: string;
+  reference: string | null;
+  isTakenBack: boolean;
+}
+
 export interface StoredFeedEvent {
   organization: number;
   sequence: number;
@@ -98,6 +106,7 @@ export interface BillingState {
   /** Events that were voided after a closing that reaches past their time: the last closing that counts them. */
   voided: StoredLate[];
   grants: StoredGrant[];
+  payments: StoredPayment[];
   feed: StoredFeedEvent[];
   open: OpenReading[];
 }
@@ -112,6 +121,7 @@ export function emptyBillingState(): BillingState {
     late: [],
     voided: [],
     grants: [],
+    payments: [],
     feed: [],
     open: [],
   };

@@ -5,6 +5,7 @@ import type { SystemUnderTest } from '../environment/system.ts';
 import { acknowledgedEvents } from './acknowledged.ts';
 import { answersAreExpected, answersAreWellFormed, requestsAreSettled } from './answers.ts';
 import { linesBillWhatWasSent, SentUsage } from './billed-usage.ts';
+import { paymentsAreKept } from './payments-kept.ts';
 import { changesOfBillingAreKept, pagesOfTheFeedAreKept } from './billing-kept.ts';
 import { nothingIsDue, periodsEndAtMidnights } from './billing-schedule.ts';
 import type { Check } from './check.ts';
@@ -117,6 +118,7 @@ async function judgeBilling(
     periodsEndAtMidnights(state),
     pagesOfTheFeedAreKept(state, facts),
     changesOfBillingAreKept(state, facts),
+    paymentsAreKept(state, facts),
   ];
 }
 

@@ -117,6 +117,10 @@ function rows(): Partial<BillingState> {
       { event: idOf(4), closing: 1 },
       { event: idOf(5), closing: 2 },
     ],
+    payments: [
+      { id: 'payment', invoice: 'second', amount: '0.37', reference: 'ch_1', isTakenBack: false },
+      { id: 'mistake', invoice: 'second', amount: '0.01', reference: 'ch_1', isTakenBack: true },
+    ],
     grants: [{ id: 'grant', organization: 0, amount: '2.00' }],
     feed: [1, 2, 3].map((sequence) => ({ organization: 0, sequence, type: 'invoice.finalized' })),
     open: [{ subscription: 'sub', cycle: 2, charge: 'usage', quantity: '3' }],

@@ -15,6 +15,7 @@ import type {
   StoredInvoice,
   StoredLate,
   StoredLine,
+  StoredPayment,
   StoredPeriod,
   StoredSubscription,
 } from './billing-state.ts';
@@ -76,6 +77,8 @@ export async function readBillingState(
         `SELECT voids AS event, closing::int FROM (SELECT * FROM late_events WHERE voids IS NOT NULL) AS voided`,
       ),
       grants: await read<StoredGrant>('SELECT organization_id AS organization, id, amount::text FROM credit_grants'),
+      payments: await read<StoredPayment>(`
+        SELECT id, invoice_id AS invoice, amount::text, reference, taken_back_at IS NOT NULL AS "isTakenBack" FROM payments`),
       feed: await read<StoredFeedEvent>(
         'SELECT organization_id AS organization, sequence::int, type FROM billing_events',
       ),

@@ -416,6 +416,7 @@ CREATE TABLE invoices (
   issuer text,
   seller jsonb,
   buyer jsonb,
+  uncollectible_at timestamp with time zone,
   CONSTRAINT invoices_cycle_check CHECK (((kind = 'SUBSCRIPTION'::text) = (cycle IS NOT NULL))),
   CONSTRAINT invoices_invoice_number_check CHECK (((status = 'DRAFT'::text) = (invoice_number IS NULL))),
   CONSTRAINT invoices_kind_check CHECK ((kind = ANY (ARRAY['SUBSCRIPTION'::text, 'ADJUSTMENT'::text]))),
@@ -574,6 +575,21 @@ CREATE TABLE password_resets (
   expires_at timestamp with time zone NOT NULL,
   CONSTRAINT password_resets_organization_id_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES users(organization_id, id) ON DELETE CASCADE,
   CONSTRAINT password_resets_pkey PRIMARY KEY (token_hash)
+);
+
+CREATE TABLE payments (
+  organization_id uuid NOT NULL,
+  invoice_id uuid NOT NULL,
+  id uuid NOT NULL,
+  amount numeric NOT NULL,
+  paid_at timestamp with time zone NOT NULL,
+  reference text,
+  created_at timestamp with time zone NOT NULL DEFAULT billing_now(),
+  taken_back_at timestamp with time zone,
+  note text,
+  CONSTRAINT payments_amount_check CHECK ((amount > (0)::numeric)),
+  CONSTRAINT payments_organization_id_invoice_id_fkey FOREIGN KEY (organization_id, invoice_id) REFERENCES invoices(organization_id, id),
+  CONSTRAINT payments_pkey PRIMARY KEY (organization_id, invoice_id, id)
 );
 
 CREATE TABLE pending_claims (
@@ -1153,6 +1169,28 @@ BEGIN
 END $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.keep_payments()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  missing numeric;
+BEGIN
+  IF NEW.status = 'UNCOLLECTIBLE' THEN
+    NEW.uncollectible_at := coalesce(NEW.uncollectible_at, billing_clock());
+  ELSIF NEW.amount_paid > OLD.amount_paid THEN
+    missing := NEW.amount_paid - (
+      SELECT coalesce(sum(amount), 0) FROM payments
+      WHERE organization_id = NEW.organization_id AND invoice_id = NEW.id AND taken_back_at IS NULL);
+    IF missing > 0 THEN
+      INSERT INTO payments (organization_id, invoice_id, id, amount, paid_at, reference)
+      VALUES (NEW.organization_id, NEW.id, gen_random_uuid(), missing, coalesce(NEW.paid_at, billing_now()), NEW.reference);
+    END IF;
+  END IF;
+  RETURN NEW;
+END $function$
+;
+
 CREATE OR REPLACE FUNCTION public.metadata_groups_max()
  RETURNS integer
  LANGUAGE sql
@@ -1207,3 +1245,5 @@ CREATE OR REPLACE FUNCTION public.unique_value_hash(metadata json)
  IMMUTABLE PARALLEL SAFE
 RETURN COALESCE(SUBSTRING(sha256(convert_to(CASE json_typeof((metadata -> 'user_id'::text)) WHEN 'number'::text THEN (trim_scale(((metadata ->> 'user_id'::text))::numeric))::text ELSE (metadata ->> 'user_id'::text) END, 'UTF8'::name)) FROM 1 FOR 16), CASE WHEN ((metadata ->> 'erased_user_id'::text) ~ '^[0-9a-f]{32}$'::text) THEN decode((metadata ->> 'erased_user_id'::text), 'hex'::text) ELSE NULL::bytea END)
 ;
+
+CREATE TRIGGER invoices_keep_payments BEFORE UPDATE ON public.invoices FOR EACH ROW WHEN (((new.amount_paid > old.amount_paid) OR ((new.status = 'UNCOLLECTIBLE'::text) AND (new.uncollectible_at IS NULL)))) EXECUTE FUNCTION keep_payments();

@@ -51,6 +51,7 @@ async function furnish({ session, createMeter, createKey }: Organization): Promi
   const { body: invoice } = await weir.request('POST', finalize, { session });
   const account = await create('/service-accounts', { name: 'Shared', role: 'viewer' });
   const endpoint = await create('/webhook-endpoints', { url: 'https://example.com/secret' });
+  const { payments } = await post(`/invoices/${invoice.id}/pay`, { amount: '1.00' }, 200);
   return {
     serviceAccount: account.id,
     serviceToken: (await create(`/service-accounts/${account.id}/tokens`, { name: 'Shared' })).id,
@@ -65,6 +66,7 @@ async function furnish({ session, createMeter, createKey }: Organization): Promi
     subscription: subscription.id,
     invoice: invoice.id,
     line: invoice.lines[0].id,
+    payment: payments[0].id,
     credit: (await create(`/customers/${customer.id}/credits`, { amount: '5.00', currency: 'USD' })).id,
     user: (await create('/invitations', { email: `invited-${plan.id}@example.com`, role: 'admin' }).then(accept)).id,
     session: (await weir.request('GET', '/api/v1/auth/sessions', { session })).body.data[0].id,

@@ -1,5 +1,7 @@
 // What becomes of a finalized invoice: it is paid, given up or voided, once.
 
+import { markPastDue } from '@weir/db/billing/run/past-due';
+import { LIMITS } from '@weir/shared/limits';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
 import { startBilled, type Billed } from '../support/invoicing.ts';
@@ -85,6 +87,165 @@ describe('paying', () => {
   });
 });
 
+describe('paying in parts', () => {
+  const pay = (id: string, body?: object) => billing.request('POST', `/invoices/${id}/pay`, body);
+  const takeBack = (id: string, payment: string, body?: object) =>
+    billing.request('DELETE', `/invoices/${id}/payments/${payment}`, body);
+
+  test('leaves it OPEN until nothing is due, and each payment is told', async () => {
+    const { id } = await billing.open();
+    const part = await billing.post(`/invoices/${id}/pay`, { amount: '4.5', reference: 'ch_1', paid_at: '2025-01-20' });
+    expect(part).toMatchObject({
+      status: 'OPEN',
+      amount_paid: '4.50',
+      amount_due: '5.50',
+      paid_at: null,
+      reference: null,
+    });
+    // It came before the first one, and is told after it.
+    const all = await billing.post(`/invoices/${id}/pay`, { amount: 5.5, reference: 'ch_2', paid_at: '2025-01-10' });
+    expect(all).toMatchObject({
+      status: 'PAID',
+      amount_paid: '10.00',
+      amount_due: '0.00',
+      paid_at: '2025-01-20T00:00:00.000Z',
+      reference: 'ch_2',
+      payments: [
+        { amount: '4.50', reference: 'ch_1', paid_at: '2025-01-20T00:00:00.000Z', taken_back_at: null, note: null },
+        { amount: '5.50', reference: 'ch_2', paid_at: '2025-01-10T00:00:00.000Z' },
+      ],
+    });
+    expect(await billing.get(`/invoices/${id}`)).toEqual(all);
+    const told = (await billing.feedOf(id)).slice(-3);
+    expect(told.map(({ type }) => type)).toEqual([
+      'invoice.payment_recorded',
+      'invoice.payment_recorded',
+      'invoice.paid',
+    ]);
+    expect(told[0]?.data).toMatchObject({ status: 'OPEN', amount_due: '5.50', payment: part.payments[0] });
+  });
+
+  test('is told again with its reference, and counts once', async () => {
+    const { id } = await billing.open();
+    const part = { amount: '4.00', reference: 'ch_1' };
+    const answers = await Promise.all(Array.from({ length: 5 }, () => pay(id, part)));
+    const [first, ...others] = answers.toSorted((one, other) => one.status - other.status);
+    expect(first).toMatchObject({ status: 200, body: { amount_due: '6.00' } });
+    for (const other of others) {
+      expectProblem(other, 409, 'payment_recorded');
+      expect(other.body).toMatchObject({ reference: 'ch_1', id: first?.body.payments[0].id });
+    }
+    await billing.post(`/invoices/${id}/pay`, { reference: 'ch_2' });
+    for (const reference of ['ch_1', 'ch_2']) {
+      const again = await pay(id, { amount: '4.00', reference });
+      expectProblem(again, 409, 'invoice_not_open');
+      expect(again.body.reference).toBe(reference);
+    }
+    expect(await billing.get(`/invoices/${id}`)).toMatchObject({ amount_paid: '10.00' });
+  });
+
+  test('is never more than what is due, however many pay at once', async () => {
+    const { id } = await billing.open();
+    const answers = await Promise.all(Array.from({ length: 8 }, () => pay(id, { amount: '3.00' })));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
+    const refused = answers.find(({ status }) => status !== 200)!;
+    expectProblem(refused, 409, 'payment_above_due');
+    expect(refused.body.amount_due).toBe('1.00');
+    for (const amount of ['0', '-1', '1.001', 'x']) expectProblem(await pay(id, { amount }), 422, 'invalid_request');
+    expect(await billing.get(`/invoices/${id}`)).toMatchObject({ amount_paid: '9.00', amount_due: '1.00' });
+  });
+
+  test('taken back it counts no more, and stays with its note', async () => {
+    const { id } = await billing.open();
+    const { payments } = await billing.post(`/invoices/${id}/pay`, { amount: '4.00', reference: 'ch_1' });
+    await billing.post(`/invoices/${id}/pay`);
+    const [payment] = payments;
+    expect(await takeBack(id, payment.id, { note: 'of another one' })).toMatchObject({ status: 204 });
+    const open = await billing.get(`/invoices/${id}`);
+    expect(open).toMatchObject({
+      status: 'OPEN',
+      amount_paid: '6.00',
+      amount_due: '4.00',
+      paid_at: null,
+      reference: null,
+    });
+    expect(open.payments[0]).toMatchObject({ ...payment, taken_back_at: expect.any(String), note: 'of another one' });
+    const told = await billing.feedOf(id);
+    expect(told.find(({ type }) => type === 'invoice.payment_taken_back')).toMatchObject({
+      actor: await billing.actor(),
+      data: { status: 'OPEN', amount_due: '4.00', payment: open.payments[0] },
+    });
+    expectProblem(await takeBack(id, payment.id), 409, 'payment_taken_back');
+    expectProblem(await takeBack(id, id), 404, 'not_found');
+    // Its reference is free: it may have been the right one with a wrong amount.
+    expect(await billing.post(`/invoices/${id}/pay`, { reference: 'ch_1' })).toMatchObject({
+      status: 'PAID',
+      reference: 'ch_1',
+    });
+  });
+
+  test('taken back it is UNCOLLECTIBLE again where it had been given up', async () => {
+    const { id } = await billing.open();
+    await billing.post(`/invoices/${id}/pay`, { amount: '1.00' });
+    await billing.post(`/invoices/${id}/uncollectible`);
+    const { payments } = await billing.post(`/invoices/${id}/pay`);
+    expect(await takeBack(id, payments[0].id)).toMatchObject({ status: 204 });
+    expect(await billing.get(`/invoices/${id}`)).toMatchObject({ status: 'UNCOLLECTIBLE', amount_due: '1.00' });
+  });
+
+  test('keeps its subscription PAST_DUE until all is paid, and again once that is taken back', async () => {
+    const { id } = await billing.open();
+    await markPastDue(billing.database, billing.admin.id, [id]);
+    const { status } = await billing.post(`/invoices/${id}/pay`, { amount: '9.99' });
+    const statusOfSubscription = async () => (await billing.get(`/subscriptions/${billing.subscription}`)).status;
+    expect([status, await statusOfSubscription()]).toEqual(['OPEN', 'PAST_DUE']);
+    expect(await billing.get(`/invoices/${id}`)).toMatchObject({ is_past_due: true });
+    const { payments } = await billing.post(`/invoices/${id}/pay`);
+    expect(await statusOfSubscription()).toBe('ACTIVE');
+    await takeBack(id, payments[1].id);
+    expect(await statusOfSubscription()).toBe('PAST_DUE');
+    expect(await billing.get(`/invoices/${id}`)).toMatchObject({ is_past_due: true, amount_due: '0.01' });
+    expect((await billing.feedOf(id)).slice(-2).map(({ type }) => type)).toEqual([
+      'invoice.payment_taken_back',
+      'invoice.past_due',
+    ]);
+    expect((await billing.feedOf(billing.subscription)).at(-1)).toMatchObject({ type: 'subscription.past_due' });
+  });
+
+  test('is not for nothing: an invoice of which something is paid is not voided', async () => {
+    const { id } = await billing.open();
+    const { payments } = await billing.post(`/invoices/${id}/pay`, { amount: '4.00' });
+    expectProblem(await billing.request('POST', `/invoices/${id}/void`), 409, 'invoice_partly_paid');
+    await takeBack(id, payments[0].id);
+    expect(await billing.post(`/invoices/${id}/void`)).toMatchObject({ status: 'VOID', amount_paid: '0.00' });
+    expectProblem(await takeBack(id, payments[0].id), 409, 'payment_taken_back');
+  });
+
+  test('ends at the number of payments that an invoice takes', async () => {
+    const { id } = await billing.open();
+    await weir.pool.query(
+      `INSERT INTO payments (organization_id, invoice_id, id, amount, paid_at, taken_back_at)
+       SELECT $1, $2, gen_random_uuid(), 1, now(), now() FROM generate_series(1, $3)`,
+      [billing.admin.id, id, LIMITS.payments],
+    );
+    expectProblem(await pay(id), 422, 'invalid_request');
+  });
+
+  test('processes of the version before leave a row of each payment, too', async () => {
+    const { id } = await billing.open();
+    await billing.post(`/invoices/${id}/pay`, { amount: '4.00', reference: 'ch_1' });
+    await weir.pool.query(
+      `UPDATE invoices SET status = 'PAID', amount_paid = 10, paid_at = now(), reference = 'ch_2' WHERE id = $1`,
+      [id],
+    );
+    const { payments } = await billing.get(`/invoices/${id}`);
+    expect(payments).toMatchObject([
+      { amount: '4.00', reference: 'ch_1' },
+      { amount: '6.00', reference: 'ch_2' },
+    ]);
+  });
+});
+
 describe('an invoice that is not paid', () => {
   test('is given up as UNCOLLECTIBLE, and can still be paid', async () => {
     const { id } = await billing.open();
@@ -100,7 +261,7 @@ describe('an invoice that is not paid', () => {
       amount_due: '0.00',
     });
     const types = (await billing.feedOf(id)).map(({ type }) => type);
-    expect(types.slice(-2)).toEqual(['invoice.uncollectible', 'invoice.paid']);
+    expect(types.slice(-3)).toEqual(['invoice.uncollectible', 'invoice.payment_recorded', 'invoice.paid']);
   });
 
   test('is voided: its totals stay, nothing is due, and it is neither paid nor given up any more', async () => {

@@ -228,7 +228,7 @@ describe('lists', () => {
     expect(list.data[0]).toMatchObject({ status: 'DRAFT', computed_at: '2025-04-01T00:10:00.000Z' });
     expect(list.data[3]).toMatchObject({ status: 'OPEN', computed_at: null });
     expect(list.data[0]).not.toHaveProperty('lines');
-    const { lines: _, ...alone } = await billing.get(`/invoices/${list.data[0].id}`);
+    const { lines: _, payments: __, ...alone } = await billing.get(`/invoices/${list.data[0].id}`);
     expect(list.data[0]).toEqual(alone);
     const page = await billing.get(`/subscriptions/${billing.subscription}/invoices?page=2&page_size=3`);
     expect(page.meta).toEqual({ page: 2, page_size: 3, total: 4, total_pages: 2 });

@@ -118,7 +118,14 @@ describe('a volume price that falls when a late unit comes', () => {
 
 describe('what an invoice below zero gives', () => {
   /** What became of the first invoice, of 31.00, when the subscription is cancelled and 21.00 come off. */
-  const states: { state: string; credits?: string; changes: string[]; first: object; balance: object }[] = [
+  const states: {
+    state: string;
+    credits?: string;
+    part?: string;
+    changes: string[];
+    first: object;
+    balance: object;
+  }[] = [
     {
       state: 'open',
       changes: [],
@@ -143,6 +150,20 @@ describe('what an invoice below zero gives', () => {
       changes: ['pay'],
       first: { status: 'PAID', credits_applied: '0.00', amount_paid: '31.00' },
       balance: { USD: '21.00' },
+    },
+    {
+      state: 'paid in part',
+      part: '15',
+      changes: [],
+      first: { status: 'PAID', credits_applied: '16.00', amount_paid: '15.00' },
+      balance: { USD: '5.00' },
+    },
+    {
+      state: 'paid in part and given up',
+      part: '4.5',
+      changes: ['uncollectible'],
+      first: { status: 'UNCOLLECTIBLE', credits_applied: '21.00', amount_paid: '4.50', amount_due: '5.50' },
+      balance: { USD: '0.00' },
     },
     {
       state: 'given up and paid',
@@ -173,12 +194,13 @@ describe('what an invoice below zero gives', () => {
     },
   ];
 
-  test.each(states)('where it is $state', async ({ credits, changes, first, balance }) => {
+  test.each(states)('where it is $state', async ({ credits, part, changes, first, balance }) => {
     const { id } = await billing.customer();
     if (credits !== undefined) {
       await billing.post(`/customers/${id}/credits`, { amount: credits, currency: 'USD' }, 201);
     }
     const { subscription, invoice } = await billedInAdvance(id);
+    if (part !== undefined) await billing.post(`/invoices/${invoice}/pay`, { amount: part });
     for (const change of changes) await billing.post(`/invoices/${invoice}/${change}`);
     await billing.post(`/subscriptions/${subscription}/cancel`, CANCEL_NOW);
     const [final] = await billing.finalizeAll(subscription);

@@ -215,7 +215,7 @@ describe('the command', () => {
       expect(out).toContain('  4 closed dues compared with the events: 1 not equal\n');
       expect(out).toContain('bills 8 events with 6 in all, and there are 4 with 6.0 in all.');
       expect(out).toContain(
-        `${BILLING_CHECKS.length} promises about subscriptions, dues, invoices and credits: 2 BROKEN`,
+        `${BILLING_CHECKS.length} promises about subscriptions, dues, invoices and credits: 3 BROKEN`,
       );
       expect(out).toContain(`    organization ${id}, invoice ${first}: it is PAID, with a total of 20.00`);
       expect(out).toContain('  5 invoices computed again, from rollups and events: 2 NOT identical\n');

@@ -259,6 +259,25 @@ test('the invoice is opened down to its event, finalized, recomputed and paid', 
   expect(await button('Mark as paid').count()).toBe(0);
 });
 
+test('a payment that was recorded by mistake is taken back, and the invoice paid in two parts', async () => {
+  await page.getByRole('button', { name: /^Actions on the payment of/ }).click();
+  await page.getByRole('menuitem', { name: 'Take back' }).click();
+  await field('Note').fill('Of another invoice');
+  await dialog().getByRole('button', { name: 'Take back' }).click();
+  await page.getByText('Of another invoice').waitFor();
+  const payments = page.getByRole('group', { name: 'Payments' }).getByRole('row');
+  for (const [amount, rows] of [
+    ['25.00', 3],
+    ['100.00', 4],
+  ] as const) {
+    await button('Mark as paid').click();
+    await field(/^Amount/).fill(amount);
+    await dialog().getByRole('button', { name: 'Mark as paid' }).click();
+    await expect.poll(() => payments.count()).toBe(rows);
+  }
+  await expect.poll(() => button('Mark as paid').count()).toBe(0);
+});
+
 test('a second person is invited as a viewer, sees everything, and can change nothing', async () => {
   await page.goto('/settings?tab=people');
   await button('Invite somebody').click();

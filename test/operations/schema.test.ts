@@ -20,7 +20,7 @@ afterAll(async () => {
 
 const IN_SCHEMA = `relnamespace = 'public'::regnamespace`;
 
-/** A row for each table but the months of events, which are made as time goes on; then for each index and function. */
+/** A row for each table but the months of events, which are made as time goes on; then for each index, function and trigger. */
 const DUMP = `
 WITH tables AS (
   SELECT * FROM pg_class WHERE ${IN_SCHEMA} AND relkind IN ('r', 'p') AND relname !~ '^events_\\d'
@@ -46,6 +46,9 @@ FROM pg_index JOIN tables ON tables.oid = indrelid
 WHERE NOT relispartition AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid)
 UNION ALL
 SELECT 3, proname, pg_get_functiondef(oid) || ';' FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+UNION ALL
+SELECT 4, tgname, pg_get_triggerdef(pg_trigger.oid) || ';' FROM pg_trigger JOIN tables ON tables.oid = tgrelid
+WHERE NOT tgisinternal
 ORDER BY kind, name, definition`;
 
 test('the schema that lies in the repository is what the migrations make', async () => {

@@ -396,6 +396,7 @@ function invoiceRows({ ids, invoices }: Billed): Record<string, Row[]> {
       of('A', 1, 3, { status: 'OPEN', ...total('20.75'), credits_applied: '0.75' }),
       of('A', 2, 4, { status: 'PAID', ...total('-10.00') }),
     ],
+    payments: [{ id: newId(), invoice_id: invoices[0], amount: '20.00', paid_at: DAYS_A[1] }],
     invoice_lines: [
       line(0, 'FIXED', 'fixedA', 0, fixed(1)),
       line(1, 'USAGE', 'usageB', 0, { quantity: 3, event_count: 3, exact_amount: '0.03', amount: '0.03', closing: 1 }),

@@ -17,6 +17,7 @@ export type Ids = Record<
   | 'subscription'
   | 'invoice'
   | 'line'
+  | 'payment'
   | 'credit'
   | 'event'
   | 'rejected'
@@ -45,6 +46,7 @@ export const nobodys: Ids = {
   subscription: '01890000-0000-7000-8000-000000000009',
   invoice: '01890000-0000-7000-8000-00000000000a',
   line: '01890000-0000-8000-8000-00000000000b',
+  payment: '01890000-0000-7000-8000-000000000012',
   credit: '01890000-0000-7000-8000-00000000000c',
   event: '01890000-0000-7000-8000-000000000006',
   rejected: '01890000-0000-7000-8000-000000000007',
@@ -56,6 +58,8 @@ export const nobodys: Ids = {
   endpoint: '01890000-0000-7000-8000-000000000012',
   delivery: '01890000-0000-7000-8000-000000000013',
 };
+
+const TAKE_BACK = 'DELETE /api/v1/invoices/{id}/payments/{payment_id}';
 
 export type Row = [operation: string, path: (ids: Ids) => string, body?: (ids: Ids) => object];
 
@@ -229,6 +233,8 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
     ['POST /api/v1/invoices/{id}/recompute', ({ invoice }) => `/invoices/${invoice}/recompute`, () => ({})],
     ['POST /api/v1/invoices/{id}/finalize', ({ invoice }) => `/invoices/${invoice}/finalize`],
     ['POST /api/v1/invoices/{id}/pay', ({ invoice }) => `/invoices/${invoice}/pay`, () => ({ reference: 'mine' })],
+    [TAKE_BACK, ({ invoice, payment }) => `/invoices/${invoice}/payments/${payment}`],
+    [TAKE_BACK, ({ payment }) => `/invoices/${own().invoice}/payments/${payment}`],
     ['POST /api/v1/invoices/{id}/void', ({ invoice }) => `/invoices/${invoice}/void`, () => ({})],
     ['POST /api/v1/invoices/{id}/uncollectible', ({ invoice }) => `/invoices/${invoice}/uncollectible`, () => ({})],
     [

@@ -47,6 +47,19 @@ const FAULTS: [check: string, what: string, text: string, said: string][] = [
     'credits of 1',
   ],
   [
+    'invoice_payments',
+    'a payment that counts no more',
+    'UPDATE payments SET taken_back_at = now() WHERE invoice_id = :invoice1',
+    '20.00 of it are paid, and its payments add up to 0',
+  ],
+  [
+    'invoice_payments',
+    'a payment that nobody counted',
+    `INSERT INTO payments (organization_id, invoice_id, id, amount, paid_at)
+      SELECT organization_id, id, gen_random_uuid(), 0.58, now() FROM invoices WHERE id = :invoice3`,
+    '0.00 of it are paid, and its payments add up to 0.58',
+  ],
+  [
     'line_rounding',
     'an amount that is not its exact amount, rounded',
     `UPDATE invoice_lines SET exact_amount = '0.605' WHERE exact_amount = '0.6'`,

@@ -100,6 +100,7 @@ export const WHO_MAY = {
     'POST /api/v1/invoices/{id}/lines',
     'DELETE /api/v1/invoices/{id}/lines/{line_id}',
     'POST /api/v1/invoices/{id}/pay',
+    'DELETE /api/v1/invoices/{id}/payments/{payment_id}',
     'POST /api/v1/invoices/{id}/uncollectible',
     'POST /api/v1/invoices/{id}/void',
     'POST /api/v1/subscriptions',

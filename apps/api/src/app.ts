@@ -32,6 +32,7 @@ import { invoiceRoutes } from './billing/invoice-routes.ts';
 import { finalizeDraftsRoute } from './billing/finalize-drafts-route.ts';
 import { invoiceStateRoutes } from './billing/invoice-state-routes.ts';
 import { lineRoutes } from './billing/line-routes.ts';
+import { paymentRoutes } from './billing/payment-routes.ts';
 import { upcomingRoutes } from './billing/upcoming-routes.ts';
 import { chargeRoutes } from './billing/charge-routes.ts';
 import { creditLedgerRoutes } from './billing/credit-ledger-routes.ts';
@@ -281,6 +282,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   });
   invoiceRoutes(app, { database, guards, turns });
   invoiceStateRoutes(app, { database, guards });
+  paymentRoutes(app, { database, guards });
   finalizeDraftsRoute(app, { database, guards });
   lineRoutes(app, { database, guards, turns });
   invoiceLineListRoute(app, { database, guards, turns });

@@ -8,7 +8,9 @@ import type { SubscriptionState } from './subscription.ts';
 export const FEED_TYPES = [
   'invoice.created',
   'invoice.finalized',
+  'invoice.payment_recorded',
   'invoice.paid',
+  'invoice.payment_taken_back',
   'invoice.voided',
   'invoice.uncollectible',
   'invoice.past_due',

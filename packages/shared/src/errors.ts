@@ -42,6 +42,10 @@ export type ErrorCode =
   | 'invoice_not_draft'
   | 'invoice_not_open'
   | 'invoice_not_finalized'
+  | 'invoice_partly_paid'
+  | 'payment_recorded'
+  | 'payment_above_due'
+  | 'payment_taken_back'
   | 'groups_not_ready'
   | 'replay_under_way'
   | 'webhook_endpoint_disabled'
@@ -72,10 +76,12 @@ export interface FieldError {
 /** Fields of a refusal beside its code and detail. */
 export interface RefusalFields {
   errors?: FieldError[];
-  /** The id of what is there already: the event that was accepted, or what has the external_id. */
+  /** The id of what is there already: the event that was accepted, the payment, or what has the external_id. */
   id?: string;
-  /** Of an invoice that is paid: the reference that paid it, null where it was paid without one. */
+  /** Of a payment that is there: its reference, null where it has none. */
   reference?: string | null;
+  /** Of an invoice of which more is to be paid than is due: what is due. */
+  amountDue?: string;
   /** The outcome of a request that could not be taken now. */
   outcome?: 'not_accepted' | 'unknown';
   retryAfterSeconds?: number;

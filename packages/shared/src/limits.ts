@@ -139,6 +139,13 @@ export const LIMIT_TABLE = {
     why: 'one for each place it runs at, and as many while they are replaced',
   },
 
+  payments: {
+    under: 'Things',
+    max: 200,
+    of: 'payments of an invoice, with those that were taken back',
+    why: 'all are in the answer of the invoice',
+  },
+
   page: { under: 'Pages', max: 1_000_000, of: 'the number of a page', why: 'what is behind it is found by a filter' },
   pageSize: {
     under: 'Pages',

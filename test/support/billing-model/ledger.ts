@@ -55,6 +55,11 @@ export interface ModelInvoice extends Payable {
   nth: number;
   adjustments: bigint[];
   lines: ModelLine[];
+  /** Those that stand, in the order in which they came. */
+  payments: bigint[];
+  /** How many do not. */
+  takenBack: number;
+  isGivenUp: boolean;
 }
 
 export interface ModelSubscription {
@@ -202,13 +207,24 @@ export class Ledger {
     return invoice;
   }
 
-  pay(invoice: ModelInvoice): void {
-    invoice.paid = dueOf(invoice);
-    invoice.status = 'PAID';
+  /** All that is due, or less. */
+  pay(invoice: ModelInvoice, amount: bigint): void {
+    invoice.paid += amount;
+    invoice.payments.push(amount);
+    if (dueOf(invoice) === 0n) invoice.status = 'PAID';
+  }
+
+  /** It is open again, or given up, for as much as one of its payments was. */
+  takeBack(invoice: ModelInvoice, at: number): void {
+    const [amount = 0n] = invoice.payments.splice(at, 1);
+    invoice.takenBack += 1;
+    invoice.paid -= amount;
+    invoice.status = invoice.isGivenUp ? 'UNCOLLECTIBLE' : 'OPEN';
   }
 
   giveUp(invoice: ModelInvoice): void {
     invoice.status = 'UNCOLLECTIBLE';
+    invoice.isGivenUp = true;
   }
 
   void(invoice: ModelInvoice, isRebilled: boolean): void {
@@ -371,7 +387,7 @@ function isWaiting({ isClosed, isLate, isRebilling }: ModelDue): boolean {
 }
 
 function draftOf(subscription: ModelSubscription, cycle: number | null, finalizesAt: number): ModelInvoice {
-  const nothing = { nth: 0, total: 0n, credits: 0n, paid: 0n };
+  const nothing = { nth: 0, total: 0n, credits: 0n, paid: 0n, payments: [], takenBack: 0, isGivenUp: false };
   return { id: null, subscription, cycle, finalizesAt, status: 'DRAFT', adjustments: [], lines: [], ...nothing };
 }
 

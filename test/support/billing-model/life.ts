@@ -94,6 +94,7 @@ export class Life {
     for (const invoice of this.ledger.invoices) {
       if (invoice.status === 'OPEN' && random.chance(0.25)) await this.#changeInvoice(invoice);
       else if (invoice.status === 'UNCOLLECTIBLE' && random.chance(0.1)) await this.#changeInvoice(invoice);
+      else if (invoice.payments.length > 0 && random.chance(0.04)) await this.#takeBack(invoice);
     }
   }
 
@@ -323,11 +324,36 @@ export class Life {
     const random = this.#random;
     const changes = ['pay', 'pay', 'pay', 'void', 'rebill', ...(invoice.status === 'OPEN' ? ['uncollectible'] : [])];
     const change = random.pick(changes);
-    if (change === 'rebill') await this.#billing.post(`/invoices/${invoice.id}/void`, { rebill: true });
-    else await this.#billing.post(`/invoices/${invoice.id}/${change}`);
-    if (change === 'pay') this.ledger.pay(invoice);
-    else if (change === 'uncollectible') this.ledger.giveUp(invoice);
-    else this.ledger.void(invoice, change === 'rebill');
+    if (change === 'pay') return await this.#pay(invoice);
+    const isVoid = change !== 'uncollectible';
+    const path = `/invoices/${invoice.id}/${isVoid ? 'void' : change}`;
+    // What was paid in part is not to be for nothing.
+    const status = isVoid && invoice.paid > 0n ? 409 : 200;
+    await this.#billing.post(path, change === 'rebill' ? { rebill: true } : {}, status);
+    if (status === 409) return;
+    if (isVoid) this.ledger.void(invoice, change === 'rebill');
+    else this.ledger.giveUp(invoice);
+  }
+
+  /** All that is due, or a part of it. */
+  async #pay(invoice: ModelInvoice): Promise<void> {
+    const { digits } = invoice.subscription.plan;
+    const due = dueOf(invoice);
+    const part = this.#random.chance(0.4) ? BigInt(this.#random.int(1, Number(due))) : due;
+    const path = `/invoices/${invoice.id}/pay`;
+    if (this.#random.chance(0.1)) await this.#billing.post(path, { amount: amountText(due + 1n, digits) }, 409);
+    await this.#billing.post(path, part === due ? {} : { amount: amountText(part, digits) });
+    this.ledger.pay(invoice, part);
+  }
+
+  async #takeBack(invoice: ModelInvoice): Promise<void> {
+    const at = this.#random.int(0, invoice.payments.length - 1);
+    const { payments } = await this.#billing.get(`/invoices/${invoice.id}`);
+    const standing = payments.filter((each: { taken_back_at: string | null }) => each.taken_back_at === null);
+    const path = `/invoices/${invoice.id}/payments/${standing[at].id}`;
+    const { status } = await this.#billing.request('DELETE', path, { note: 'By mistake' });
+    if (status !== 204) throw new Error(`taking ${path} back was answered ${status}`);
+    this.ledger.takeBack(invoice, at);
   }
 
   #issued(invoice: ModelInvoice, { id, invoice_number }: { id: string; invoice_number: string }): void {
@@ -383,6 +409,7 @@ export function expectedOf(invoice: ModelInvoice) {
     credits_applied: amount(invoice.credits),
     amount_paid: amount(invoice.paid),
     amount_due: amount(dueOf(invoice)),
+    payments: invoice.payments.map(amount),
     lines,
   };
 }

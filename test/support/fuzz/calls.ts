@@ -166,6 +166,11 @@ const MEANINGS_OF: Record<string, Meanings> = {
   'post /api/v1/invoices/{id}/pay': {
     ...open,
     paid_at: fc.constantFrom('2024-02-29', '2025-01-01T00:00:00+14:00', null),
+    amount: decimals('1', '0.01', '1e-1', '123456789012345'),
+  },
+  'delete /api/v1/invoices/{id}/payments/{payment_id}': {
+    id: fc.constant(idOf('paid-invoice', 0)),
+    payment_id: fc.constant(idOf('payment', 0)),
   },
   'post /api/v1/invoices/{id}/void': open,
   'post /api/v1/invoices/{id}/uncollectible': open,

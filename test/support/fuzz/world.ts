@@ -96,7 +96,13 @@ function encoded(value: Value): string {
 type PoolOf = (kind: string) => string[];
 
 /** Invoices in a state in which something can be done to them, each kind with that of their lines. */
-const INVOICED = [['draft-invoice'], ['open-invoice'], ['lined-invoice', 'line'], ['adjusted-invoice', 'adjustment']];
+const INVOICED = [
+  ['draft-invoice'],
+  ['open-invoice'],
+  ['paid-invoice', 'payment'],
+  ['lined-invoice', 'line'],
+  ['adjusted-invoice', 'adjustment'],
+];
 
 /** What was made can be asked for, and what was deleted cannot. */
 function remember({ method, path }: Operation, call: Call, { status, body }: Answer, poolOf: PoolOf): void {
@@ -270,6 +276,11 @@ function makers(weir: Weir, admin: Organization, writeKey: string, poolOf: PoolO
     } else if (kind === 'open-invoice') {
       await post(`invoices/${invoice}/finalize`);
       poolOf(kind).push(invoice);
+    } else if (kind === 'paid-invoice' || kind === 'payment') {
+      await post(`invoices/${invoice}/finalize`);
+      await post(`invoices/${invoice}/pay`, { amount: 1 });
+      poolOf('paid-invoice').push(invoice);
+      poolOf('payment').push((await get(`invoices/${invoice}`)).payments[0].id);
     } else {
       poolOf('lined-invoice').push(invoice);
       poolOf('line').push((await get(`invoices/${invoice}`)).lines[0].id);

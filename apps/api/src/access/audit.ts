@@ -107,6 +107,7 @@ function resourceOf(request: FastifyRequest, { resource }: AuditedOperation): st
     case 'charge_id':
     case 'line_id':
     case 'token_id':
+    case 'payment_id':
       return (request.params as Record<string, string>)[resource];
   }
 }

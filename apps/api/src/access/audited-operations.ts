@@ -9,7 +9,7 @@ export interface AuditedOperation {
    * Where the id of the resource stands: in a parameter of the path, or in the answer of what makes one. `organization` and
    * `self` are those of the caller; null: there is none.
    */
-  resource: 'id' | 'charge_id' | 'line_id' | 'token_id' | 'answer' | 'organization' | 'self' | null;
+  resource: 'id' | 'charge_id' | 'line_id' | 'token_id' | 'payment_id' | 'answer' | 'organization' | 'self' | null;
   /** Parameters of the path that tell more, by the name that they get among the changes. */
   within?: Record<string, string>;
 }
@@ -79,6 +79,11 @@ export const AUDITED: Record<string, AuditedOperation> = {
   // Its entry names the drafts.
   'POST /api/v1/invoices/finalize': { action: 'invoice.finalize', resource: null },
   'POST /api/v1/invoices/:id/pay': done('invoice.pay'),
+  'DELETE /api/v1/invoices/:id/payments/:payment_id': {
+    action: 'payment.take_back',
+    resource: 'payment_id',
+    within: { id: 'invoice_id' },
+  },
   'POST /api/v1/invoices/:id/void': done('invoice.void'),
   'POST /api/v1/invoices/:id/uncollectible': done('invoice.mark_uncollectible'),
   'POST /api/v1/invoices/:id/lines': { ...made('invoice_line'), within: { id: 'invoice_id' } },

@@ -1,6 +1,7 @@
 // How invoices and their lines look in an answer.
 
 import type { Invoice } from '@weir/db/billing/invoices/invoices';
+import type { Payment } from '@weir/db/billing/invoices/payments';
 import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
@@ -39,8 +40,8 @@ const invoiceFields = answerOf<Invoice>()({
     description: 'When its grace is over. Null where the billing settings leave it to people to finalize.',
   }),
   finalized_at: time.nullable(),
-  paid_at: time.nullable(),
-  reference: z.string().nullable().meta({ description: 'What paid it, such as the id of a processor.' }),
+  paid_at: time.nullable().meta({ description: 'When the last payment was made, once nothing is due.' }),
+  reference: z.string().nullable().meta({ description: 'Of the payment after which nothing was due.' }),
   note: z.string().nullable(),
   customer: z
     .record(z.string(), z.unknown())
@@ -105,9 +106,23 @@ export const invoiceLine = lineFields.meta({ id: 'InvoiceLine' });
 const SOME = `At most ${LIMITS.invoiceLines}, and those that hold ${LIMITS.invoiceLineTiers} tiers in all: of what is more, the first ones.`;
 const linesTotal = z.int().optional().meta({ description: 'How many lines there are, where these are not all.' });
 
+export const paymentFields = answerOf<Payment>()({
+  id: z.uuid(),
+  amount,
+  paid_at: time,
+  reference: z.string().nullable().meta({ description: 'What paid it, such as the id of a processor.' }),
+  created_at: time,
+  taken_back_at: time.nullable().meta({ description: 'Null: it stands.' }),
+  note: z.string().nullable().meta({ description: 'Why it was taken back.' }),
+});
+const payment = paymentFields.meta({ id: 'Payment' });
+
 export const invoiceWithLines = invoiceFields
   .extend({
     lines: z.array(invoiceLine).meta({ description: SOME }),
+    payments: z.array(payment).meta({
+      description: 'In the order in which they were recorded. Those that stand add up to amount_paid.',
+    }),
     lines_total: linesTotal,
     lines_next_cursor: z
       .string()

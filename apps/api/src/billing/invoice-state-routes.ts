@@ -1,13 +1,13 @@
-// Changes the state of an invoice: it is closed, paid, waived or given up.
+// Changes the state of an invoice: it is closed, waived or given up. What is paid of it is in payment-routes.ts.
 
 import type { InvoiceStatus } from '@weir/billing/kinds';
 import { closeForDrafts, finalizeClosed } from '@weir/db/billing/run/finalize';
 import {
   markUncollectible,
-  payInvoice,
   voidInvoice,
   type ChangeOutcome,
   type InvoiceOfActor,
+  type NotOpen,
 } from '@weir/db/billing/run/invoice-states';
 import { findInvoiceRow } from '@weir/db/billing/invoices/invoices';
 import { readInvoiceWithin, type InvoiceWithLines } from '@weir/db/billing/invoices/read-invoices';
@@ -18,16 +18,15 @@ import { LIMITS } from '@weir/shared/limits';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { adminCodes, bodyCodes, idInPath } from '../http/fields.ts';
-import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { credentialOf } from '../http/caller.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, writing, type Write, type Written } from '../http/writing.ts';
-import { dateOrInstant } from '../http/date-or-instant.ts';
 import { invoiceWithLines } from './invoice-shape.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
 const note = text(1, LIMITS.note).nullable().default(null);
-const noteBody = z.strictObject({ note }).nullish();
+export const noteBody = z.strictObject({ note }).nullish();
 
 const voidBody = z
   .strictObject({
@@ -36,18 +35,6 @@ const voidBody = z
       description:
         'Whether the next invoice of the subscription bills again what this one billed. Not what was added by hand.',
     }),
-  })
-  .nullish();
-
-const payBody = z
-  .strictObject({
-    paid_at: dateOrInstant.nullable().default(null).meta({
-      description: 'An instant, or a date in the time zone of the subscription. Not in the future. Default: now.',
-    }),
-    reference: text(1, LIMITS.key)
-      .nullable()
-      .default(null)
-      .meta({ description: 'What paid it, such as the id of a processor: whoever pays it again is told.' }),
   })
   .nullish();
 
@@ -74,27 +61,6 @@ export function invoiceStateRoutes(app: App, { database, guards }: RouteDeps): v
   );
 
   app.post(
-    '/api/v1/invoices/:id/pay',
-    {
-      onRequest: guards.biller,
-      schema: {
-        operationId: 'payInvoice',
-        tags: ['Billing'],
-        summary: 'Mark an invoice paid: all of its amount_due',
-        description: 'Safe to repeat: who comes second gets 409 with the reference that paid it.',
-        params: idInPath,
-        body: payBody,
-        response: { 200: invoiceWithLines, ...problems },
-      },
-    },
-    writing(database, (request, write) => {
-      const which = whichOf(request);
-      const { paid_at: paidAt = null, reference = null } = request.body ?? {};
-      return change(write, which, (transaction) => payInvoice(transaction, which, { paidAt, reference }));
-    }),
-  );
-
-  app.post(
     '/api/v1/invoices/:id/void',
     {
       onRequest: guards.biller,
@@ -103,10 +69,14 @@ export function invoiceStateRoutes(app: App, { database, guards }: RouteDeps): v
         tags: ['Billing'],
         summary: 'Waive an invoice',
         description:
-          'What it took of credits goes back to them. What it billed is waived, and is not billed again by another invoice unless `rebill` is true.',
+          'What it took of credits goes back to them. What it billed is waived, and is not billed again by another invoice unless `rebill` is true. ' +
+          'One that is paid in part is refused: what was paid would be for nothing.',
         params: idInPath,
         body: voidBody,
-        response: { 200: invoiceWithLines, ...problems },
+        response: {
+          200: invoiceWithLines,
+          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'invoice_not_open', 'invoice_partly_paid'),
+        },
       },
     },
     writing(database, (request, write) => {
@@ -137,12 +107,14 @@ export function invoiceStateRoutes(app: App, { database, guards }: RouteDeps): v
   );
 }
 
-function whichOf(request: FastifyRequest<{ Params: { id: string } }>): InvoiceOfActor {
+/** Which invoice, and who asks. */
+export function whichOf(request: FastifyRequest<{ Params: { id: string } }>): InvoiceOfActor {
   const { caller } = request;
   return { organizationId: caller.organizationId, id: request.params.id, actor: credentialOf(caller) };
 }
 
-async function getInvoice(db: Queries, { organizationId, id }: InvoiceOfActor): Promise<InvoiceWithLines> {
+/** The invoice as it is by now. */
+export async function getInvoice(db: Queries, { organizationId, id }: InvoiceOfActor): Promise<InvoiceWithLines> {
   const invoice = await readInvoiceWithin(db, organizationId, id);
   if (invoice === undefined) throw new Refusal('not_found', NO_SUCH_THING);
   return invoice;
@@ -169,16 +141,20 @@ function change(
         return done(await getInvoice(transaction, which));
       case 'not_found':
         throw new Refusal('not_found', NO_SUCH_THING);
-      case 'paid_in_future':
-        throw invalidFields([{ path: 'paid_at', message: 'must not be in the future' }]);
-      case 'not_open':
+      case 'partly_paid':
         throw new Refusal(
-          'invoice_not_open',
-          BY_STATUS[change.status],
-          change.status === 'PAID' ? { reference: change.reference } : {},
+          'invoice_partly_paid',
+          `Of the invoice ${change.paid} is paid: take the payments back first, and record them where the money belongs.`,
         );
+      case 'not_open':
+        return refuseNotOpen(change);
     }
   });
+}
+
+/** Says that an invoice is not open any more, and what paid it. */
+export function refuseNotOpen({ status, reference }: Pick<NotOpen, 'status' | 'reference'>): never {
+  throw new Refusal('invoice_not_open', BY_STATUS[status], status === 'PAID' ? { reference } : {});
 }
 
 const NO_DRAFT = 'The invoice is finalized already, and its amounts do not change any more.';

@@ -2,6 +2,7 @@
 // answer is written here as it would be answered; all else is made of the fields (openapi-examples.ts).
 
 import { id, IDS } from './example-ids.ts';
+import { baseLine } from './example-lists.ts';
 
 const SELLER = {
   legal_name: 'Initech Ltd',
@@ -144,49 +145,6 @@ export const TIME = '2026-11-20T09:30:00.000Z';
 
 const amounts = { subtotal: '61.50', tax: '0.00', total: '61.50', credits_applied: '0.00', amount_paid: '0.00' };
 
-const baseLine = {
-  id: id('1b'),
-  kind: 'FIXED',
-  description: 'Base fee',
-  charge_id: id('17'),
-  charge: { type: 'FIXED', display_name: 'Base fee', meter_id: null, timing: 'in_arrears', unit_price: '49.00' },
-  cycle: 0,
-  period_start: '2026-11-01T00:00:00.000Z',
-  period_end: '2026-12-01T00:00:00.000Z',
-  days: null,
-  quantity: null as string | null,
-  event_count: null as number | null,
-  detail: null,
-  exact_amount: '49',
-  billed_before: '0.00',
-  amount: '49.00',
-  waived: null as string | null,
-  closing: 7,
-  rating_version: 2,
-};
-
-const usageLine = {
-  ...baseLine,
-  id: id('0b'),
-  kind: 'USAGE',
-  description: 'API requests',
-  charge_id: id('07'),
-  charge: {
-    type: 'USAGE',
-    display_name: 'API requests',
-    meter_id: IDS['meter_id'],
-    model: 'per_unit',
-    unit_price: '0.01',
-    included_units: null,
-    minimum_amount: null,
-    maximum_amount: null,
-  },
-  quantity: '1250',
-  event_count: 1250,
-  exact_amount: '12.5',
-  amount: '12.50',
-};
-
 const finalized = {
   ...amounts,
   status: 'OPEN',
@@ -245,6 +203,14 @@ export const OBJECTS: Record<string, Record<string, unknown>> = {
   'listInvoiceLines 200': { meta: { next_cursor: `2026-12-01.${id('0a')}.3` } },
   Invoice: finalized,
   InvoiceWithLines: { ...finalized, lines_total: undefined, lines_next_cursor: undefined },
+  Payment: {
+    amount: '61.50',
+    paid_at: '2026-12-15T00:00:00.000Z',
+    created_at: '2026-12-15T09:30:00.000Z',
+    reference: 'ch_4711',
+    taken_back_at: null,
+    note: null,
+  },
   InvoicePreview: {
     ...finalized,
     lines_total: undefined,
@@ -355,7 +321,8 @@ export const OBJECTS: Record<string, Record<string, unknown>> = {
   cancelSubscription: { reason: 'Moved to another provider.' },
   createCredit: { amount: '100.00', external_id: 'welcome', note: 'Welcome' },
   addInvoiceLine: { description: 'Goodwill', amount: '-2.50' },
-  payInvoice: { paid_at: '2026-12-15' },
+  payInvoice: { amount: '61.50', paid_at: '2026-12-15' },
+  deletePayment: { note: 'Of another invoice.' },
   'createFeature 201': { plan_count: 0 },
   'evaluateCharge 200': { detail: null },
   'listCustomerCredits 200': { balance: { USD: '87.50' } },
@@ -395,21 +362,4 @@ export const OBJECTS: Record<string, Record<string, unknown>> = {
       },
     ],
   },
-};
-
-const lines = [baseLine, usageLine];
-
-const days = [
-  { period: '2026-11-19', period_start: '2026-11-19T00:00:00.000Z', usage: '700', event_count: 700 },
-  { period: '2026-11-20', period_start: '2026-11-20T00:00:00.000Z', usage: '550', event_count: 550 },
-];
-
-/** Items of a list, by the component that it is of and its field. */
-export const LISTS: Record<string, readonly unknown[]> = {
-  'InvoiceWithLines lines': lines,
-  'listLinesOfInvoice 200 data': lines,
-  'InvoicePreview lines': lines.map((line) => ({ ...line, id: undefined })),
-  'Recomputation lines': lines,
-  'MeterUsage grouped_data': days,
-  'LineUsage grouped_data': days,
 };

@@ -2,7 +2,8 @@
 // holds each of them against its schema.
 
 import { IDS } from './example-ids.ts';
-import { FIELDS, LISTS, OBJECTS, TIME } from './example-values.ts';
+import { LISTS } from './example-lists.ts';
+import { FIELDS, OBJECTS, TIME } from './example-values.ts';
 
 /** A JSON schema as the document has it; the keywords that say what a value may be. */
 export interface DocumentSchema {

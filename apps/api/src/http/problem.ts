@@ -53,6 +53,10 @@ const PROBLEMS = {
   invoice_not_draft: { status: 409, title: 'The invoice is no draft' },
   invoice_not_open: { status: 409, title: 'The invoice is not open' },
   invoice_not_finalized: { status: 409, title: 'The invoice is still a draft' },
+  invoice_partly_paid: { status: 409, title: 'The invoice is paid in part' },
+  payment_recorded: { status: 409, title: 'The payment is recorded already' },
+  payment_above_due: { status: 409, title: 'The payment is above what is due' },
+  payment_taken_back: { status: 409, title: 'The payment is taken back already' },
   groups_not_ready: { status: 409, title: 'Usage is still being grouped' },
   replay_under_way: { status: 409, title: 'A replay is under way' },
   webhook_endpoint_disabled: { status: 409, title: 'The endpoint is turned off' },
@@ -87,9 +91,10 @@ const problemSchema = z
     errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
     id: z.uuid().optional().meta({
       description:
-        'The id of what is there already: the event that was accepted, what has the external_id, the correction of an event, or the erasure or move that is under way.',
+        'The id of what is there already: the event that was accepted, the payment, what has the external_id, the correction of an event, or the erasure or move that is under way.',
     }),
     reference: z.string().nullable().optional().meta({ description: 'What paid the invoice that is paid already.' }),
+    amount_due: z.string().optional().meta({ description: 'What is due of the invoice.' }),
     outcome: z.enum(['not_accepted', 'unknown']).optional(),
   })
   .meta({ id: 'Problem' });
@@ -116,7 +121,7 @@ export function statusOf(code: ErrorCode): number {
 /** The problem document of a refusal. */
 export function problemOf(refusal: Refusal, requestId: string) {
   const { status, title } = PROBLEMS[refusal.code];
-  const { errors, id, reference, outcome } = refusal.fields;
+  const { errors, id, reference, amountDue, outcome } = refusal.fields;
   return {
     type: `urn:weir:problem:${refusal.code}`,
     title,
@@ -127,6 +132,7 @@ export function problemOf(refusal: Refusal, requestId: string) {
     ...(errors !== undefined && { errors }),
     ...(id !== undefined && { id }),
     ...(reference !== undefined && { reference }),
+    ...(amountDue !== undefined && { amount_due: amountDue }),
     ...(outcome !== undefined && { outcome }),
   };
 }

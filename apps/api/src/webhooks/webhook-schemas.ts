@@ -4,6 +4,7 @@
 import type { FeedType } from '@weir/billing/feed-events';
 import type { TEST_TYPE } from '@weir/db/webhooks/deliveries';
 import { z } from 'zod';
+import { paymentFields } from '../billing/invoice-shape.ts';
 import { time } from '../http/fields.ts';
 
 const amount = z.string().meta({ description: 'A decimal, in units of the currency.' });
@@ -34,6 +35,8 @@ const invoice = draft.extend({
   note: z.string().nullable(),
 });
 
+const ofPayment = invoice.extend({ payment: paymentFields });
+
 const subscription = z.object({
   id: z.uuid(),
   external_id: z.string().nullable(),
@@ -54,7 +57,9 @@ const credit = z.object({ credit_id: z.uuid(), customer_id: z.uuid(), currency: 
 const DATA: Record<FeedType | typeof TEST_TYPE, z.ZodObject> = {
   'invoice.created': draft,
   'invoice.finalized': invoice,
+  'invoice.payment_recorded': ofPayment,
   'invoice.paid': invoice,
+  'invoice.payment_taken_back': ofPayment,
   'invoice.voided': invoice,
   'invoice.uncollectible': invoice,
   'invoice.past_due': invoice,

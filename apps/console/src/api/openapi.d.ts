@@ -774,19 +774,10 @@ export interface paths {
          */
         post: operations["finalizeInvoice"];
     };
-    "/api/v1/invoices/{id}/pay": {
-        /**
-         * Mark an invoice paid: all of its amount_due
-         * @description Safe to repeat: who comes second gets 409 with the reference that paid it.
-         *
-         *     Who may: an admin who is signed in, or a service account with the role biller or admin.
-         */
-        post: operations["payInvoice"];
-    };
     "/api/v1/invoices/{id}/void": {
         /**
          * Waive an invoice
-         * @description What it took of credits goes back to them. What it billed is waived, and is not billed again by another invoice unless `rebill` is true.
+         * @description What it took of credits goes back to them. What it billed is waived, and is not billed again by another invoice unless `rebill` is true. One that is paid in part is refused: what was paid would be for nothing.
          *
          *     Who may: an admin who is signed in, or a service account with the role biller or admin.
          */
@@ -800,6 +791,24 @@ export interface paths {
          *     Who may: an admin who is signed in, or a service account with the role biller or admin.
          */
         post: operations["markInvoiceUncollectible"];
+    };
+    "/api/v1/invoices/{id}/pay": {
+        /**
+         * Record a payment of an invoice: of all of its amount_due, or of a part
+         * @description It is PAID once nothing is due. Safe to repeat with a reference: where a payment of the invoice has it, the answer is 409 with the reference, and nothing is added. Whoever pays what is paid gets 409 with the reference of the last payment.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role biller or admin.
+         */
+        post: operations["payInvoice"];
+    };
+    "/api/v1/invoices/{id}/payments/{payment_id}": {
+        /**
+         * Take a payment back that was recorded by mistake
+         * @description It stays in the payments of the invoice, with the note, and counts no more. An invoice that was PAID by it is OPEN again, or UNCOLLECTIBLE where it had been given up. Weir takes no money, and gives none back.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role biller or admin.
+         */
+        delete: operations["deletePayment"];
     };
     "/api/v1/invoices/finalize": {
         /**
@@ -1104,9 +1113,17 @@ export interface webhooks {
         /** invoice.finalized */
         post: operations["invoiceFinalized"];
     };
+    "invoice.payment_recorded": {
+        /** invoice.payment_recorded */
+        post: operations["invoicePaymentRecorded"];
+    };
     "invoice.paid": {
         /** invoice.paid */
         post: operations["invoicePaid"];
+    };
+    "invoice.payment_taken_back": {
+        /** invoice.payment_taken_back */
+        post: operations["invoicePaymentTakenBack"];
     };
     "invoice.voided": {
         /** invoice.voided */
@@ -1197,7 +1214,7 @@ export interface components {
             /** @description What went wrong and what to do about it, for a person. */
             detail: string;
             /** @enum {string} */
-            code: "malformed_json" | "malformed_request" | "two_credentials" | "unauthenticated" | "missing_scope" | "missing_role" | "person_only" | "admin_only" | "cross_origin" | "signup_closed" | "not_found" | "meter_not_found" | "link_not_valid" | "method_not_allowed" | "request_timeout" | "email_taken" | "last_admin" | "mail_not_set_up" | "lookup_key_taken" | "lookup_id_taken" | "external_id_taken" | "feature_in_use" | "feature_already_in_plan" | "plan_inactive" | "plan_in_use" | "customer_in_use" | "customer_erased" | "external_id_billed" | "grouped_by_customer" | "usage_moving" | "meter_already_billed" | "meter_already_priced" | "currency_differs" | "interval_differs" | "charge_inactive" | "subscription_behind" | "subscription_ended" | "subscription_not_ended" | "earlier_draft" | "invoice_not_draft" | "invoice_not_open" | "invoice_not_finalized" | "groups_not_ready" | "replay_under_way" | "webhook_endpoint_disabled" | "request_under_way" | "duplicate_event" | "not_replayable" | "not_correctable" | "already_voided" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "invalid_request" | "charge_not_of_plan_type" | "idempotency_key_reused" | "meter_archived" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "shutting_down";
+            code: "malformed_json" | "malformed_request" | "two_credentials" | "unauthenticated" | "missing_scope" | "missing_role" | "person_only" | "admin_only" | "cross_origin" | "signup_closed" | "not_found" | "meter_not_found" | "link_not_valid" | "method_not_allowed" | "request_timeout" | "email_taken" | "last_admin" | "mail_not_set_up" | "lookup_key_taken" | "lookup_id_taken" | "external_id_taken" | "feature_in_use" | "feature_already_in_plan" | "plan_inactive" | "plan_in_use" | "customer_in_use" | "customer_erased" | "external_id_billed" | "grouped_by_customer" | "usage_moving" | "meter_already_billed" | "meter_already_priced" | "currency_differs" | "interval_differs" | "charge_inactive" | "subscription_behind" | "subscription_ended" | "subscription_not_ended" | "earlier_draft" | "invoice_not_draft" | "invoice_not_open" | "invoice_not_finalized" | "invoice_partly_paid" | "payment_recorded" | "payment_above_due" | "payment_taken_back" | "groups_not_ready" | "replay_under_way" | "webhook_endpoint_disabled" | "request_under_way" | "duplicate_event" | "not_replayable" | "not_correctable" | "already_voided" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "invalid_request" | "charge_not_of_plan_type" | "idempotency_key_reused" | "meter_archived" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "shutting_down";
             request_id: string;
             errors?: {
                 path: string;
@@ -1205,11 +1222,13 @@ export interface components {
             }[];
             /**
              * Format: uuid
-             * @description The id of what is there already: the event that was accepted, what has the external_id, the correction of an event, or the erasure or move that is under way.
+             * @description The id of what is there already: the event that was accepted, the payment, what has the external_id, the correction of an event, or the erasure or move that is under way.
              */
             id?: string;
             /** @description What paid the invoice that is paid already. */
             reference?: string | null;
+            /** @description What is due of the invoice. */
+            amount_due?: string;
             /** @enum {string} */
             outcome?: "not_accepted" | "unknown";
         };
@@ -1569,8 +1588,9 @@ export interface components {
             /** @description When its grace is over. Null where the billing settings leave it to people to finalize. */
             finalizes_at: string | null;
             finalized_at: string | null;
+            /** @description When the last payment was made, once nothing is due. */
             paid_at: string | null;
-            /** @description What paid it, such as the id of a processor. */
+            /** @description Of the payment after which nothing was due. */
             reference: string | null;
             note: string | null;
             /** @description Name and address as they were when it was finalized. */
@@ -1622,6 +1642,22 @@ export interface components {
             closing: number | null;
             rating_version: number;
         };
+        Payment: {
+            /** Format: uuid */
+            id: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            amount: string;
+            /** Format: date-time */
+            paid_at: string;
+            /** @description What paid it, such as the id of a processor. */
+            reference: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** @description Null: it stands. */
+            taken_back_at: string | null;
+            /** @description Why it was taken back. */
+            note: string | null;
+        };
         InvoiceWithLines: {
             /** Format: uuid */
             id: string;
@@ -1660,8 +1696,9 @@ export interface components {
             /** @description When its grace is over. Null where the billing settings leave it to people to finalize. */
             finalizes_at: string | null;
             finalized_at: string | null;
+            /** @description When the last payment was made, once nothing is due. */
             paid_at: string | null;
-            /** @description What paid it, such as the id of a processor. */
+            /** @description Of the payment after which nothing was due. */
             reference: string | null;
             note: string | null;
             /** @description Name and address as they were when it was finalized. */
@@ -1682,6 +1719,8 @@ export interface components {
             computed_at: string | null;
             /** @description At most 500, and those that hold 4000 tiers in all: of what is more, the first ones. */
             lines: components["schemas"]["InvoiceLine"][];
+            /** @description In the order in which they were recorded. Those that stand add up to amount_paid. */
+            payments: components["schemas"]["Payment"][];
             /** @description How many lines there are, where these are not all. */
             lines_total?: number;
             /** @description The cursor of the others in GET /invoices/{id}/lines, where these are not all. */
@@ -1721,8 +1760,9 @@ export interface components {
             /** @description When its grace is over. Null where the billing settings leave it to people to finalize. */
             finalizes_at: string | null;
             finalized_at: string | null;
+            /** @description When the last payment was made, once nothing is due. */
             paid_at: string | null;
-            /** @description What paid it, such as the id of a processor. */
+            /** @description Of the payment after which nothing was due. */
             reference: string | null;
             note: string | null;
             /** @description Name and address as they were when it was finalized. */
@@ -2228,7 +2268,7 @@ export interface components {
             /** @description Counts from 1, without a gap. */
             sequence: number;
             /** @enum {string} */
-            type: "invoice.created" | "invoice.finalized" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "webhook_endpoint.disabled";
+            type: "invoice.created" | "invoice.finalized" | "invoice.payment_recorded" | "invoice.paid" | "invoice.payment_taken_back" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "webhook_endpoint.disabled";
             /** Format: date-time */
             created_at: string;
             /** @description user: and the id of a user, service_account: and the id of one, or weir. */
@@ -2745,7 +2785,7 @@ export interface components {
             /** Format: uuid */
             endpoint_id: string;
             /** @enum {string} */
-            type: "invoice.created" | "invoice.finalized" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "webhook_endpoint.disabled" | "webhook.test";
+            type: "invoice.created" | "invoice.finalized" | "invoice.payment_recorded" | "invoice.paid" | "invoice.payment_taken_back" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "webhook_endpoint.disabled" | "webhook.test";
             /** @description Of the event in the feed. Null: a test. */
             sequence: number | null;
             /** @enum {string} */
@@ -2765,7 +2805,7 @@ export interface components {
             id: string;
             url: string;
             /** @description Null: all. */
-            event_types: ("invoice.created" | "invoice.finalized" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "webhook_endpoint.disabled")[] | null;
+            event_types: ("invoice.created" | "invoice.finalized" | "invoice.payment_recorded" | "invoice.paid" | "invoice.payment_taken_back" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "webhook_endpoint.disabled")[] | null;
             /** @enum {string} */
             status: "ACTIVE" | "DISABLED";
             /** @description Why Weir turned it off: three days without a success, or an answer of 410. */
@@ -2789,7 +2829,7 @@ export interface components {
             id: string;
             url: string;
             /** @description Null: all. */
-            event_types: ("invoice.created" | "invoice.finalized" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "webhook_endpoint.disabled")[] | null;
+            event_types: ("invoice.created" | "invoice.finalized" | "invoice.payment_recorded" | "invoice.paid" | "invoice.payment_taken_back" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "webhook_endpoint.disabled")[] | null;
             /** @enum {string} */
             status: "ACTIVE" | "DISABLED";
             /** @description Why Weir turned it off: three days without a success, or an answer of 410. */
@@ -5001,7 +5041,7 @@ export interface operations {
                      * @description Only events of these types. Null: all, also those that later versions add.
                      * @default null
                      */
-                    event_types?: ("invoice.created" | "invoice.finalized" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "webhook_endpoint.disabled")[] | null;
+                    event_types?: ("invoice.created" | "invoice.finalized" | "invoice.payment_recorded" | "invoice.paid" | "invoice.payment_taken_back" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "webhook_endpoint.disabled")[] | null;
                 };
             };
         };
@@ -5059,7 +5099,7 @@ export interface operations {
                      */
                     url?: string;
                     /** @description Only events of these types. Null: all, also those that later versions add. */
-                    event_types?: ("invoice.created" | "invoice.finalized" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "webhook_endpoint.disabled")[] | null;
+                    event_types?: ("invoice.created" | "invoice.finalized" | "invoice.payment_recorded" | "invoice.paid" | "invoice.payment_taken_back" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "webhook_endpoint.disabled")[] | null;
                     /** @enum {string} */
                     status?: "ACTIVE" | "DISABLED";
                 };
@@ -5423,38 +5463,6 @@ export interface operations {
             default: components["responses"]["Refusal"];
         };
     };
-    payInvoice: {
-        parameters: {
-            path: {
-                id: string;
-            };
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /**
-                     * @description An instant, or a date in the time zone of the subscription. Not in the future. Default: now.
-                     * @default null
-                     */
-                    paid_at?: string | null;
-                    /**
-                     * @description What paid it, such as the id of a processor: whoever pays it again is told.
-                     * @default null
-                     */
-                    reference?: string | null;
-                } | null;
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                content: {
-                    "application/json": components["schemas"]["InvoiceWithLines"];
-                };
-            };
-            default: components["responses"]["Refusal"];
-        };
-    };
     voidInvoice: {
         parameters: {
             path: {
@@ -5504,6 +5512,61 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["InvoiceWithLines"];
                 };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    payInvoice: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    amount?: (number | string) | null;
+                    /**
+                     * @description An instant, or a date in the time zone of the subscription. Not in the future. Default: now.
+                     * @default null
+                     */
+                    paid_at?: string | null;
+                    /**
+                     * @description What paid it, such as the id of a processor: whoever says it again is told.
+                     * @default null
+                     */
+                    reference?: string | null;
+                } | null;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                content: {
+                    "application/json": components["schemas"]["InvoiceWithLines"];
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    deletePayment: {
+        parameters: {
+            path: {
+                id: string;
+                payment_id: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @default null */
+                    note?: string | null;
+                } | null;
+            };
+        };
+        responses: {
+            /** @description Done; there is nothing more to say. */
+            204: {
             };
             default: components["responses"]["Refusal"];
         };
@@ -6465,6 +6528,89 @@ export interface operations {
             };
         };
     };
+    invoicePaymentRecorded: {
+        parameters: {
+            header: {
+                /** @description The same each time that it is sent. */
+                "webhook-id": string;
+                /** @description When it was sent, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description One or two, separated by a space: v1, and base64 of HMAC-SHA256 of id.timestamp.body. */
+                "webhook-signature": string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @constant */
+                    type: "invoice.payment_recorded";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        id: string;
+                        /** @enum {string} */
+                        kind: "SUBSCRIPTION" | "ADJUSTMENT";
+                        /** @enum {string} */
+                        status: "DRAFT" | "OPEN" | "PAID" | "VOID" | "UNCOLLECTIBLE";
+                        /** Format: uuid */
+                        subscription_id: string;
+                        /** Format: uuid */
+                        customer_id: string;
+                        cycle: number | null;
+                        currency: string;
+                        /** Format: date-time */
+                        period_start: string;
+                        /** Format: date-time */
+                        period_end: string;
+                        invoice_number: string | null;
+                        /** @description A decimal, in units of the currency. */
+                        total: string;
+                        /** @description A decimal, in units of the currency. */
+                        credits_applied: string;
+                        /** @description A decimal, in units of the currency. */
+                        amount_paid: string;
+                        /** @description A decimal, in units of the currency. */
+                        amount_due: string;
+                        issue_date: string | null;
+                        due_date: string | null;
+                        paid_at: string | null;
+                        reference: string | null;
+                        note: string | null;
+                        payment: {
+                            /** Format: uuid */
+                            id: string;
+                            /** @description A decimal with exactly the digits of the currency. */
+                            amount: string;
+                            /** Format: date-time */
+                            paid_at: string;
+                            /** @description What paid it, such as the id of a processor. */
+                            reference: string | null;
+                            /** Format: date-time */
+                            created_at: string;
+                            /** @description Null: it stands. */
+                            taken_back_at: string | null;
+                            /** @description Why it was taken back. */
+                            note: string | null;
+                        };
+                        /** @description Of the event in the feed: receivers order by it. */
+                        sequence: number;
+                        /** @description Who did it: a user, a service account, or weir. */
+                        actor: string;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                } & {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description It is delivered. Any other answer has it sent again. */
+            "2XX": {
+            };
+        };
+    };
     invoicePaid: {
         parameters: {
             header: {
@@ -6514,6 +6660,89 @@ export interface operations {
                         paid_at: string | null;
                         reference: string | null;
                         note: string | null;
+                        /** @description Of the event in the feed: receivers order by it. */
+                        sequence: number;
+                        /** @description Who did it: a user, a service account, or weir. */
+                        actor: string;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                } & {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description It is delivered. Any other answer has it sent again. */
+            "2XX": {
+            };
+        };
+    };
+    invoicePaymentTakenBack: {
+        parameters: {
+            header: {
+                /** @description The same each time that it is sent. */
+                "webhook-id": string;
+                /** @description When it was sent, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description One or two, separated by a space: v1, and base64 of HMAC-SHA256 of id.timestamp.body. */
+                "webhook-signature": string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @constant */
+                    type: "invoice.payment_taken_back";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        id: string;
+                        /** @enum {string} */
+                        kind: "SUBSCRIPTION" | "ADJUSTMENT";
+                        /** @enum {string} */
+                        status: "DRAFT" | "OPEN" | "PAID" | "VOID" | "UNCOLLECTIBLE";
+                        /** Format: uuid */
+                        subscription_id: string;
+                        /** Format: uuid */
+                        customer_id: string;
+                        cycle: number | null;
+                        currency: string;
+                        /** Format: date-time */
+                        period_start: string;
+                        /** Format: date-time */
+                        period_end: string;
+                        invoice_number: string | null;
+                        /** @description A decimal, in units of the currency. */
+                        total: string;
+                        /** @description A decimal, in units of the currency. */
+                        credits_applied: string;
+                        /** @description A decimal, in units of the currency. */
+                        amount_paid: string;
+                        /** @description A decimal, in units of the currency. */
+                        amount_due: string;
+                        issue_date: string | null;
+                        due_date: string | null;
+                        paid_at: string | null;
+                        reference: string | null;
+                        note: string | null;
+                        payment: {
+                            /** Format: uuid */
+                            id: string;
+                            /** @description A decimal with exactly the digits of the currency. */
+                            amount: string;
+                            /** Format: date-time */
+                            paid_at: string;
+                            /** @description What paid it, such as the id of a processor. */
+                            reference: string | null;
+                            /** Format: date-time */
+                            created_at: string;
+                            /** @description Null: it stands. */
+                            taken_back_at: string | null;
+                            /** @description Why it was taken back. */
+                            note: string | null;
+                        };
                         /** @description Of the event in the feed: receivers order by it. */
                         sequence: number;
                         /** @description Who did it: a user, a service account, or weir. */

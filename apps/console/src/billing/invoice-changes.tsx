@@ -6,21 +6,13 @@ import { useState } from 'react';
 import { client, send, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
 import { Confirm } from '../components/dialogs/confirm.tsx';
-import { DateField } from '../components/forms/date-field.tsx';
-import { formatAmount } from '../text/decimals.ts';
 import { FormDialog } from '../components/dialogs/form-dialog.tsx';
 import { useForm } from '../components/forms/form.tsx';
 import { plainDecimal } from '../text/typed-text.ts';
+import { OF_INVOICES, type InvoiceDialogProps } from './invoice-dialogs.ts';
+import { PayForm } from './invoice-payments.tsx';
 
 type Invoice = Schema<'InvoiceWithLines'>;
-
-const OF_INVOICES = [
-  '/api/v1/invoices',
-  '/api/v1/invoices/{id}',
-  '/api/v1/subscriptions',
-  '/api/v1/subscriptions/{id}',
-  '/api/v1/customers/{id}/credits',
-] as const;
 
 /** The steps that an invoice can take from its status. */
 export function InvoiceButtons({ invoice }: { invoice: Invoice }) {
@@ -65,40 +57,6 @@ export function InvoiceButtons({ invoice }: { invoice: Invoice }) {
   );
 }
 
-interface FormProps {
-  invoice: Invoice;
-  onClose: () => void;
-}
-
-function PayForm({ invoice, onClose }: FormProps) {
-  const queries = useQueryClient();
-  const form = useForm({
-    initial: { reference: '', paid_at: '' },
-    async onSubmit({ reference, paid_at }) {
-      const body = { reference: reference.trim() || null, paid_at: paid_at || null };
-      await send(client.POST('/api/v1/invoices/{id}/pay', { params: { path: { id: invoice.id } }, body }));
-      await invalidate(queries, ...OF_INVOICES);
-      onClose();
-    },
-  });
-  return (
-    <FormDialog
-      title={`Mark ${formatAmount(invoice.amount_due, invoice.currency)} as paid`}
-      submitLabel="Mark as paid"
-      form={form}
-      onClose={onClose}
-    >
-      <TextInput
-        label="Reference"
-        description="What paid it, such as the id at the processor"
-        data-autofocus
-        {...form.field('reference')}
-      />
-      <DateField label="Paid on" description="Empty: now" {...form.field('paid_at')} />
-    </FormDialog>
-  );
-}
-
 const NOTES = {
   void: {
     title: 'Void this invoice?',
@@ -113,7 +71,7 @@ const NOTES = {
   },
 };
 
-function NoteForm({ invoice, action, onClose }: FormProps & { action: keyof typeof NOTES }) {
+function NoteForm({ invoice, action, onClose }: InvoiceDialogProps & { action: keyof typeof NOTES }) {
   const queries = useQueryClient();
   const form = useForm({
     initial: { note: '' },
@@ -135,7 +93,7 @@ function NoteForm({ invoice, action, onClose }: FormProps & { action: keyof type
   );
 }
 
-export function AddLineForm({ invoice, onClose }: FormProps) {
+export function AddLineForm({ invoice, onClose }: InvoiceDialogProps) {
   const queries = useQueryClient();
   const form = useForm({
     initial: { description: '', amount: '' },

@@ -15,6 +15,7 @@ import { Status } from '../components/lists/status.tsx';
 import { Time } from '../components/page/time.tsx';
 import { AddLineForm, InvoiceButtons, useRemoveLine } from './invoice-changes.tsx';
 import { InvoiceCredits } from './invoice-credits.tsx';
+import { InvoicePayments } from './invoice-payments.tsx';
 import { InvoiceLines, InvoiceTotals, periodOf } from './invoice-lines.tsx';
 import { CustomerName } from './customer-name.tsx';
 import { LineBehind } from './line-behind.tsx';
@@ -99,7 +100,6 @@ function InvoiceView({ invoice, zone }: { invoice: Invoice; zone: string }) {
           ['Issued', invoice.issue_date !== null && formatDay(invoice.issue_date)],
           ['Due', invoice.due_date !== null && formatDay(invoice.due_date)],
           ['Paid', invoice.paid_at !== null && <Time key="paid" at={invoice.paid_at} zone={zone} />],
-          ['Reference', invoice.reference],
           ['Note', invoice.note],
         ]}
       />
@@ -118,6 +118,7 @@ function InvoiceView({ invoice, zone }: { invoice: Invoice; zone: string }) {
         </p>
       )}
       <InvoiceTotals invoice={invoice} />
+      <InvoicePayments invoice={invoice} zone={zone} />
       {!isDraft && <InvoiceCredits invoice={invoice} zone={zone} />}
       {line !== undefined && (
         <LineBehind invoiceId={id} line={line} currency={currency} zone={zone} onClose={() => setLine(undefined)} />

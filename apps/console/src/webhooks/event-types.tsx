@@ -8,7 +8,9 @@ type EventType = Schema<'BillingEvent'>['type'];
 const TYPES: Record<EventType, true> = {
   'invoice.created': true,
   'invoice.finalized': true,
+  'invoice.payment_recorded': true,
   'invoice.paid': true,
+  'invoice.payment_taken_back': true,
   'invoice.voided': true,
   'invoice.uncollectible': true,
   'invoice.past_due': true,

@@ -139,6 +139,19 @@ interface Invoices {
   paid_at: TimeOrNull;
   reference: string | null;
   note: string | null;
+  uncollectible_at: TimeOrNull;
+}
+
+interface Payments {
+  organization_id: string;
+  invoice_id: string;
+  id: string;
+  amount: string;
+  paid_at: ColumnType<string, string, string>;
+  reference: string | null;
+  created_at: Time;
+  taken_back_at: TimeOrNull;
+  note: string | null;
 }
 
 interface InvoiceLines {
@@ -241,6 +254,7 @@ export interface BillingTables {
   subscription_periods: SubscriptionPeriods;
   dues: Dues;
   invoices: Invoices;
+  payments: Payments;
   invoice_lines: InvoiceLines;
   invoice_numbers: InvoiceNumbers;
   closings: Closings;

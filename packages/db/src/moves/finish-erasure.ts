@@ -169,11 +169,17 @@ async function finish(transaction: Queries, move: RunningMove): Promise<void> {
     await sql`UPDATE credit_grants SET external_id = NULL, note = NULL WHERE ${own} AND customer_id = ${customer_id}::uuid`.execute(
       transaction,
     );
-    if (copies_issued_before !== null)
+    if (copies_issued_before !== null) {
+      await sql`UPDATE payments SET reference = NULL, note = NULL
+        WHERE ${own} AND invoice_id IN (SELECT id FROM invoices
+          WHERE ${own} AND customer_id = ${customer_id}::uuid AND issue_date < ${copies_issued_before}::date)`.execute(
+        transaction,
+      );
       await sql`UPDATE invoices SET customer = NULL, buyer = NULL, note = NULL, reference = NULL
         WHERE ${own} AND customer_id = ${customer_id}::uuid AND issue_date < ${copies_issued_before}::date`.execute(
         transaction,
       );
+    }
   }
   await sql`UPDATE usage_moves SET finished_at = now(), from_external_id = NULL WHERE ${own} AND id = ${id}::uuid`.execute(
     transaction,

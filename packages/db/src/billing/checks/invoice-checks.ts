@@ -45,6 +45,19 @@ export const INVOICE_CHECKS: readonly BillingCheck[] = [
         END)`,
   },
   {
+    name: 'invoice_payments',
+    promise: 'what is paid of an invoice is what its payments add up to that were not taken back',
+    faults: ({ of }) => sql`
+      SELECT i.organization_id, 'invoice ' || i.id AS subject, format('%s of it are paid, and its payments add up to %s',
+        coalesce(i.amount_paid, 0), coalesce(paid.amount, 0)) AS said
+      FROM invoices i
+      LEFT JOIN (
+        SELECT p.organization_id, p.invoice_id, sum(p.amount) FILTER (WHERE p.taken_back_at IS NULL) AS amount
+        FROM payments p WHERE ${of('p')} GROUP BY 1, 2
+      ) AS paid ON paid.organization_id = i.organization_id AND paid.invoice_id = i.id
+      WHERE ${of('i')} AND coalesce(i.amount_paid, 0) <> coalesce(paid.amount, 0)`,
+  },
+  {
     name: 'line_rounding',
     promise:
       'the amount of a line is its exact amount, rounded once, less what was billed before, and what is waived of that',

@@ -13,10 +13,13 @@ import { countLines, FIRST_LINES, readLinePage, type LinePage, type LineSpan } f
 import { inSnapshot } from '../snapshot.ts';
 import { listInvoiceRows, type InvoiceFilter } from './find-invoices.ts';
 import { findInvoiceRow, invoiceOf, type Invoice } from './invoices.ts';
+import { listPayments, paymentOf, type Payment } from './payments.ts';
 
 /** An invoice as it is answered, with its lines: the first of them, where it has more than a page. */
 export interface InvoiceWithLines extends Invoice, SomeLines {
   lines: InvoiceLine[];
+  /** Those that were taken back as well. */
+  payments: Payment[];
 }
 
 /** Said where lines are not all that there are: how many that is, and where the others begin. */
@@ -80,6 +83,7 @@ export async function readInvoiceWithin(
     return {
       ...invoiceOf(row, { totals: computed, ...(await readMoment(transaction, organizationId)) }),
       lines: page.lines.map((line) => lineOf(fieldsOfComputed(line), row.currency)),
+      payments: [],
       ...someLines(page.next, computed.lines),
     };
   }
@@ -88,6 +92,7 @@ export async function readInvoiceWithin(
   return {
     ...invoiceOf(row),
     lines: lines.map((line) => lineOf(line, row.currency)),
+    payments: (await listPayments(transaction, organizationId, id)).map((each) => paymentOf(each, row.currency)),
     ...someLines(next, total),
   };
 }

@@ -86,6 +86,7 @@ const NOT_MADE = {
   paid_at: null,
   reference: null,
   note: null,
+  uncollectible_at: null,
 } as const;
 
 /** What the next boundary will do, if everything stays as it is now. */

@@ -1,29 +1,34 @@
-// Changes the state of a finalized invoice: it is paid, waived, or given up. Its amounts stay as they are. Each of these is a step in a
-// transaction of the caller, who rolls it back where nothing was done.
+// Changes the state of a finalized invoice: it is waived or given up, and record-payment.ts has it paid. What it bills stays as it is. Each
+// of these is a step in a transaction of the caller, who rolls it back where nothing was done.
 //
 // Locks are taken in the order of all billing: the subscription, the invoice, grants, the feed.
 
-import { type NewFeedEvent, subscriptionData } from '@weir/billing/feed-events';
+import { type FeedType, type NewFeedEvent, subscriptionData } from '@weir/billing/feed-events';
 import { amountOf } from '@weir/billing/amounts';
 import type { InvoiceStatus } from '@weir/billing/kinds';
 import { minorDigits } from '@weir/rating/currencies';
 import { formatAmount } from '@weir/rating/money';
-import { instantInZone } from '@weir/shared/date-or-instant';
-import { sql } from 'kysely';
+import { sql, type UpdateObject } from 'kysely';
 import type { Queries } from '../../database.ts';
+import type { Tables } from '../../schema.ts';
 import { reverseCreditApplications } from '../credits/apply-credits.ts';
 import { rebillDues } from '../subscriptions/dues.ts';
 import { appendFeed } from '../feed.ts';
 import { invoiceData } from '../invoices/invoice-data.ts';
-import { amountDueOf, findInvoiceRow, lockInvoiceRow, type InvoiceRow } from '../invoices/invoices.ts';
-import { leavePastDue } from './past-due.ts';
+import { findInvoiceRow, lockInvoiceRow, type InvoiceRow } from '../invoices/invoices.ts';
+import type { Payment } from '../invoices/payments.ts';
+import { enterPastDue, leavePastDue } from './past-due.ts';
 import { readUnfounded } from '../invoices/returnable.ts';
 import { lockSubscription } from '../subscriptions/subscriptions.ts';
 
-/** The outcome of a change. `not_open`: it has a status from which there is no way to the one that was asked for. */
-export type ChangeOutcome =
-  | { outcome: 'done' | 'not_found' | 'paid_in_future' }
-  | { outcome: 'not_open'; status: InvoiceStatus; reference: string | null };
+/** It has a status from which there is no way to the one that was asked for. */
+export interface NotOpen {
+  outcome: 'not_open';
+  status: InvoiceStatus;
+  reference: string | null;
+}
+
+export type ChangeOutcome = { outcome: 'done' | 'not_found' } | NotOpen | { outcome: 'partly_paid'; paid: string };
 
 /** Which invoice, and who changes it: `user:` and an id. */
 export interface InvoiceOfActor {
@@ -32,51 +37,24 @@ export interface InvoiceOfActor {
   actor: string;
 }
 
-/** A payment of all that is due. */
-export interface Payment {
-  /** An instant, or a date, which is its first instant in the zone of the subscription; null: now. */
-  paidAt: string | null;
-  reference: string | null;
-}
-
-/** Marks an invoice paid, OPEN or UNCOLLECTIBLE as it may be. `paid_in_future` where Postgres's clock is before `paidAt`. */
-export async function payInvoice(
-  transaction: Queries,
-  which: InvoiceOfActor,
-  payment: Payment,
-): Promise<ChangeOutcome> {
-  return await changeInvoice(transaction, which, ['OPEN', 'UNCOLLECTIBLE'], 'invoice.paid', async (row, timeZone) => {
-    const { rows } = await sql<{ paid_at: string; is_ahead: boolean }>`
-      SELECT at AS paid_at, at > now AS is_ahead
-      FROM (SELECT coalesce(${payment.paidAt === null ? null : instantInZone(payment.paidAt, timeZone)}::timestamptz, billing_now()) AS at, billing_now() AS now) AS times`.execute(
-      transaction,
-    );
-    if (rows[0]?.is_ahead !== false) return 'paid_in_future';
-    const digits = minorDigits(row.currency);
-    const due = amountDueOf(row, amountOf(row.total, digits));
-    return {
-      status: 'PAID',
-      amount_paid: formatAmount(amountOf(row.amount_paid, digits) + due, digits),
-      paid_at: rows[0].paid_at,
-      reference: payment.reference,
-    };
-  });
-}
-
 /**
  * Waives an invoice. What it took of grants goes back to them; what it billed does not come back by itself. With `rebill` the next
- * invoice of the subscription bills its dues again, as they are by then.
+ * invoice of the subscription bills its dues again, as they are by then. `partly_paid`: money was paid of it, which would be for nothing.
  */
 export async function voidInvoice(
   transaction: Queries,
   which: InvoiceOfActor,
   { note, rebill }: { note: string | null; rebill: boolean },
 ): Promise<ChangeOutcome> {
-  return await changeInvoice(transaction, which, ['OPEN', 'UNCOLLECTIBLE'], 'invoice.voided', async (row) => {
+  return await changeInvoice<ChangeOutcome>(transaction, which, async (row) => {
+    if (row.status !== 'OPEN' && row.status !== 'UNCOLLECTIBLE') return notOpen(row);
+    const digits = minorDigits(row.currency);
+    const paid = amountOf(row.amount_paid, digits);
+    if (paid > 0n) return { outcome: 'partly_paid', paid: formatAmount(paid, digits) };
     const unfounded = rebill ? undefined : await readUnfounded(transaction, which.organizationId, row);
     await reverseCreditApplications(transaction, which.organizationId, row.id, unfounded);
     if (rebill) await rebillDues(transaction, which.organizationId, row.id);
-    return { status: 'VOID', ...(note !== null && { note }) };
+    return { changes: { status: 'VOID', ...(note !== null && { note }) }, types: ['invoice.voided'] };
   });
 }
 
@@ -86,42 +64,65 @@ export async function markUncollectible(
   which: InvoiceOfActor,
   note: string | null,
 ): Promise<ChangeOutcome> {
-  return await changeInvoice(transaction, which, ['OPEN'], 'invoice.uncollectible', async () => ({
-    status: 'UNCOLLECTIBLE',
-    ...(note !== null && { note }),
-  }));
+  return await changeInvoice<ChangeOutcome>(transaction, which, async (row) => {
+    if (row.status !== 'OPEN') return notOpen(row);
+    const uncollectible_at = sql<string>`billing_clock()`;
+    return {
+      changes: { status: 'UNCOLLECTIBLE', uncollectible_at, ...(note !== null && { note }) },
+      types: ['invoice.uncollectible'],
+    };
+  });
 }
 
-type Changes = Partial<Pick<InvoiceRow, 'status' | 'amount_paid' | 'paid_at' | 'reference' | 'note'>>;
-type StateEvent = 'invoice.paid' | 'invoice.voided' | 'invoice.uncollectible';
+/** Why an invoice is not changed that has a status from which there is no way. */
+export function notOpen({ status, reference }: InvoiceRow): NotOpen {
+  return { outcome: 'not_open', status, reference };
+}
 
-async function changeInvoice(
+/** What is to become of an invoice, and what the feed says of that. */
+interface Change {
+  changes: Pick<UpdateObject<Tables, 'invoices'>, ChangedColumn>;
+  types: readonly FeedType[];
+  /** The payment that it is about. */
+  payment?: Payment;
+}
+
+type ChangedColumn = 'status' | 'amount_paid' | 'paid_at' | 'reference' | 'note' | 'uncollectible_at';
+
+/**
+ * Changes an invoice, held with its subscription: `change` says what is to become of it, or why nothing does. It is past due while it is
+ * open after its due date, and so is its subscription.
+ */
+export async function changeInvoice<Outcome extends { outcome: string }>(
   transaction: Queries,
   { organizationId, id, actor }: InvoiceOfActor,
-  from: readonly InvoiceStatus[],
-  type: StateEvent,
-  change: (row: InvoiceRow, timeZone: string) => Promise<Changes | 'paid_in_future'>,
-): Promise<ChangeOutcome> {
+  change: (row: InvoiceRow, timeZone: string) => Promise<Change | Outcome>,
+): Promise<Outcome | { outcome: 'done' | 'not_found' }> {
   const found = await findInvoiceRow(transaction, organizationId, id);
   if (found === undefined) return { outcome: 'not_found' };
   const subscription = await lockSubscription(transaction, organizationId, found.subscription_id);
   const row = await lockInvoiceRow(transaction, organizationId, id);
   if (subscription === undefined || row === undefined) return { outcome: 'not_found' };
-  if (!from.includes(row.status)) return { outcome: 'not_open', status: row.status, reference: row.reference };
-  const changes = await change(row, subscription.time_zone);
-  if (changes === 'paid_in_future') return { outcome: changes };
+  const changing = await change(row, subscription.time_zone);
+  if ('outcome' in changing) return changing;
+  const { changes, types, payment } = changing;
+  // One that was paid is past due at once, where its time is over. What was open before is for markPastDue.
+  const past = row.status === 'PAID' ? sql<boolean>`past_due_at <= billing_now()` : row.is_past_due;
   const changed = await transaction
     .updateTable('invoices')
-    .set({ ...changes, is_past_due: false })
+    .set({ ...changes, is_past_due: (changes.status ?? row.status) === 'OPEN' ? past : false })
     .where('organization_id', '=', organizationId)
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirstOrThrow();
+  const data = { ...invoiceData(changed), ...(payment !== undefined && { payment }) };
+  const events = types.map((type): NewFeedEvent => ({ type, actor, data }));
+  if (changed.is_past_due && !row.is_past_due)
+    events.push(...(await enterPastDue(transaction, organizationId, [changed], actor)));
   const activated = await leavePastDue(transaction, organizationId, [subscription.id]);
-  const events: NewFeedEvent[] = [{ type, actor, data: invoiceData(changed) }];
   if (activated.length > 0) {
-    const data = subscriptionData({ ...subscription, status: 'ACTIVE' });
-    events.push({ type: 'subscription.activated', actor, data });
+    const ofSubscription = subscriptionData({ ...subscription, status: 'ACTIVE' });
+    events.push({ type: 'subscription.activated', actor, data: ofSubscription });
   }
   await appendFeed(transaction, organizationId, events);
   return { outcome: 'done' };

@@ -30,18 +30,29 @@ export async function markPastDue(
         AND subscription_id = ANY (${subscriptions.rows.map(({ id }) => id)}::uuid[])
         AND status = 'OPEN' AND NOT is_past_due AND past_due_at <= billing_now()
       RETURNING *`.execute(transaction);
-    const { rows: behind } = await sql<SubscriptionRow>`
-      UPDATE subscriptions SET status = 'PAST_DUE'
-      WHERE organization_id = ${organizationId}::uuid AND status = 'ACTIVE'
-        AND id = ANY (${invoices.map(({ subscription_id }) => subscription_id)}::uuid[])
-      RETURNING *`.execute(transaction);
-    const actor = 'weir';
-    await appendFeed(transaction, organizationId, [
-      ...invoices.map((row): NewFeedEvent => ({ type: 'invoice.past_due', actor, data: invoiceData(row) })),
-      ...behind.map((row): NewFeedEvent => ({ type: 'subscription.past_due', actor, data: subscriptionData(row) })),
-    ]);
+    await appendFeed(transaction, organizationId, await enterPastDue(transaction, organizationId, invoices, 'weir'));
     return invoices.length;
   });
+}
+
+/**
+ * Makes the subscriptions of invoices PAST_DUE that are past due by now. Expects their rows locked. Returns what the feed says of both.
+ */
+export async function enterPastDue(
+  transaction: Queries,
+  organizationId: string,
+  invoices: readonly InvoiceRow[],
+  actor: string,
+): Promise<NewFeedEvent[]> {
+  const { rows: behind } = await sql<SubscriptionRow>`
+    UPDATE subscriptions SET status = 'PAST_DUE'
+    WHERE organization_id = ${organizationId}::uuid AND status = 'ACTIVE'
+      AND id = ANY (${invoices.map(({ subscription_id }) => subscription_id)}::uuid[])
+    RETURNING *`.execute(transaction);
+  return [
+    ...invoices.map((row): NewFeedEvent => ({ type: 'invoice.past_due', actor, data: invoiceData(row) })),
+    ...behind.map((row): NewFeedEvent => ({ type: 'subscription.past_due', actor, data: subscriptionData(row) })),
+  ];
 }
 
 /**
