@@ -1,6 +1,6 @@
 // What an API records itself is counted once, and accepted once, whatever of it Redis has as well, and whoever comes first.
 
-import type { Database } from '@weir/db/database';
+import { openDatabase, type Database } from '@weir/db/database';
 import { backfillGroups } from '@weir/db/group-backfill';
 import { forgetClaims, listPendingClaims, type PendingClaim } from '@weir/db/pending-claims';
 import { recordBatch } from '@weir/db/record-batch';
@@ -163,6 +163,44 @@ test('a replay that waits in Redis is not taken for the event that it replays', 
   // And one that goes there directly counts as little.
   expect(outcomes(await record([{ ...sent, event: replayed, apiKeyId: null }], false))).toEqual(['taken']);
   await expectBalance(weir, database, sending.id, { ...nothing, accepted: 1, recorded: 1 });
+});
+
+test('a replay that is given up in the middle leaves the event as it was: rejected and not recorded', async () => {
+  const sending = await newSending();
+  const [sent] = sending.events(1, () => ({ meter_id: sending.users.id, aggregation: 'UNIQUE_COUNT' }));
+  if (sent === undefined) throw new Error('there is an event');
+  await record([sent], false);
+  const replayed = {
+    ...sent,
+    apiKeyId: null,
+    event: { ...sent.event, metadata: '{"user_id":1}', replayed: true as const },
+  };
+  const where = async () =>
+    (
+      await weir.pool.query(
+        'SELECT (SELECT count(*)::int FROM events WHERE id = $1) AS recorded, (SELECT count(*)::int FROM rejected_events WHERE id = $1) AS rejected',
+        [sent.event.id],
+      )
+    ).rows[0];
+  const impatient = openDatabase(weir.databaseUrl, {
+    connectionsMax: 2,
+    statementTimeoutMs: 300,
+    onConnectionError: () => {},
+  });
+  const holder = await weir.pool.connect();
+  try {
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM rejected_events WHERE id = $1 FOR UPDATE', [sent.event.id]);
+    expect(outcomes(await record([replayed], false, impatient))).toEqual(['failed']);
+    expect(await where()).toEqual({ recorded: 0, rejected: 1 });
+    await holder.query('ROLLBACK');
+    expect(outcomes(await record([replayed], false, impatient))).toEqual(['taken']);
+    expect(await where()).toEqual({ recorded: 1, rejected: 0 });
+    await expectBalance(weir, database, sending.id, { ...nothing, accepted: 1, recorded: 1 });
+  } finally {
+    holder.release();
+    await impatient.close();
+  }
 });
 
 test('an event whose key another one holds is held by that one, with the same payload or another', async () => {

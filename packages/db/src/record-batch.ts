@@ -76,7 +76,7 @@ export async function findUnknown(
 }
 
 /** An event that was replayed with several keys must not take the others once it is recorded under one of them. */
-async function notRecorded(database: Database, events: AcceptedEvent[]): Promise<AcceptedEvent[]> {
+export async function notRecorded(database: Database, events: AcceptedEvent[]): Promise<AcceptedEvent[]> {
   const replayed = events.flatMap(({ event }) => (event.replayed === true ? [event] : []));
   if (replayed.length === 0) return events;
   const recorded = await findRecorded(database.pool, replayed);
@@ -112,7 +112,7 @@ export function validateAll(events: readonly StagedEvent[]): Validated {
  * Each event once: one that was replayed several times may be in a batch as often, with different corrections. If one of them
  * is accepted the event is; otherwise the last one's reason stands.
  */
-function onceEach(validated: Validated): Validated {
+export function onceEach(validated: Validated): Validated {
   const accepted = new Map(validated.accepted.map((each) => [each.event.id, each]));
   const rejected = new Map(validated.rejected.map((each) => [each.event.id, each]));
   for (const id of accepted.keys()) rejected.delete(id);

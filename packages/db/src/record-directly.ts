@@ -12,9 +12,9 @@ import { isDatabaseAway, isTimedOut, type Database } from './database.ts';
 import { findHeld, findReused, type HeldEvent } from './held-keys.ts';
 import { claimKeys, forgetClaims, type KeyHolder, type PendingClaim } from './pending-claims.ts';
 import { insertPerhapsStaged } from './perhaps-staged.ts';
-import { recordBatch, recordOrSplit, validateAll, type AcceptedEvent } from './record-batch.ts';
+import { notRecorded, onceEach, recordBatch, recordOrSplit, validateAll, type AcceptedEvent } from './record-batch.ts';
 import { BARRIER } from './standby.ts';
-import { recordOnce, rejectEvents, whileRetried, type Recorded, type RejectedEvent } from './record.ts';
+import { deleteRejected, recordOnce, rejectEvents, whileRetried, type Recorded, type RejectedEvent } from './record.ts';
 
 /** An event, and the API key that it came with; null where that was looked at before. One that is replayed was counted before as well. */
 export interface DirectEvent {
@@ -79,13 +79,32 @@ export async function recordDirectly(
     const { accepted, rejected } = validateAll(fresh);
     const { refused } = await recordOrSplit(database, accepted, (part) => inTransaction(context, part, recordPart));
     await inTransaction(context, [...rejected, ...refused], rejectPart);
-    if (replayed.length > 0) await recordBatch(database, replayed);
-    for (const { id } of replayed) answers.set(id, TAKEN);
+    if (replayed.length > 0) await recordReplayed(context, replayed);
   } catch (error) {
     failure = error;
   }
   const failed: DirectAnswer = { outcome: 'failed', error: failure, isPerhapsTaken: context.isPerhapsTaken };
   return flush.map(({ event }) => answers.get(event.id) ?? failed);
+}
+
+/**
+ * Records events that are replayed. An event that counts from here on stands no more among the rejected ones in the same moment: nobody comes
+ * again to take it off there, as the batch of a worker does. What is left is settled as a worker settles it.
+ */
+async function recordReplayed(flush: Flush, replayed: readonly StagedEvent[]): Promise<void> {
+  const { database, answers } = flush;
+  // Their keys are not claimed: they are found by the events that were rejected.
+  const unclaimed: Flush = { ...flush, answers: new Map(), options: { ...flush.options, claimsKeys: false } };
+  try {
+    const open = await notRecorded(database, onceEach(validateAll(replayed)).accepted);
+    await recordOrSplit(database, open, (part) => inTransaction(unclaimed, part, recordReplayedPart));
+    unclaimed.isPerhapsTaken = true;
+    await recordBatch(database, replayed);
+  } catch (error) {
+    flush.isPerhapsTaken ||= unclaimed.isPerhapsTaken;
+    throw error;
+  }
+  for (const { id } of replayed) answers.set(id, TAKEN);
 }
 
 interface Flush {
@@ -219,6 +238,17 @@ const recordPart: Write<AcceptedEvent> = async ({ database }, client, part) => {
   const own = part.flatMap(({ event }) => (isHeld({ eventId: event.id }) ? [] : [event]));
   // Some were there: a worker had them from Redis, which has counted them, or an earlier attempt was committed after all.
   return { held, counted: recorded === own.length ? own : await findOfThisTransaction(client, own) };
+};
+
+/** They were counted when they were accepted first. */
+const recordReplayedPart: Write<AcceptedEvent> = async (flush, client, part) => {
+  const { held } = await recordPart(flush, client, part);
+  const isHeld = isOneOf(held);
+  await deleteRejected(
+    client,
+    part.flatMap(({ event }) => (isHeld({ eventId: event.id }) ? [] : [event])),
+  );
+  return { held, counted: [] };
 };
 
 /** A key is its first event's. Given with that one, another would have it by chance: the statements go by ids. */

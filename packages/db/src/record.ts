@@ -318,9 +318,12 @@ export async function rejectEvents(
 }
 
 /** Takes replayed events off the rejected ones, once each of them is recorded or known to be a duplicate. */
-export async function deleteRejected(pool: pg.Pool, events: readonly StagedEvent[]): Promise<void> {
+export async function deleteRejected(
+  connection: Pick<pg.ClientBase, 'query'>,
+  events: readonly StagedEvent[],
+): Promise<void> {
   if (events.length === 0) return;
-  await pool.query(
+  await connection.query(
     'DELETE FROM rejected_events USING unnest($1::uuid[], $2::uuid[]) AS t (organization_id, id) WHERE (rejected_events.organization_id, rejected_events.id) = (t.organization_id, t.id)',
     [events.map((event) => event.organization_id), events.map((event) => event.id)],
   );
