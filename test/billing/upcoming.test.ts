@@ -26,7 +26,7 @@ describe('before there is an invoice', () => {
     expect(await billing.drafts(billing.subscription)).toEqual([]);
     await billing.moveTo('2025-03-01T00:00:00Z', billing.subscription);
     const { id } = await billing.draft();
-    const { id: _, invoice_number: __, lines, ...made } = await billing.get(`/invoices/${id}`);
+    const { id: _, invoice_number: __, payments: ___, lines, ...made } = await billing.get(`/invoices/${id}`);
     const same = { created_at: '', computed_at: '' };
     expect({ ...preview, ...same }).toEqual({
       ...made,

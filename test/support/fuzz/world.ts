@@ -129,6 +129,8 @@ function remember({ method, path }: Operation, call: Call, { status, body }: Ans
         if (at >= 0) for (const kind of [invoices, ...lines]) poolOf(kind).splice(at, 1);
       }
   } else if (method === 'DELETE' && status === 204) {
+    // What was sent to an endpoint goes with it.
+    if (kind === 'webhook-endpoints') poolOf('deliveries').length = 0;
     const pool = poolOf(kind);
     const at = pool.indexOf(textOf(call.path['id'] ?? ''));
     if (at >= 0) pool.splice(at, 1);
