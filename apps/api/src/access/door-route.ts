@@ -29,7 +29,6 @@ export function doorRoute(app: App, { db, signup, sendsMail }: DoorDeps): void {
         tags: ['Access'],
         summary: 'What is open to somebody who is not signed in',
         security: [],
-        querystring: z.strictObject({}),
         response: {
           200: z
             .object({

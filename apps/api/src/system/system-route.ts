@@ -69,7 +69,6 @@ export function systemRoute(app: App, deps: SystemDeps): void {
         operationId: 'getSystem',
         tags: ['Operations'],
         summary: 'How this installation is, as far as it concerns your organization',
-        querystring: z.strictObject({}),
         response: { 200: system, ...problemResponses(...readCodes, 'invalid_request') },
       },
     },

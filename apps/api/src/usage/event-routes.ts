@@ -125,7 +125,6 @@ export function eventRoutes(app: App, deps: EventDeps): void {
         description:
           `At most ${LIMITS.rejections}. The events of each: GET /events with the same reason and meter_id. Where a reason names ` +
           'another event, its id is left out here.',
-        querystring: z.strictObject({}),
         response: {
           200: z.object({ data: z.array(rejection) }),
           ...problemResponses(...readCodes, 'invalid_request'),

@@ -124,7 +124,6 @@ export function overviewRoute(app: App, { guards, database, queue }: OverviewDep
         tags: ['Usage'],
         summary: 'How the organization stands in this month so far',
         description: 'Made of sums, whatever the number of events. It counts as much as a chart of a thousand periods.',
-        querystring: z.strictObject({}),
         response: { 200: overview, ...problemResponses(...readCodes, 'invalid_request') },
       },
     },

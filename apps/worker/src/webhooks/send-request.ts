@@ -5,7 +5,7 @@ import type { Networks } from '@weir/shared/networks';
 import { withinMs } from '@weir/shared/within';
 import { Agent as HttpAgent, request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { isIP } from 'node:net';
+
 import { findAddresses, hostOf, type NameLookup } from './receiver-address.ts';
 
 /** What came back. */
@@ -145,7 +145,7 @@ export class Sender {
     };
     if (url.protocol === 'http:') return httpRequest({ ...options, port: Number(url.port || 80), agent: this.#http });
     // Whose certificate it has to be. Where the URL has an address it is that, which has no place in SNI.
-    const servername = isIP(address) !== 0 && hostOf(url) === address ? {} : { servername: url.hostname };
+    const servername = hostOf(url) === address ? {} : { servername: url.hostname };
     return httpsRequest({ ...options, ...servername, port: Number(url.port || 443), agent: this.#https });
   }
 }
