@@ -51,6 +51,8 @@ export interface RequestOptions {
 }
 
 export interface Weir {
+  /** The API at `baseUrl`. */
+  api: RunningApi;
   baseUrl: string;
   workerUrl: string | undefined;
   databaseUrl: string;
@@ -152,6 +154,7 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
   const api = await startApi();
   const worker = options.withWorker === false ? undefined : await startWorker();
   return {
+    api,
     baseUrl: api.url,
     workerUrl: worker?.url,
     databaseUrl: database.url,
