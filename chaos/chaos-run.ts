@@ -16,7 +16,7 @@ import { History, type ResourceUsageLine, type Phase } from './history.ts';
 import { countAfter, countBefore, SLOTS, trySlots, watchLettingGo } from './hostile/aftermath.ts';
 import { openHostileLane, type HostileLane } from './hostile/lane.ts';
 import { judge, type Judgement } from './judge/judge.ts';
-import { untilBilled } from './judge/read-billing-state.ts';
+import { untilBilled, untilDelivered } from './judge/read-billing-state.ts';
 import { untilDrained } from './judge/drained-queue.ts';
 import { BROKEN_BUILDS, type BrokenBuild, type ChaosOptions } from './chaos-options.ts';
 import { Random } from './random.ts';
@@ -98,6 +98,7 @@ export async function runChaos(options: RunOptions): Promise<Judgement> {
   let hostile: HostileLane | undefined;
   try {
     const history = new History(join(folder, 'history.jsonl'));
+    for (const receiver of stack.receivers) receiver.writeTo(history);
     log(`Seed ${seed}: ${seconds} s ${makesFaults ? 'of faults ' : ''}under ${requestsPerSecond} requests/s.`);
     const phase = (name: Phase) => history.write({ type: 'phase', at: history.now(), phase: name });
     phase('load');
@@ -132,6 +133,8 @@ export async function runChaos(options: RunOptions): Promise<Judgement> {
     await untilDrained(stack, DRAIN_SECONDS_MAX);
     await billingTime.stop();
     await untilBilled(stack, DRAIN_SECONDS_MAX);
+    const sequences = await untilDelivered(stack, DRAIN_SECONDS_MAX);
+    history.write({ type: 'delivered', at: history.now(), sequences });
     if (hostile !== undefined) {
       log('Looking for what is missing …');
       await watchLettingGo(stack, history);

@@ -37,6 +37,19 @@ export interface OrganizationLine {
   customers: { id: string; externalId: string }[];
   /** The ids of the plans that it bills by; none where it bills nothing. */
   plans: string[];
+  /** Where its webhooks go, from its first event on. */
+  endpoints: EndpointFact[];
+}
+
+/** An endpoint of webhooks. */
+export interface EndpointFact {
+  id: string;
+  /** In its URL. */
+  name: string;
+  receiver: string;
+  secret: string;
+  /** Null: all. */
+  eventTypes: readonly string[] | null;
 }
 
 /** What a request is for, as far as the judge has to know. */
@@ -137,6 +150,30 @@ export interface FaultLine {
   keepsCounts?: boolean;
   /** The ids of the events that only the lost part of Redis held. */
   lostEvents?: string[];
+}
+
+/** A webhook reached its receiver. */
+export interface WebhookLine {
+  type: 'webhook';
+  at: At;
+  receiver: string;
+  /** By its name. */
+  endpoint: string;
+  /** Its headers. */
+  id: string;
+  timestamp: string;
+  signature: string;
+  body: string;
+  /** What it was answered; null: nothing. */
+  status: number | null;
+}
+
+/** All that was to be sent to receivers of webhooks was sent, or was waited for long enough. */
+interface DeliveredLine {
+  type: 'delivered';
+  at: At;
+  /** The last event of each feed by then, by organization. */
+  sequences: Record<string, number>;
 }
 
 /** The process of the clients did nothing for this long until `at`: a busy machine, not Weir. */
@@ -257,6 +294,8 @@ export type HistoryLine =
   | UnansweredLine
   | FaultLine
   | StallLine
+  | WebhookLine
+  | DeliveredLine
   | DirectWayLine
   | PhaseLine;
 

@@ -2,8 +2,9 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { AGGREGATION_TYPES } from '@weir/shared/meter';
-import type { History, OrganizationLine } from '../history.ts';
+import type { EndpointFact, History, OrganizationLine } from '../history.ts';
 import type { BillingTime } from '../environment/billing-time.ts';
+import type { Receiver } from '../environment/receiver.ts';
 import type { Answer, HttpClient, Message, NoAnswer } from './http-client.ts';
 import { BILLING_SETTINGS, plansOf, ZONES } from './made-billing.ts';
 
@@ -31,19 +32,25 @@ export const CUSTOMER_IDS = Array.from({ length: CUSTOMERS }, (_, index) => `cus
 export async function makeOrganizations(
   client: HttpClient,
   history: History,
-  billingTime: BillingTime,
+  { billingTime, receivers }: { billingTime: BillingTime; receivers: readonly Receiver[] },
 ): Promise<Organization[]> {
   const made: Organization[] = [];
   for (let index = 0; index < ORGANIZATIONS; index += 1) {
     const isBilled = index >= ORGANIZATIONS - BILLED_ORGANIZATIONS;
-    const organization = await makeOrganization(client, index, isBilled);
+    const organization = await makeOrganization(client, index, isBilled ? receivers : undefined);
     history.write({ type: 'organization', at: history.now(), ...organization });
     made.push({ ...organization, ...(isBilled && { billingTime }) });
   }
   return made;
 }
 
-async function makeOrganization(client: HttpClient, index: number, isBilled: boolean): Promise<Organization> {
+/** One that bills has its webhooks sent to these. */
+async function makeOrganization(
+  client: HttpClient,
+  index: number,
+  receivers: readonly Receiver[] | undefined,
+): Promise<Organization> {
+  const isBilled = receivers !== undefined;
   const credentials = { email: `admin-${index}@example.com`, password: `correct horse battery staple ${index}` };
   const signUp = await create(client, '/api/v1/auth/signup', {
     ...credentials,
@@ -68,12 +75,40 @@ async function makeOrganization(client: HttpClient, index: number, isBilled: boo
     const { body } = await create(client, '/api/v1/customers', { external_id: externalId, ...zone }, headers);
     customers.push({ id: String(body['id']), externalId });
   }
+  // Before anything happens that they would be told of.
+  const endpoints = await makeEndpoints(client, headers, index, receivers ?? []);
   const plans = isBilled ? await makeBilling(client, headers, { meters, customers }) : [];
 
   const scopes = ['usage.write', 'usage.read'];
   const { body: key } = await create(client, '/api/v1/api-keys', { name: 'clients', scopes }, headers);
   const { id } = signUp.body['organization'] as { id: string };
-  return { index, id, session, apiKey: String(key['key']), meters, customers, plans };
+  return { index, id, session, apiKey: String(key['key']), meters, customers, plans, endpoints };
+}
+
+/** What the second endpoint of an organization is told of. */
+const SOME_TYPES = ['invoice.finalized', 'invoice.paid', 'credit.granted'];
+
+async function makeEndpoints(
+  client: HttpClient,
+  headers: Record<string, string>,
+  organization: number,
+  receivers: readonly Receiver[],
+): Promise<EndpointFact[]> {
+  const endpoints: EndpointFact[] = [];
+  for (const [index, receiver] of receivers.entries()) {
+    const name = `organization-${organization}-${index}`;
+    const eventTypes = index === 0 ? null : SOME_TYPES;
+    const fields = { url: receiver.urlOf(name), ...(eventTypes !== null && { event_types: eventTypes }) };
+    const { body } = await create(client, '/api/v1/webhook-endpoints', fields, headers);
+    endpoints.push({
+      id: String(body['id']),
+      name,
+      receiver: receiver.name,
+      secret: String(body['secret']),
+      eventTypes,
+    });
+  }
+  return endpoints;
 }
 
 /** Plans with prices, and a subscription of each customer to one of them. Returns the ids of the plans. */

@@ -59,7 +59,10 @@ export async function openTraffic(system: SystemUnderTest, options: TrafficOptio
   const [first] = system.apis;
   if (first === undefined) throw new RangeError('there is no API to send requests to');
   const client = new HttpClient(first.url);
-  const organizations = await makeOrganizations(client, history, options.billingTime);
+  const organizations = await makeOrganizations(client, history, {
+    billingTime: options.billingTime,
+    receivers: system.receivers,
+  });
   client.close();
 
   const urls = system.apis.map(({ url }) => url);

@@ -14,6 +14,7 @@ import { Edge, type Healing } from './edge.ts';
 import { Family, type FamilyOptions } from './family.ts';
 import type { AppPlan } from './launch-app.ts';
 import { pickPorts } from './ports.ts';
+import { Receiver } from './receiver.ts';
 import type { SystemUnderTest } from './system.ts';
 
 export interface StackOptions extends FamilyOptions {
@@ -36,6 +37,7 @@ export interface Stack extends SystemUnderTest {
   /** Where a process or a proxy listens. */
   port(name: string): number;
   child(name: string): Child;
+  receiver(name: string): Receiver;
   /** Makes every edge whole. */
   heal(healing?: Healing): Promise<void>;
   /** Ends every process; nothing is lost that is on disk. */
@@ -47,12 +49,16 @@ const WORKERS = ['worker-0', 'worker-1'];
 /** The processes of Weir. */
 export const APPS: readonly string[] = [...APIS, ...WORKERS];
 const STORES = ['redis', 'postgres'];
+export const RECEIVERS = ['receiver-0', 'receiver-1'];
 export const QUEUE_PREFIX = '{weir}';
 
 /** So often it is looked for what has to be billed; a day of billing is a few seconds. In two workers, so that jobs meet. */
 const BILLING_ENV = { BILLING_INTERVAL_MS: '300', BILLING_CONCURRENCY: '2' };
 
 const API_ENV = { SIGNUP: 'open', DRAIN_DELAY_MS: '0' };
+
+/** Receivers are on this machine. */
+const WEBHOOK_ENV = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' };
 
 /** Every edge, as `caller>called`. */
 const EDGES = [
@@ -64,7 +70,7 @@ export async function openStack(options: StackOptions): Promise<Stack> {
   const { log, signal } = options;
   const folder = await makeHome(options.folder);
   const home: Home = { path: folder, programs: await makeHome(options.programs), log, signal };
-  const ports = await namedPorts([...STORES, ...APIS, ...WORKERS, ...EDGES]);
+  const ports = await namedPorts([...STORES, ...APIS, ...WORKERS, ...RECEIVERS, ...EDGES]);
   for (const store of STORES) {
     const connection = { port: ports(store), password: randomBytes(24).toString('base64url') };
     await writePrivateFile(join(folder, `${store}.json`), `${JSON.stringify(connection)}\n`);
@@ -90,6 +96,12 @@ export async function openStack(options: StackOptions): Promise<Stack> {
       closer.add(name, () => edge.close());
     }
 
+    const receivers = RECEIVERS.map((name) => new Receiver(name, ports(name)));
+    for (const receiver of receivers) {
+      await receiver.open();
+      closer.add(receiver.name, () => receiver.close());
+    }
+
     const startApp = (app: AppPlan['app'], name: string, env: Record<string, string>) =>
       family.startApp(app, name, {
         DATABASE_URL: withPort(postgres.databaseUrl, ports(`${name}>postgres`)),
@@ -109,9 +121,11 @@ export async function openStack(options: StackOptions): Promise<Stack> {
       edges,
       children: family.children,
       redisFolder: redis.folder,
+      receivers,
       variantOf: (name) => options.variants[APIS.includes(name) ? 'api' : 'worker'],
       edge: (name) => found(edges, name),
       child: (name) => found(family.children, name),
+      receiver: (name) => found(new Map(receivers.map((each) => [each.name, each])), name),
       async heal(healing) {
         for (const edge of edges.values()) await edge.heal(healing);
       },
@@ -130,8 +144,10 @@ export async function startApps(
   apiEnv: Record<string, string> = {},
 ): Promise<void> {
   await Promise.all([
-    ...APIS.map((name) => start('api', name, { PORT: String(ports(name)), ...API_ENV, ...apiEnv })),
-    ...WORKERS.map((name) => start('worker', name, { WORKER_PORT: String(ports(name)), ...BILLING_ENV })),
+    ...APIS.map((name) => start('api', name, { PORT: String(ports(name)), ...API_ENV, ...WEBHOOK_ENV, ...apiEnv })),
+    ...WORKERS.map((name) =>
+      start('worker', name, { WORKER_PORT: String(ports(name)), ...BILLING_ENV, ...WEBHOOK_ENV }),
+    ),
   ]);
 }
 

@@ -1,3 +1,5 @@
+import type { Receiver } from './receiver.ts';
+
 /** One start of a process. */
 export interface ProcessRecord {
   name: string;
@@ -10,6 +12,8 @@ export interface ProcessRecord {
 export interface SystemUnderTest {
   /** The API processes, each behind the proxy on the edge `client>api-N`; the address stays through restarts. */
   apis: { name: string; url: string }[];
+  /** Of webhooks; none where processes are on machines of their own, from which they are not reached. */
+  receivers: readonly Receiver[];
   /** Past every proxy, for the judge. */
   databaseUrl: string;
   redisUrl: string;

@@ -4,6 +4,7 @@ import { limitFaults } from './limits.ts';
 import { machineFaults } from './machines.ts';
 import { lostDataFaults } from './lost-data.ts';
 import { processFaults } from './processes.ts';
+import { receiverFaults } from './receivers.ts';
 import { storeFaults } from './stores.ts';
 import { threeKills } from './three-kills.ts';
 
@@ -15,5 +16,6 @@ export const FAULT_KINDS: readonly FaultKind[] = [
   ...storeFaults,
   ...limitFaults,
   ...lostDataFaults,
+  ...receiverFaults,
   ...machineFaults,
 ];

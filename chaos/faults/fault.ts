@@ -2,7 +2,15 @@ import pg from 'pg';
 import type { Stack } from '../environment/stack.ts';
 import type { Random } from '../random.ts';
 
-export const LANES = ['clients', 'redis edges', 'postgres edges', 'processes', 'stores', 'machines'] as const;
+export const LANES = [
+  'clients',
+  'redis edges',
+  'postgres edges',
+  'processes',
+  'stores',
+  'receivers',
+  'machines',
+] as const;
 
 /** Faults of one lane are made one after another, those of different lanes at the same time. */
 export type Lane = (typeof LANES)[number];

@@ -86,6 +86,14 @@ export interface StoredFeedEvent {
   organization: number;
   sequence: number;
   type: string;
+  data: Record<string, unknown>;
+}
+
+/** An event of the feed for an endpoint of webhooks. */
+export interface StoredDelivery {
+  endpoint: string;
+  sequence: number;
+  attempts: number;
 }
 
 /** What the API says of a due that is open: in a draft, or in the period under way. */
@@ -108,6 +116,7 @@ export interface BillingState {
   grants: StoredGrant[];
   payments: StoredPayment[];
   feed: StoredFeedEvent[];
+  deliveries: StoredDelivery[];
   open: OpenReading[];
 }
 
@@ -123,6 +132,7 @@ export function emptyBillingState(): BillingState {
     grants: [],
     payments: [],
     feed: [],
+    deliveries: [],
     open: [],
   };
 }

@@ -14,6 +14,7 @@ import type {
   SentEvent,
   SlotsLine,
   StallLine,
+  WebhookLine,
 } from '../history.ts';
 
 /** An answer that names an event: accepted (201), held by it already (409), or held by it with another payload (422). */
@@ -145,6 +146,9 @@ export interface Facts {
   /** Those among them that made Redis forget. */
   dataLosses: FaultLine[];
   stalls: StallLine[];
+  webhooks: WebhookLine[];
+  /** By organization: the last event of its feed that has to have reached whoever is told. */
+  deliveredTo: Record<string, number>;
   directWays: DirectWayLine[];
   phases: PhaseLine[];
   measured: Measured[];
@@ -176,6 +180,8 @@ export function emptyFacts(): Facts {
     faults: [],
     dataLosses: [],
     stalls: [],
+    webhooks: [],
+    deliveredTo: {},
     directWays: [],
     phases: [],
     measured: [],

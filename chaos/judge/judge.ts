@@ -6,6 +6,7 @@ import { acknowledgedEvents } from './acknowledged.ts';
 import { answersAreExpected, answersAreWellFormed, requestsAreSettled } from './answers.ts';
 import { linesBillWhatWasSent, SentUsage } from './billed-usage.ts';
 import { paymentsAreKept } from './payments-kept.ts';
+import { webhooksAreDelivered, webhooksAreInOrder } from './webhooks.ts';
 import { changesOfBillingAreKept, pagesOfTheFeedAreKept } from './billing-kept.ts';
 import { nothingIsDue, periodsEndAtMidnights } from './billing-schedule.ts';
 import type { Check } from './check.ts';
@@ -119,6 +120,8 @@ async function judgeBilling(
     pagesOfTheFeedAreKept(state, facts),
     changesOfBillingAreKept(state, facts),
     paymentsAreKept(state, facts),
+    webhooksAreDelivered(state, facts),
+    webhooksAreInOrder(state, facts),
   ];
 }
 
@@ -130,6 +133,9 @@ async function replay(
 ): Promise<Replayed> {
   const answers = await sendAgain(questions, facts, index);
   await untilDrained(system, DRAIN_SECONDS_MAX);
-  const accepted = answers.flatMap(({ status, id }) => (status === 201 && id !== undefined ? [id] : []));
-  return { answers, ...(await reader.find(accepted)), events: await reader.countEvents() };
+  // An id that a 409 names may be of this replay, too: of an attempt whose own answer said nothing of it.
+  const told = new Set(answers.flatMap(({ id }) => (id === undefined ? [] : [id])));
+  const isKnown = (id: string) => index.recorded.has(id) || index.rejected.has(id) || index.duplicates.has(id);
+  const found = await reader.find([...told].filter((id) => !isKnown(id)));
+  return { answers, ...found, events: await reader.countEvents() };
 }

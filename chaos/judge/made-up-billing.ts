@@ -122,7 +122,12 @@ function rows(): Partial<BillingState> {
       { id: 'mistake', invoice: 'second', amount: '0.01', reference: 'ch_1', isTakenBack: true },
     ],
     grants: [{ id: 'grant', organization: 0, amount: '2.00' }],
-    feed: [1, 2, 3].map((sequence) => ({ organization: 0, sequence, type: 'invoice.finalized' })),
+    feed: [1, 2, 3].map((sequence) => ({
+      organization: 0,
+      sequence,
+      type: 'invoice.finalized',
+      data: { id: `invoice-${sequence}` },
+    })),
     open: [{ subscription: 'sub', cycle: 2, charge: 'usage', quantity: '3' }],
   };
 }

@@ -62,6 +62,7 @@ export class MadeUpRun {
         ],
         customers: [{ id: `customer-${index}`, externalId: 'acme' }],
         plans: [],
+        endpoints: [],
       });
     }
   }

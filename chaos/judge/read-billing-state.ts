@@ -9,6 +9,7 @@ import type { OrganizationLine } from '../history.ts';
 import type {
   BillingState,
   OpenReading,
+  StoredDelivery,
   StoredDue,
   StoredFeedEvent,
   StoredGrant,
@@ -34,6 +35,31 @@ export function untilBilled({ databaseUrl }: SystemUnderTest, seconds: number): 
       await delay(100);
     }
     return false;
+  });
+}
+
+/**
+ * Resolves when nothing is left to send to any endpoint of webhooks, or after so many seconds, with the last sequence of each feed by then,
+ * by organization: later ones may be on their way. What waits for another attempt has it at once: by the schedule that would take hours.
+ */
+export function untilDelivered({ databaseUrl }: SystemUnderTest, seconds: number): Promise<Record<string, number>> {
+  const deadline = performance.now() + seconds * 1_000;
+  return withClient(databaseUrl, async (client) => {
+    for (;;) {
+      await client.query(
+        `UPDATE webhook_deliveries SET next_attempt_at = now() WHERE status = 'PENDING' AND next_attempt_at > now()`,
+      );
+      const { rows } = await client.query<{ organization: string; sequence: number; is_left: boolean }>(
+        `SELECT organization_id AS organization, last_sequence::int AS sequence,
+           EXISTS (SELECT FROM webhook_deliveries WHERE status = 'PENDING') OR EXISTS (
+             SELECT FROM webhook_endpoints JOIN billing_feeds AS feeds USING (organization_id)
+             WHERE status = 'ACTIVE' AND webhook_endpoints.last_sequence < feeds.last_sequence) AS is_left
+         FROM billing_feeds`,
+      );
+      if (rows.every((row) => !row.is_left) || performance.now() > deadline)
+        return Object.fromEntries(rows.map(({ organization, sequence }) => [organization, sequence]));
+      await delay(1_000);
+    }
   });
 }
 
@@ -80,7 +106,10 @@ export async function readBillingState(
       payments: await read<StoredPayment>(`
         SELECT id, invoice_id AS invoice, amount::text, reference, taken_back_at IS NOT NULL AS "isTakenBack" FROM payments`),
       feed: await read<StoredFeedEvent>(
-        'SELECT organization_id AS organization, sequence::int, type FROM billing_events',
+        'SELECT organization_id AS organization, sequence::int, type, data FROM billing_events',
+      ),
+      deliveries: await read<StoredDelivery>(
+        'SELECT endpoint_id AS endpoint, sequence::int, attempt_count AS attempts FROM webhook_deliveries',
       ),
       open: [],
     };

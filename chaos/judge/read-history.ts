@@ -85,6 +85,12 @@ export class FactReader {
       case 'stall':
         this.#facts.stalls.push(line);
         return;
+      case 'webhook':
+        this.#facts.webhooks.push(line);
+        return;
+      case 'delivered':
+        this.#facts.deliveredTo = line.sequences;
+        return;
       case 'direct way':
         this.#facts.directWays.push(line);
         return;

@@ -58,6 +58,13 @@ test('an event that was lost with Redis is recorded now, once; one that was not 
   expect(judgeReplay(notLost, again, after).violations).toBe(1);
 });
 
+test('an event that was recorded by an attempt whose answer did not come is judged as if it had come', () => {
+  const recorded = new Map([[idOf(2), storedOf(event, idOf(2))]]);
+  const told = { ...held, id: idOf(2) };
+  expect(judgeReplay(lostRun(), told, { recorded, events: 1 }).violations).toBe(0);
+  expect(judgeReplay(recordedRun(), told, { recorded, events: 2 }).violations).toBe(1);
+});
+
 test('an event that is said to be held and is nowhere, or accepted and nowhere, is found', () => {
   expect(judgeReplay(recordedRun(), { ...held, id: idOf(7) }).violations).toBe(1);
   expect(judgeReplay(lostRun(), { status: 201, id: idOf(2) }).violations).toBe(1);

@@ -108,11 +108,11 @@ function problemOf(
 ): string | undefined {
   const wasTaken = status === 409 || (status === 422 && code === 'idempotency_key_reused');
   if (wasTaken) {
-    const isKnown = index.recorded.has(id) || index.rejected.has(id) || index.duplicates.has(id);
+    if (index.recorded.has(id) || index.rejected.has(id) || index.duplicates.has(id)) return undefined;
+    // Of this replay: what its own answer, which was another, did not tell is judged by the same rules.
     const isNew = replayed.recorded.has(id) || replayed.rejected.has(id) || replayed.duplicates.has(id);
-    return isKnown || isNew ? undefined : `is said to be ${id}, which is nowhere`;
-  }
-  if (status !== 201) return `was answered ${status} ${code ?? ''}`;
+    if (!isNew) return `is said to be ${id}, which is nowhere`;
+  } else if (status !== 201) return `was answered ${status} ${code ?? ''}`;
   if (!mayHaveLostClaim(facts, keyHistory.firstSentAt, Infinity)) return `was accepted again as ${id}`;
   const [recorded] = index.recordedByName.get(keyHistory.name) ?? [];
   const original = replayed.duplicates.get(id);

@@ -143,6 +143,10 @@ export async function openMachineStack(options: StackOptions & { random: Random 
       folder,
       edges,
       children: family.children,
+      receivers: [],
+      receiver(name) {
+        throw new Error(`there is no ${name} on machines`);
+      },
       get redisFolder() {
         return redis.folder;
       },

@@ -93,7 +93,10 @@ async function openProducers(stack: Stack, reaper: Reaper): Promise<Caller & { p
   const [first, second] = stack.apis.map(({ url }) => url) as [string, string];
   const client = new HttpClient(first);
   const history = new History(join(folder, 'history.jsonl'));
-  const [organization] = await makeOrganizations(client, history, await BillingTime.begin(stack, minutes * 60));
+  const [organization] = await makeOrganizations(client, history, {
+    billingTime: await BillingTime.begin(stack, minutes * 60),
+    receivers: [],
+  });
   await history.close();
   client.close();
   const apiKey = organization?.apiKey ?? '';

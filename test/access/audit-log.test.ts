@@ -224,6 +224,7 @@ describe('the log is read', () => {
 
   test('by who, what, which and when', async () => {
     expect(await actions(`?user_id=${other.id}`)).toEqual(['customer.create', 'customer.create', 'invitation.accept']);
+    expect(await actions(`?actor_id=${other.id}&action=customer.create`)).toHaveLength(2);
     expect(await actions('?action=customer.create')).toHaveLength(5);
     const { data } = await log('?action=customer.create&limit=2', own.session);
     const [second, first] = data;

@@ -165,6 +165,9 @@ test('the audit log and the feed name the account, and keep its name when it is 
   expect(log.data).toMatchObject([
     { action: 'customer.create', actor: { type: 'service_account', id, email: null, name: 'Payments' } },
   ]);
+  const { body: all } = await ask('GET', `/audit-log?actor_id=${id}`);
+  expect(all.data.map(({ action }: { action: string }) => action)).toEqual(['credit.create', 'customer.create']);
+  expect((await ask('GET', `/audit-log?user_id=${id}`)).body.data).toEqual([]);
   const { body: own } = await ask('GET', `/audit-log?resource_id=${id}`);
   expect(own.data.map(({ action }: { action: string }) => action)).toEqual([
     'service_account.delete',

@@ -307,6 +307,11 @@ test('the log of changes says what was done, to what, and what was sent', async 
   const granted = page.getByRole('row', { name: /Granted credit/ });
   await granted.waitFor();
   expect((await granted.innerText()).replace(/\s+/g, ' ')).toMatch(/Note: Welcome Amount: 25\.00 Currency: USD/);
+  // Also somebody who is none of the first people is found: by what they did.
+  const who = await granted.getByRole('link').first().innerText();
+  await granted.getByRole('link').first().click();
+  await expect.poll(() => page.getByLabel('Who').first().inputValue()).toBe(who);
+  expect(new URL(page.url()).searchParams.get('actor')).toMatch(/^[0-9a-f-]{36}$/);
   await granted.getByRole('link', { name: 'The customer' }).click();
   await page.getByRole('heading', { level: 1, name: 'Acme Corporation' }).waitFor();
   await page.getByRole('tab', { name: 'Credits', selected: true }).waitFor();

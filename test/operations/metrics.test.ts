@@ -1,6 +1,6 @@
 // What Prometheus reads: series that are there before anything happens, and the age of what waits.
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { signUp, until } from '../support/harness.ts';
@@ -42,6 +42,19 @@ test('each process says which version of Weir it is, on which Node, and from whi
   };
   const line = `weir_build_info{version="${version}",node="${process.version}",revision="unknown"} 1`;
   for (const text of texts) expect(text.split('\n')).toContain(line);
+});
+
+test.each(['api', 'worker'])('whatever the %s has a metric of, it counts', (app) => {
+  const folder = fileURLToPath(new URL(`../../apps/${app}/src/`, import.meta.url));
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    /(?<!\.test)\.ts$/.test(file),
+  );
+  const source = files.map((file) => readFileSync(folder + file, 'utf8')).join('\n');
+  const names = [...source.matchAll(/^ {2}(\w+): (?:Counter|Gauge|Histogram)\b/gm)].map(([, name = '']) => name);
+  expect(names.length).toBeGreaterThan(5);
+  // A series that begins at 0 is not counted by that.
+  const isCounted = (name: string) => new RegExp(`metrics\\.${name}\\b(?!\\.inc\\([^)]*, 0\\))`).test(source);
+  expect(names.filter((name) => !isCounted(name))).toEqual([]);
 });
 
 test('every metric is described in docs/operations.md, and no other', async () => {

@@ -30,6 +30,8 @@ export interface AuditEntry extends Required<Actor> {
 /** Which entries to list, newest first. Times are milliseconds since 1970, half-open. */
 export interface AuditFilter {
   userId?: string | undefined;
+  /** Of whatever type the actor is. */
+  actorId?: string | undefined;
   action?: string | undefined;
   resourceId?: string | undefined;
   startMs?: number | undefined;
@@ -97,6 +99,7 @@ export async function listAuditEntries(
 ): Promise<AuditEntry[]> {
   let query = db.selectFrom('audit_entries').select(columns).where('organization_id', '=', organizationId);
   if (filter.userId !== undefined) query = query.where('actor_id', '=', filter.userId).where('actor_type', '=', 'user');
+  if (filter.actorId !== undefined) query = query.where('actor_id', '=', filter.actorId);
   if (filter.action !== undefined) query = query.where('action', '=', filter.action);
   if (filter.resourceId !== undefined) query = query.where('resource_id', '=', filter.resourceId);
   if (filter.startMs !== undefined) query = query.where('id', '>=', firstIdAt(filter.startMs));

@@ -55,6 +55,7 @@ export function auditLogRoutes(app: App, { database, guards }: RouteDeps): void 
           'until it is null. Entries are kept for as long as the setting AUDIT_LOG_DAYS says.',
         querystring: z.strictObject({
           user_id: idOf('must be the id of a user').optional(),
+          actor_id: idOf('must be the id of a user, a service account or an API key').optional(),
           action: z
             .string()
             .regex(/^[a-z_]{1,40}\.[a-z_]{1,40}$/, 'must be an action, such as plan.update')
@@ -75,11 +76,13 @@ export function auditLogRoutes(app: App, { database, guards }: RouteDeps): void 
     },
     async (request) => {
       const { organizationId } = request.caller;
-      const { user_id: userId, action, resource_id: resourceId, start_date, end_date, cursor, limit } = request.query;
+      const { user_id: userId, actor_id: actorId, action, resource_id: resourceId } = request.query;
+      const { start_date, end_date, cursor, limit } = request.query;
       const bound = (text: string | undefined, isEnd: boolean) =>
         text === undefined ? undefined : firstMillisecond(db, organizationId, text, isEnd);
       const entries = await listAuditEntries(db, organizationId, {
         userId,
+        actorId,
         action,
         resourceId,
         startMs: await bound(start_date, false),

@@ -3352,6 +3352,7 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string;
+                actor_id?: string;
                 action?: string;
                 resource_id?: string;
                 /** @description From this instant on. A date is one in the time zone of the organization. */

@@ -15,7 +15,7 @@ import { actionWords, placeOf, sentFields, type AuditEntry } from './audit-words
 
 const columns: Column<AuditEntry>[] = [
   { title: 'When', cell: ({ created_at }) => <Time at={created_at} />, isTight: true },
-  { title: 'Who', cell: actorOf, isTight: true },
+  { title: 'Who', cell: (entry) => <Who entry={entry} />, isTight: true },
   {
     title: 'What',
     cell: (entry) => (
@@ -29,15 +29,18 @@ const columns: Column<AuditEntry>[] = [
   { title: 'From', cell: ({ address }) => address ?? '–', isExtra: true, isTight: true },
 ];
 
-const FILTERS = ['user', 'action', 'from', 'to'] as const;
+const FILTERS = ['actor', 'action', 'from', 'to'] as const;
+
+/** How many people can be chosen by their names. Others are chosen by an entry of theirs. */
+const PEOPLE_MAX = 100;
 
 /** Who changed what, newest first. */
 export function AuditLog() {
   const { state, change } = useSearchState<(typeof FILTERS)[number]>();
-  const { data: users } = useQuery(read('/api/v1/users', { query: { page_size: 100 } }));
+  const { data: users } = useQuery(read('/api/v1/users', { query: { page_size: PEOPLE_MAX } }));
   const query = {
     limit: 50,
-    ...(state.user !== undefined && { user_id: state.user }),
+    ...(state.actor !== undefined && { actor_id: state.actor }),
     ...(state.action !== undefined && { action: state.action }),
     ...(state.from !== undefined && { start_date: state.from }),
     ...(state.to !== undefined && { end_date: state.to }),
@@ -52,15 +55,19 @@ export function AuditLog() {
     enabled: !isReversed,
   });
   const { data, error, isPending, hasNextPage, isFetchingNextPage } = log;
+  const entries = data?.pages.flatMap((page) => page.data) ?? [];
+  const people = (users?.data ?? []).map(({ id, email }) => ({ value: id, label: email }));
+  // Somebody who is not among the first people was chosen by one of the entries.
+  const chosen = people.some(({ value }) => value === state.actor) ? [] : entries.slice(0, 1).map(optionOf);
   return (
     <Section title="Audit log" about="Every change, by whom, and from where. Secrets are never in it.">
       <div className="toolbar">
         <Select
           label="Who"
           placeholder="Anybody"
-          data={(users?.data ?? []).map(({ id, email }) => ({ value: id, label: email }))}
-          value={state.user ?? null}
-          onChange={(user) => change({ user })}
+          data={state.actor === undefined ? people : [...people, ...chosen]}
+          value={state.actor ?? null}
+          onChange={(actor) => change({ actor })}
           searchable
           clearable
         />
@@ -88,13 +95,7 @@ export function AuditLog() {
       {isPending && !isReversed && <Loading rows={8} />}
       <ProblemBox error={error} />
       {data !== undefined && (
-        <DataTable
-          label="Audit log"
-          columns={columns}
-          rows={data.pages.flatMap((page) => page.data)}
-          keyOf={({ id }) => id}
-          empty="No such change."
-        />
+        <DataTable label="Audit log" columns={columns} rows={entries} keyOf={({ id }) => id} empty="No such change." />
       )}
       {hasNextPage && (
         <Button variant="default" mt="sm" loading={isFetchingNextPage} onClick={() => void log.fetchNextPage()}>
@@ -103,6 +104,21 @@ export function AuditLog() {
       )}
     </Section>
   );
+}
+
+/** A name, which leads to all that this one did. */
+function Who({ entry }: { entry: AuditEntry }) {
+  const { id } = entry.actor;
+  if (id === null) return actorOf(entry);
+  return (
+    <Link to="." search={(search: Record<string, unknown>) => ({ ...search, actor: id })} title="All of these">
+      {actorOf(entry)}
+    </Link>
+  );
+}
+
+function optionOf(entry: AuditEntry) {
+  return { value: entry.actor.id ?? '', label: actorOf(entry) };
 }
 
 function actorOf({ actor }: AuditEntry): string {
