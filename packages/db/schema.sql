@@ -17,6 +17,39 @@ CREATE TABLE accepted_events (
   CONSTRAINT accepted_events_pkey PRIMARY KEY (organization_id, month)
 );
 
+CREATE TABLE alert_crossings (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  alert_id uuid NOT NULL,
+  customer_external_id text NOT NULL,
+  subscription_id uuid,
+  currency text,
+  period_start timestamp with time zone NOT NULL,
+  period_end timestamp with time zone NOT NULL,
+  threshold numeric NOT NULL,
+  value numeric NOT NULL,
+  crossed_at timestamp with time zone NOT NULL DEFAULT billing_now(),
+  CONSTRAINT alert_crossings_organization_id_alert_id_fkey FOREIGN KEY (organization_id, alert_id) REFERENCES alerts(organization_id, id),
+  CONSTRAINT alert_crossings_pkey PRIMARY KEY (organization_id, id)
+);
+
+CREATE TABLE alerts (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  name text NOT NULL,
+  meter_id uuid,
+  customer_id uuid,
+  thresholds numeric[] NOT NULL,
+  status text NOT NULL DEFAULT 'ACTIVE'::text,
+  looked_after text DEFAULT ''::text,
+  look_asked_at timestamp with time zone NOT NULL DEFAULT billing_now(),
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT alerts_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT alerts_organization_id_meter_id_fkey FOREIGN KEY (organization_id, meter_id) REFERENCES meters(organization_id, id),
+  CONSTRAINT alerts_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT alerts_status_check CHECK ((status = ANY (ARRAY['ACTIVE'::text, 'DISABLED'::text, 'DELETED'::text])))
+);
+
 CREATE TABLE api_keys (
   organization_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -773,6 +806,15 @@ CREATE TABLE subscriptions (
   CONSTRAINT subscriptions_status_check CHECK ((status = ANY (ARRAY['TRIAL'::text, 'ACTIVE'::text, 'PAST_DUE'::text, 'CANCELED'::text])))
 );
 
+CREATE TABLE touched_usage (
+  organization_id uuid NOT NULL,
+  id bigint NOT NULL,
+  customer_external_id text NOT NULL,
+  meter_id uuid,
+  touched_at timestamp with time zone NOT NULL DEFAULT billing_now(),
+  CONSTRAINT touched_usage_pkey PRIMARY KEY (organization_id, id)
+);
+
 CREATE TABLE unbilled_usage_days (
   organization_id uuid NOT NULL,
   day date NOT NULL,
@@ -892,6 +934,12 @@ CREATE TABLE widget_tokens (
   CONSTRAINT widget_tokens_organization_id_api_key_id_fkey FOREIGN KEY (organization_id, api_key_id) REFERENCES api_keys(organization_id, id) ON DELETE CASCADE,
   CONSTRAINT widget_tokens_pkey PRIMARY KEY (token_hash)
 );
+
+CREATE UNIQUE INDEX alert_crossings_amount_key ON public.alert_crossings USING btree (organization_id, alert_id, subscription_id, period_start, threshold) WHERE (currency IS NOT NULL);
+
+CREATE INDEX alert_crossings_organization_id_alert_id_id_idx ON public.alert_crossings USING btree (organization_id, alert_id, id);
+
+CREATE UNIQUE INDEX alert_crossings_usage_key ON public.alert_crossings USING btree (organization_id, alert_id, customer_external_id, period_start, threshold) WHERE (currency IS NULL);
 
 CREATE INDEX audit_entries_organization_id_action_idx ON public.audit_entries USING btree (organization_id, action, id);
 

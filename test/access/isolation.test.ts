@@ -4,7 +4,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { fixedCharge } from '../support/billing-fixture.ts';
 import { signUp, type Answer, type Organization, type RequestOptions } from '../support/harness.ts';
-import { isolationTable, nobodys, type Ids } from '../support/isolation-table.ts';
+import { nobodys, type Ids } from '../support/isolation-ids.ts';
+import { isolationTable } from '../support/isolation-table.ts';
 import { makeServiceAccount } from '../support/service-accounts.ts';
 import { sharedWeir } from '../support/use-weir.ts';
 import { WHO_MAY } from '../support/who-may.ts';
@@ -73,6 +74,7 @@ async function furnish({ session, createMeter, createKey }: Organization): Promi
     invitation: (await create('/invitations', { email: `open-${plan.id}@example.com`, role: 'viewer' })).id,
     erasure: (await request('/erasures', { customer_external_id: 'gone' })).id,
     usageMove: (await request('/usage-moves', { from_external_id: 'wrong', to_external_id: 'right' })).id,
+    alert: (await create('/alerts', { name: 'Secret', meter_id: meter.id, thresholds: [1000] })).id,
     endpoint: endpoint.id,
     delivery: (await create(`/webhook-endpoints/${endpoint.id}/test`, {})).id,
     event: await track({ user_id: 'ada' }, { idempotency_key: 'shared-key' }),
@@ -250,6 +252,7 @@ describe('after all these attempts', () => {
     });
     expect(await get(`/events/${owners.rejected}`)).toMatchObject({ status: 'rejected' });
     expect(await get(`/invoices/${owners.invoice}`)).toMatchObject({ status: 'OPEN', note: null, total: '10.00' });
+    expect(await get(`/alerts/${owners.alert}`)).toMatchObject({ name: 'Secret', status: 'ACTIVE' });
     expect(await get(`/webhook-endpoints/${owners.endpoint}`)).toMatchObject({ status: 'ACTIVE', replay: null });
     const people = (await get('/users')).data as { id: string; role: string }[];
     expect(people.find(({ id }) => id === owners.user)).toMatchObject({ role: 'admin' });

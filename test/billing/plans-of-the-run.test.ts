@@ -1,6 +1,7 @@
 // What the run costs where an organization has grown since Postgres looked at it: what is due is found, settled,
 // marked as past due and put off in chunks, none of which reads all of the organization for each of its rows.
 
+import { findAlertWork, performAlerts } from '@weir/db/alerts/perform-alerts';
 import { findUnsettled } from '@weir/db/billing/run/settlements';
 import { cutByWeight } from '@weir/db/billing/run/cut-by-weight';
 import { updateDues } from '@weir/db/billing/subscriptions/dues';
@@ -41,6 +42,7 @@ describe.each([
     await stopAnalyzing(weir.pool);
     billing = await startBilled(weir);
     await billing.use(10, '2025-01-15T12:00:00Z');
+    await billing.use(10, '2025-02-10T12:00:00Z');
     await billing.post(`/customers/${billing.ownCustomer.id}/credits`, { currency: 'USD', amount: '0.50' }, 201);
     // Its boundary of March is past, its draft of February due, and its first invoice past due.
     await setBillingTime(weir.pool, '2025-03-20T00:00:00Z');
@@ -131,6 +133,33 @@ describe.each([
     expect(rows).toBeLessThan(ROWS_MAX);
     const drawn = await weir.pool.query('SELECT FROM invoices WHERE id = ANY ($1) AND credits_applied = 0.5', [chunk]);
     expect(drawn.rowCount).toBe(CHUNK);
+  });
+
+  test('what has changed of a chunk of customers is taken, and held against alerts', async () => {
+    const alert = { name: 'Alert', subscription_amount: true, thresholds: ['0.01'] };
+    const { id } = await billing.post('/alerts', alert, 201);
+    await billing.post('/alerts', { ...alert, subscription_amount: false, meter_id: billing.ownMeter.id }, 201);
+    // No look at all that is there, and many changes of somebody else before these.
+    await weir.pool.query('UPDATE alerts SET looked_after = NULL');
+    await weir.pool.query('TRUNCATE touched_usage');
+    await weir.pool.query(
+      `INSERT INTO touched_usage (organization_id, customer_external_id)
+       SELECT gen_random_uuid(), 'copy-' || n FROM generate_series(1, 20 * ${COPIES}) AS n`,
+    );
+    await weir.pool.query(
+      `INSERT INTO touched_usage (organization_id, customer_external_id)
+       SELECT $1, 'copy-' || n % ${CHUNK} FROM generate_series(1, 10 * ${CHUNK}) AS n`,
+      [organization()],
+    );
+    const rows = await rowsReadBy(weir, async (database) => {
+      expect(await findAlertWork(database.kysely)).toEqual([organization()]);
+      await performAlerts(database, organization(), 60_000);
+    });
+    const left = await weir.pool.query('SELECT FROM touched_usage WHERE organization_id = $1', [organization()]);
+    expect(left.rowCount).toBe(0);
+    const crossed = await weir.pool.query('SELECT FROM alert_crossings WHERE alert_id = $1', [id]);
+    expect(crossed.rowCount).toBeGreaterThan(0);
+    expect(rows).toBeLessThan(ROWS_MAX);
   });
 
   test('what was settled of a chunk of dues is written down', async () => {

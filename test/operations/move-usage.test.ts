@@ -2,7 +2,7 @@
 
 import type { Database } from '@weir/db/database';
 import { performMoves } from '@weir/db/moves/perform-moves';
-import { learnMetadataKeys } from '@weir/db/metadata-keys';
+import { learnForRecording } from '@weir/db/known-for-recording';
 import { recordEvents } from '@weir/db/record';
 import { newId } from '@weir/shared/ids';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -142,7 +142,7 @@ test('a statement that began to record before usage was taken away loses no dist
     ]);
   /** Lets a record statement begin, and go on when something else is done. */
   const whileRecording = async (use: () => Promise<unknown>): Promise<void> => {
-    await learnMetadataKeys(database.pool);
+    await learnForRecording(database.pool);
     const holder = await weir.pool.connect();
     await holder.query('SELECT pg_advisory_lock(20002, closing_slot($1))', [admin.id]);
     const recording = record();

@@ -1,63 +1,7 @@
 // Every operation of the API and what of it could be about another organization, for test/access/isolation.test.ts.
 
 import { usageCharge } from './billing-fixture.ts';
-
-/** What the owner has, by the name of the thing; the same names with ids that nobody has; and what the stranger has. */
-export type Ids = Record<
-  | 'apiKey'
-  | 'serviceAccount'
-  | 'serviceToken'
-  | 'feature'
-  | 'lookupKey'
-  | 'meter'
-  | 'token'
-  | 'plan'
-  | 'charge'
-  | 'customer'
-  | 'subscription'
-  | 'invoice'
-  | 'line'
-  | 'payment'
-  | 'credit'
-  | 'event'
-  | 'rejected'
-  | 'user'
-  | 'session'
-  | 'invitation'
-  | 'erasure'
-  | 'usageMove'
-  | 'endpoint'
-  | 'delivery',
-  string
->;
-
-/** Ids and names that nobody has. */
-export const nobodys: Ids = {
-  apiKey: '01890000-0000-7000-8000-000000000001',
-  serviceAccount: '01890000-0000-7000-8000-000000000012',
-  serviceToken: '01890000-0000-7000-8000-000000000013',
-  feature: '01890000-0000-7000-8000-000000000002',
-  lookupKey: 'no-such-feature',
-  meter: '01890000-0000-7000-8000-000000000003',
-  token: 'mtr_000000000000000000000000',
-  plan: '01890000-0000-7000-8000-000000000004',
-  charge: '01890000-0000-7000-8000-000000000008',
-  customer: '01890000-0000-7000-8000-000000000005',
-  subscription: '01890000-0000-7000-8000-000000000009',
-  invoice: '01890000-0000-7000-8000-00000000000a',
-  line: '01890000-0000-8000-8000-00000000000b',
-  payment: '01890000-0000-7000-8000-000000000012',
-  credit: '01890000-0000-7000-8000-00000000000c',
-  event: '01890000-0000-7000-8000-000000000006',
-  rejected: '01890000-0000-7000-8000-000000000007',
-  user: '01890000-0000-7000-8000-00000000000d',
-  session: '01890000-0000-7000-8000-00000000000e',
-  invitation: '01890000-0000-7000-8000-00000000000f',
-  erasure: '01890000-0000-7000-8000-000000000010',
-  usageMove: '01890000-0000-7000-8000-000000000011',
-  endpoint: '01890000-0000-7000-8000-000000000012',
-  delivery: '01890000-0000-7000-8000-000000000013',
-};
+import type { Ids } from './isolation-ids.ts';
 
 const TAKE_BACK = 'DELETE /api/v1/invoices/{id}/payments/{payment_id}';
 
@@ -274,6 +218,16 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
       'GET /api/v1/entitlements',
       ({ lookupKey }) => `/entitlements?customer_external_id=shared-name&feature=${lookupKey}&quantity=1`,
     ],
+    ['POST /api/v1/alerts', () => '/alerts', ({ meter }) => ({ name: 'Alert', meter_id: meter, thresholds: [1] })],
+    [
+      'POST /api/v1/alerts',
+      () => '/alerts',
+      ({ customer }) => ({ name: 'Alert', subscription_amount: true, customer_id: customer, thresholds: [1] }),
+    ],
+    ['GET /api/v1/alerts/{id}', ({ alert }) => `/alerts/${alert}`],
+    ['GET /api/v1/alerts/{id}/crossings', ({ alert }) => `/alerts/${alert}/crossings`],
+    ['PATCH /api/v1/alerts/{id}', ({ alert }) => `/alerts/${alert}`, () => ({ status: 'DISABLED' })],
+    ['DELETE /api/v1/alerts/{id}', ({ alert }) => `/alerts/${alert}`],
     ['GET /api/v1/webhook-endpoints/{id}', ({ endpoint }) => `/webhook-endpoints/${endpoint}`],
     [
       'PATCH /api/v1/webhook-endpoints/{id}',
@@ -343,6 +297,7 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
     ['GET /api/v1/billing-events', () => '/billing-events'],
     ['GET /api/v1/billing-events', () => '/billing-events?after=1'],
     ['GET /api/v1/webhook-endpoints', () => '/webhook-endpoints'],
+    ['GET /api/v1/alerts', () => '/alerts'],
     ['GET /api/v1/billing/unbilled-usage', () => '/billing/unbilled-usage'],
     ['GET /api/v1/billing/unbilled-usage', () => '/billing/unbilled-usage?month=2026-11'],
     ['GET /api/v1/entitlements', () => '/entitlements?customer_external_id=shared-name'],

@@ -33,6 +33,9 @@ export const WHO_MAY = {
   ],
   /** Reading: whoever is signed in, and every service account. */
   viewer: [
+    'GET /api/v1/alerts',
+    'GET /api/v1/alerts/{id}',
+    'GET /api/v1/alerts/{id}/crossings',
     'GET /api/v1/api-keys',
     'GET /api/v1/audit-log',
     'GET /api/v1/billing-events',
@@ -79,6 +82,9 @@ export const WHO_MAY = {
   ],
   /** Customers and what they pay: an admin who is signed in, and service accounts from biller on. */
   biller: [
+    'POST /api/v1/alerts',
+    'PATCH /api/v1/alerts/{id}',
+    'DELETE /api/v1/alerts/{id}',
     'POST /api/v1/corrections',
     'POST /api/v1/events/{id}/amend',
     'POST /api/v1/events/{id}/void',

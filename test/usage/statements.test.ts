@@ -5,7 +5,7 @@ import type { Database } from '@weir/db/database';
 import type { DueUsageQuestion } from '@weir/db/billing/usage/due-question';
 import { readDueUsage } from '@weir/db/billing/usage/due-usage';
 import { findLateDues } from '@weir/db/billing/subscriptions/late-events';
-import { learnMetadataKeys } from '@weir/db/metadata-keys';
+import { learnForRecording } from '@weir/db/known-for-recording';
 import { recordEvents } from '@weir/db/record';
 import { readGroupedUsage, type GroupQuestion } from '@weir/db/usage/read-groups';
 import { readMeterUsage } from '@weir/db/usage/read-usage';
@@ -132,10 +132,11 @@ test.each(['rollups', 'events'] as const)('usage of dues at a closing is read fr
 test('dues with late events are found in one statement', () =>
   expectStatement('find-late-dues', () => findLateDues(database.kysely, ANYBODY, [ANYBODY], 7)));
 
-test('a batch is recorded in one statement, with and without groups', async () => {
+test('a batch is recorded in one statement, with and without groups, and where there are alerts', async () => {
   const meters = [await admin.createMeter('SUM'), await admin.createMeter('SUM', undefined, ['region'])];
-  await learnMetadataKeys(database.pool);
-  for (const [index, { id: meter_id }] of meters.entries()) {
+  const [plain = '', grouped = ''] = meters.map(({ id }) => id);
+  const record = async (name: string, meter_id: string): Promise<void> => {
+    await learnForRecording(database.pool);
     const event = {
       id: newId(),
       organization_id: admin.id,
@@ -145,10 +146,13 @@ test('a batch is recorded in one statement, with and without groups', async () =
       timestamp: '2026-03-01T00:00:00.000000Z',
       metadata: '{"region": "eu"}',
     };
-    await expectStatement(index === 0 ? 'record' : 'record-with-groups', () =>
-      recordEvents(database.pool, [{ event, countsUniqueValues: false }]),
-    );
-  }
+    await expectStatement(name, () => recordEvents(database.pool, [{ event, countsUniqueValues: false }]));
+  };
+  await record('record', plain);
+  await record('record-with-groups', grouped);
+  const body = { name: 'Alert', meter_id: plain, thresholds: [1] };
+  expect((await weir.request('POST', '/api/v1/alerts', { session: admin.session, body })).status).toBe(201);
+  await record('record-for-alerts', plain);
   const { rows } = await weir.pool.query('SELECT count(*)::integer AS n FROM events');
-  expect(rows).toEqual([{ n: 2 }]);
+  expect(rows).toEqual([{ n: 3 }]);
 });

@@ -27,6 +27,7 @@ import { serviceAccountRoutes } from './access/service-account-routes.ts';
 import { sessionRoutes } from './access/session-routes.ts';
 import { buildThrottle } from './access/throttle.ts';
 import { userRoutes } from './access/user-routes.ts';
+import { alertRoutes } from './alerts/alert-routes.ts';
 import { invoiceLineListRoute } from './billing/invoice-line-list-route.ts';
 import { invoiceRoutes } from './billing/invoice-routes.ts';
 import { finalizeDraftsRoute } from './billing/finalize-drafts-route.ts';
@@ -269,6 +270,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   feedRoutes(app, { database, guards });
   webhookRoutes(app, { database, guards, allowedNetworks: settings.WEBHOOK_ALLOWED_NETWORKS });
   deliveryRoutes(app, { database, guards });
+  alertRoutes(app, { database, guards });
   unbilledUsageRoute(app, { database, guards });
   trackRoutes(app, {
     guards,

@@ -86,6 +86,18 @@ export const billingRoutes = [
   }),
   createRoute({
     getParentRoute,
+    path: '/alerts',
+    validateSearch,
+    component: lazyRouteComponent(() => import('./alerts/alerts-page.tsx'), 'AlertsPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/alerts/$alertId',
+    validateSearch,
+    component: lazyRouteComponent(() => import('./alerts/alert-page.tsx'), 'AlertPage'),
+  }),
+  createRoute({
+    getParentRoute,
     path: '/webhooks',
     component: lazyRouteComponent(() => import('./webhooks/webhooks-page.tsx'), 'WebhooksPage'),
   }),

@@ -2,6 +2,7 @@
 
 import { openDatabase, pingDatabase } from '@weir/db/database';
 import { findRisks, identify, requireSchema, type SchemaRange } from '@weir/db/installation';
+import { openAlertJobs } from '@weir/queue/alert-jobs';
 import { openBillingJobs } from '@weir/queue/billing-jobs';
 import { disconnect, openWorker, ping } from '@weir/queue/connection';
 import { openWebhookJobs } from '@weir/queue/webhook-jobs';
@@ -11,6 +12,7 @@ import { requireRedisPolicy } from '@weir/queue/redis-policy';
 import { Closer } from '@weir/shared/closer';
 import type { Logger } from '@weir/shared/log';
 import { explainTakenPort } from '@weir/shared/settings';
+import { openAlerts } from './alerts/open-alerts.ts';
 import { openBilling } from './billing/open-billing.ts';
 import { openWebhooks } from './webhooks/open-webhooks.ts';
 import { openConsumer } from './consume.ts';
@@ -96,6 +98,8 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
     closer.add('the jobs of billing', () => billingJobs.close());
     const webhookJobs = openWebhookJobs(queue, log);
     closer.add('the jobs of webhooks', () => webhookJobs.close());
+    const alertJobs = openAlertJobs(queue, log);
+    closer.add('the jobs of alerts', () => alertJobs.close());
     const maintenance = openMaintenance({
       address: copied,
       database,
@@ -108,6 +112,7 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
       billingJobs,
       webhookIntervalMs: settings.WEBHOOK_INTERVAL_MS,
       webhookJobs,
+      alertJobs,
       log,
       metrics,
     });
@@ -139,7 +144,16 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
       metrics,
     });
     closer.add('webhooks', () => webhooks.close());
-    takers.push(maintenance, consumer, billing, webhooks);
+    const alerts = openAlerts({
+      address,
+      databaseUrl: settings.DATABASE_URL,
+      statementTimeoutMs: settings.DATABASE_STATEMENT_TIMEOUT_MS,
+      jobs: alertJobs,
+      log,
+      metrics,
+    });
+    closer.add('alerts', () => alerts.close());
+    takers.push(maintenance, consumer, billing, webhooks, alerts);
     for (const taker of takers) taker.take(ownership.problem() === undefined);
     return {
       url,

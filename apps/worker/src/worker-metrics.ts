@@ -18,6 +18,8 @@ export interface WorkerMetrics {
   draftsWaitingForEvents: Gauge;
   billingOldestSeconds: Gauge;
   unbilledUsageMeters: Gauge;
+  alertCrossings: Counter;
+  alertsOldestSeconds: Gauge;
   webhookAttempts: Counter<'outcome'>;
   webhookEndpoints: Gauge<'state'>;
   webhookOldestSeconds: Gauge;
@@ -99,6 +101,16 @@ export function buildWorkerMetrics(): WorkerMetrics {
     unbilledUsageMeters: new Gauge({
       name: 'weir_unbilled_usage_meters',
       help: 'Priced meters that had usage on the last day looked at which no charge bills.',
+      registers: [registry],
+    }),
+    alertCrossings: new Counter({
+      name: 'weir_alert_crossings_total',
+      help: 'Thresholds of alerts that were crossed.',
+      registers: [registry],
+    }),
+    alertsOldestSeconds: new Gauge({
+      name: 'weir_alerts_oldest_seconds',
+      help: 'How long the oldest change of usage, or the oldest new alert, has waited to be looked at.',
       registers: [registry],
     }),
     webhookAttempts: new Counter({

@@ -22,6 +22,7 @@ export const FEED_TYPES = [
   'credit.granted',
   'credit.voided',
   'usage.unpriced',
+  'usage.threshold_reached',
   'webhook_endpoint.disabled',
 ] as const;
 

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { deleteAlertsOf } from './alerts/alerts.ts';
 import { CUSTOMER_COLUMNS, type Customer } from './customer-fields.ts';
 import type { Queries } from './database.ts';
 import { containing, selectPage, type Page, type PageOf } from './page.ts';
@@ -146,7 +147,8 @@ export async function lockExternalId(db: Queries, organizationId: string, id: st
 }
 
 /**
- * Returns whether there was such a customer. Its usage stays, under its external_id; the widget tokens that show it end.
+ * Returns whether there was such a customer. Its usage stays, under its external_id; the widget tokens that show it end, and so do the
+ * alerts that watch it alone.
  * Violates `subscriptions_organization_id_customer_id_fkey`, or another constraint of billing, where something was billed to
  * it. Needs a transaction.
  */
@@ -159,5 +161,6 @@ export async function deleteCustomer(db: Queries, organizationId: string, id: st
     .executeTakeFirst();
   if (deleted === undefined) return false;
   await deleteWidgetTokensOf(db, { organization_id: organizationId, customer_external_id: deleted.external_id });
+  await deleteAlertsOf(db, organizationId, id);
   return true;
 }

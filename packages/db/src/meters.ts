@@ -1,6 +1,6 @@
 import type { AggregationType, MeterStatus } from '@weir/shared/meter';
-import { announceMetadataKeys } from './metadata-keys.ts';
 import type { Queries } from './database.ts';
+import { announceChange } from './known-for-recording.ts';
 import { containing, selectPage, type Page, type PageOf } from './page.ts';
 import type { Read } from './schema.ts';
 
@@ -40,7 +40,7 @@ export async function insertMeter(
   },
 ): Promise<void> {
   await db.insertInto('meters').values(meter).execute();
-  if (meter.metadata_keys.length > 0) await announceMetadataKeys(db);
+  if (meter.metadata_keys.length > 0) await announceChange(db);
 }
 
 /** Which meters to list: `search` is a part of the name or of the token, in whatever case. */

@@ -3,10 +3,11 @@
 // before it simply try again.
 
 import type { StagedEvent, UsageEvent } from '@weir/shared/event';
+import { touchRecorded } from './alerts/touched-usage.ts';
 import { plainArray, textArray } from './array-text.ts';
 import { keyHash } from './key-hash.ts';
 import { settleHeld, type HeldEvent, type ReusedKey } from './held-keys.ts';
-import { areKeysOld, knownMetadataKeys, learnMetadataKeys } from './metadata-keys.ts';
+import { isKnowledgeOld, knownForRecording, learnForRecording } from './known-for-recording.ts';
 import {
   addTo,
   ALL_ROLLUPS,
@@ -14,6 +15,7 @@ import {
   OVERFLOW,
   PARTS,
   PLAIN_ROLLUPS,
+  ROLLUPS,
   rowsOfEvents,
   rowsOfFiner,
   type Rollup,
@@ -107,7 +109,8 @@ noted AS (
 // - late: events of a time that is closed, with the number of the closing that they are late for. Of recorded, hence written once.
 // - valued: values are made of their events once, for all that keep them.
 // - made_…, added_…: the rows of each rollup, and how they are added to it, in the order of their keys.
-const recordStatement = (hasGroups: boolean): string => `
+// - watched, touched: what alerts are to look at, once for each customer and meter.
+const recordStatement = ({ hasGroups, isWatched }: { hasGroups: boolean; isWatched: boolean }): string => `
 WITH closed AS MATERIALIZED (
   SELECT organization_id, number, until FROM closings_of($2::uuid[], $11::uuid)
 ),
@@ -146,15 +149,24 @@ valued AS MATERIALIZED (
 ),
 ${hasGroups ? GROUPED : ''}
 ${(hasGroups ? ALL_ROLLUPS : PLAIN_ROLLUPS).map(addRecorded).join(',\n')}
+${isWatched ? `,\n${touchRecorded(`made_${ROLLUPS.customerUsageDays.table}`)}` : ''}
 SELECT
   (SELECT count(*)::int FROM recorded) AS recorded,
   ARRAY(SELECT ARRAY[id, holder]::text[] FROM held WHERE holder <> id) AS held,
   ARRAY(SELECT id::text FROM input WHERE key_hash IS NOT NULL
         AND id NOT IN (SELECT event_id FROM keyed) AND id NOT IN (SELECT id FROM held)) AS unsettled`;
 
-/** A batch without events of meters that name keys pays nothing for those that do: it has a statement of its own. */
-const RECORD = { name: 'record', text: recordStatement(false) };
-const RECORD_GROUPS = { name: 'record-groups', text: recordStatement(true) };
+/**
+ * A batch without events of meters that name keys pays nothing for those that do, nor one without organizations that have alerts for
+ * those: it has a statement of its own.
+ */
+const RECORD = { name: 'record', text: recordStatement({ hasGroups: false, isWatched: false }) };
+const RECORD_GROUPS = { name: 'record-groups', text: recordStatement({ hasGroups: true, isWatched: false }) };
+const RECORD_WATCHED = { name: 'record-watched', text: recordStatement({ hasGroups: false, isWatched: true }) };
+const RECORD_GROUPS_WATCHED = {
+  name: 'record-groups-watched',
+  text: recordStatement({ hasGroups: true, isWatched: true }),
+};
 
 interface RecordRow {
   recorded: number;
@@ -198,11 +210,14 @@ export async function recordOnce<Event extends RecordableEvent>(
   connection: Pick<pg.ClientBase, 'query'>,
   events: readonly Event[],
 ): Promise<RecordedOnce<Event>> {
-  const { version, ofMeter } = knownMetadataKeys(pool);
+  const { version, ofMeter, watched } = knownForRecording(pool);
   const hasGroups = ofMeter.size > 0 && events.some(({ event }) => ofMeter.has(event.meter_id));
+  const isWatched = watched.size > 0 && events.some(({ event }) => watched.has(event.organization_id));
   const values = [...columnsOf(events), version];
   if (hasGroups) values.push(textArray(events.map(({ event }) => ofMeter.get(event.meter_id) ?? null)));
-  const { rows } = await connection.query<RecordRow>({ ...(hasGroups ? RECORD_GROUPS : RECORD), values });
+  const plain = isWatched ? RECORD_WATCHED : RECORD;
+  const grouped = isWatched ? RECORD_GROUPS_WATCHED : RECORD_GROUPS;
+  const { rows } = await connection.query<RecordRow>({ ...(hasGroups ? grouped : plain), values });
   const [row] = rows;
   if (row === undefined) throw new Error('the record statement returns one row, and returned none');
   const { recorded, held, unsettled } = row;
@@ -224,7 +239,7 @@ export async function whileRetried<Value>(pool: pg.Pool, attempt: () => Promise<
     try {
       return await attempt();
     } catch (error) {
-      if (areKeysOld(error)) await learnMetadataKeys(pool);
+      if (isKnowledgeOld(error)) await learnForRecording(pool);
       else if (!isMisrouted(error)) throw error;
     }
   }

@@ -1,6 +1,7 @@
 import type { Interval } from '@weir/rating/periods';
 import type { AggregationType, MeterStatus } from '@weir/shared/meter';
 import type { ColumnType, Generated, Selectable } from 'kysely';
+import type { AlertTables } from './alerts/alert-tables.ts';
 import type { Party } from './billing/parties.ts';
 import type { BillingTables } from './billing/tables.ts';
 import type { WebhookTables } from './webhooks/webhook-tables.ts';
@@ -302,7 +303,7 @@ interface Reconciliations {
 }
 
 /** The tables that admins and receipts read through kysely. Rollups are read and written in SQL only, as `rollups.ts` has them. */
-export interface Tables extends BillingTables, WebhookTables {
+export interface Tables extends AlertTables, BillingTables, WebhookTables {
   organizations: Organizations;
   users: Users;
   sessions: Sessions;

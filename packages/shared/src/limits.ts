@@ -124,6 +124,13 @@ export const LIMIT_TABLE = {
     of: 'webhook endpoints of an organization',
     why: 'each event is sent to each of them',
   },
+  alerts: {
+    under: 'Things',
+    max: 100,
+    of: 'alerts of an organization',
+    why: 'each change of usage is held against all of them',
+  },
+  thresholds: { under: 'Things', max: 20, of: 'thresholds of an alert', why: 'each is told once for each customer' },
   widgetMeters: { under: 'Things', max: 100, of: 'meters that a widget shows', why: 'more than anybody looks at' },
   finalizedAtOnce: { under: 'Things', max: 100, of: 'drafts that one request finalizes', why: 'as many as a page has' },
   serviceAccounts: {

@@ -106,6 +106,13 @@ export async function furnish(weir: Weir): Promise<Furnished> {
   await call('POST', `/invoices/${open.id}/finalize`);
   const endpoint = await call('POST', '/webhook-endpoints', { url: 'https://example.com/weir' });
   await call('POST', `/webhook-endpoints/${endpoint.id}/test`);
+  const alert = await call('POST', '/alerts', {
+    name: 'Nearly used up',
+    meter_id: tokens.meter_id,
+    thresholds: [1000, 5000],
+  });
+  const crossed = async () => (await call('GET', `/alerts/${alert.id}/crossings`)).data;
+  await until(async () => (await crossed()).length > 0, 'the alert has looked at what is there');
   const invited = await call('POST', '/invitations', { email: 'ada@example.com', role: 'viewer' });
   const account = await call('POST', '/service-accounts', { name: 'Provisioning', role: 'biller' });
   const expires_at = new Date(Date.now() + 90 * DAY_MS).toISOString();
@@ -139,6 +146,8 @@ export async function furnish(weir: Weir): Promise<Furnished> {
       'api-keys': '/api-keys',
       'service-accounts': '/service-accounts',
       'service-account': `/service-accounts/${account.id}`,
+      alerts: '/alerts',
+      alert: `/alerts/${alert.id}`,
       webhooks: '/webhooks',
       'webhook-endpoint': `/webhooks/${endpoint.id}`,
       settings: '/settings',

@@ -77,6 +77,7 @@ const lined = { id: fc.constant(idOf('lined-invoice', 0)), line_id: fc.constant(
 const ends = fc.constantFrom('2026-01-31', '2026-01-31T09:30:00Z', '2026-02-01T00:00:00.5+05:45');
 
 const webhookUrl = fc.constantFrom('https://example.com/weir', 'https://example.com:8443/?a=b', 'https://1.1.1.1');
+const rising = fc.constantFrom<Value>([100], ['0.5', '1'], ['100', '1000.5', '9'.repeat(32)]);
 const replayed = fc.oneof(ends, fc.constantFrom(1, 4711));
 
 const date = fc.constantFrom('2026-01-31', '2026-02-01');
@@ -155,6 +156,8 @@ const MEANINGS_OF: Record<string, Meanings> = {
     ...issued,
     cursor: fc.uuid().map((id) => `2026-02-01.${id}.3`),
   },
+  'post /api/v1/alerts': { thresholds: rising, subscription_amount: fc.constant(false) },
+  'patch /api/v1/alerts/{id}': { thresholds: rising },
   'post /api/v1/webhook-endpoints': { url: webhookUrl },
   'patch /api/v1/webhook-endpoints/{id}': { url: webhookUrl },
   'post /api/v1/webhook-endpoints/{id}/replay': { from: replayed, to: replayed },

@@ -191,7 +191,10 @@ function makers(weir: Weir, admin: Organization, writeKey: string, poolOf: PoolO
     else if (kind === 'invoices' || INVOICED.flat().includes(kind)) await createInvoiced(kind);
     else if (kind.startsWith('planned-')) await createPlanned();
     else if (kind.startsWith('priced-')) await createPriced();
-    else if (kind === 'webhook-endpoints' || kind === 'deliveries') await createEndpoint();
+    else if (kind === 'alerts') {
+      const { id: meter_id } = await admin.createMeter('SUM');
+      poolOf(kind).push(await post(kind, { name: 'Alert', meter_id, thresholds: [1000] }));
+    } else if (kind === 'webhook-endpoints' || kind === 'deliveries') await createEndpoint();
     else if (kind === 'credits') {
       await create('customers');
       const credit = { amount: '5', currency: 'EUR' };

@@ -37,6 +37,12 @@ describe('a number under one of the names becomes the decimal that was sent', ()
     });
   });
 
+  test('in a list', () => {
+    expect(read('{"price": [1.0, 123456789012345.123456789012345678 , "0.10", 1e2, null]}')).toEqual({
+      price: ['1', '123456789012345.123456789012345678', '0.10', '100', null],
+    });
+  });
+
   test('with an exponent or a length that no schema takes it stays as it was sent', () => {
     expect(read('{"price":1e400}')).toEqual({ price: '1e400' });
     expect(read('{"price":1e-999999999999}')).toEqual({ price: '1e-999999999999' });
@@ -49,7 +55,7 @@ test('everything else is left as it is: numbers of other names, texts, lists, an
   for (const text of [
     '{"other":1.50}',
     '{"price":"1.50"}',
-    '{"price":[1.50]}',
+    '{"price":[[1.50], {"other": 1.50}]}',
     '{"price":null}',
     '[1.50]',
     '1.50',

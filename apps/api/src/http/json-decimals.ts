@@ -11,8 +11,8 @@ const LEVELS_MAX = 5;
 const LITERAL_CHARACTERS_MAX = 100;
 
 /**
- * Puts text in the place of numbers: for every member of one of these names whose value is a number the plain decimal of what
- * was sent, so that its schema gets a text whether a number or a text was sent. `value` is what JSON.parse made of the text from
+ * Puts text in the place of numbers: for every member of one of these names whose value is a number, or a list of them, the plain
+ * decimal of what was sent, so that its schema gets a text whether a number or a text was sent. `value` is what JSON.parse made of the text from
  * `at` on, and is changed. Refuses an object with a key that stands there twice.
  */
 export function putDecimals(
@@ -35,8 +35,16 @@ export function putDecimals(
     const member = members[key];
     const from = starts[index] ?? start;
     if (typeof member === 'number' && names.has(key)) members[key] = decimalOf(text.slice(from, ends[index]));
+    else if (Array.isArray(member) && names.has(key)) members[key] = decimalsOf(member, text, from);
     else putDecimals(member, text, from, names, levels - 1);
   }
+}
+
+function decimalsOf(list: readonly unknown[], text: string, at: number): unknown[] {
+  const { starts = [], ends = [] } = itemsOf(text, at, list.length) ?? {};
+  return list.map((item, index) =>
+    typeof item === 'number' ? decimalOf(text.slice(starts[index], ends[index])) : item,
+  );
 }
 
 function decimalOf(literal: string): string {

@@ -58,6 +58,7 @@ export async function useOpenapi(
           name: 'Webhooks',
           description: 'Who is told of what happens in billing, and what came of it.',
         },
+        { name: 'Alerts', description: 'Thresholds of usage, and who has reached them.' },
         { name: 'Operations', description: 'For those who run Weir.' },
       ],
     },

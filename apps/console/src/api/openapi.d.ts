@@ -688,6 +688,48 @@ export interface paths {
          */
         post: operations["retryWebhookDelivery"];
     };
+    "/api/v1/alerts": {
+        /**
+         * List the alerts, newest first
+         * @description Who may: whoever is signed in, or a service account of any role.
+         */
+        get: operations["listAlerts"];
+        /**
+         * Be told when usage, or what it comes to, reaches a threshold
+         * @description Each threshold is crossed once for each customer (for an amount: each subscription) and period, and told as usage.threshold_reached by the feed and webhooks, within seconds of the 201 of the event. What is there already counts: a threshold that is passed when the alert is made is crossed in this period. Usage that is taken back and comes again crosses nothing twice. An organization has at most 100 alerts.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role biller or admin.
+         */
+        post: operations["createAlert"];
+    };
+    "/api/v1/alerts/{id}": {
+        /**
+         * Get an alert
+         * @description Who may: whoever is signed in, or a service account of any role.
+         */
+        get: operations["getAlert"];
+        /**
+         * Delete an alert
+         * @description With what it crossed. What the feed has told stays there.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role biller or admin.
+         */
+        delete: operations["deleteAlert"];
+        /**
+         * Change the name or the thresholds of an alert, or turn it off or on
+         * @description thresholds take the place of those that it has. What was crossed in a period stays crossed in it; one that is new and passed already is crossed now, and so is what was passed while the alert was off. What it watches stays: make another one for something else.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role biller or admin.
+         */
+        patch: operations["updateAlert"];
+    };
+    "/api/v1/alerts/{id}/crossings": {
+        /**
+         * Which thresholds of an alert were crossed, newest first
+         * @description Who may: whoever is signed in, or a service account of any role.
+         */
+        get: operations["listAlertCrossings"];
+    };
     "/api/v1/billing/unbilled-usage": {
         /**
          * Usage of priced meters in a month that no charge bills, most events first
@@ -1169,6 +1211,10 @@ export interface webhooks {
         /** usage.unpriced */
         post: operations["usageUnpriced"];
     };
+    "usage.threshold_reached": {
+        /** usage.threshold_reached */
+        post: operations["usageThresholdReached"];
+    };
     "webhook_endpoint.disabled": {
         /** webhook_endpoint.disabled */
         post: operations["webhookEndpointDisabled"];
@@ -1418,6 +1464,196 @@ export interface components {
             name: string;
             /** Format: date-time */
             created_at: string;
+        };
+        Charge: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            plan_id: string;
+            display_name: string;
+            /** @enum {string} */
+            status: "ACTIVE" | "INACTIVE";
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Periods that begin from here on are billed by it.
+             */
+            effective_from: string;
+            /** @description Periods that begin from here on are not. One in the future is where another charge takes its place. */
+            ended_at: string | null;
+            /** @description The charge whose place it takes. */
+            replaces: string | null;
+            /** @constant */
+            type: "FIXED";
+            meter_id: null;
+            /** @enum {string} */
+            timing: "in_advance" | "in_arrears";
+            /** @description A decimal. */
+            unit_price: string;
+        } | ({
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            plan_id: string;
+            display_name: string;
+            /** @enum {string} */
+            status: "ACTIVE" | "INACTIVE";
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Periods that begin from here on are billed by it.
+             */
+            effective_from: string;
+            /** @description Periods that begin from here on are not. One in the future is where another charge takes its place. */
+            ended_at: string | null;
+            /** @description The charge whose place it takes. */
+            replaces: string | null;
+            /** @constant */
+            type: "USAGE";
+            /** Format: uuid */
+            meter_id: string;
+            minimum_amount: string | null;
+            maximum_amount: string | null;
+            /** @constant */
+            model: "per_unit";
+            /** @description A decimal. */
+            unit_price: string;
+            included_units: string | null;
+        } | {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            plan_id: string;
+            display_name: string;
+            /** @enum {string} */
+            status: "ACTIVE" | "INACTIVE";
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Periods that begin from here on are billed by it.
+             */
+            effective_from: string;
+            /** @description Periods that begin from here on are not. One in the future is where another charge takes its place. */
+            ended_at: string | null;
+            /** @description The charge whose place it takes. */
+            replaces: string | null;
+            /** @constant */
+            type: "USAGE";
+            /** Format: uuid */
+            meter_id: string;
+            minimum_amount: string | null;
+            maximum_amount: string | null;
+            /** @enum {string} */
+            model: "graduated" | "volume";
+            tiers: {
+                up_to: string | null;
+                /** @description A decimal. */
+                unit_price: string;
+                /** @description A decimal. */
+                flat_fee: string;
+            }[];
+        } | {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            plan_id: string;
+            display_name: string;
+            /** @enum {string} */
+            status: "ACTIVE" | "INACTIVE";
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Periods that begin from here on are billed by it.
+             */
+            effective_from: string;
+            /** @description Periods that begin from here on are not. One in the future is where another charge takes its place. */
+            ended_at: string | null;
+            /** @description The charge whose place it takes. */
+            replaces: string | null;
+            /** @constant */
+            type: "USAGE";
+            /** Format: uuid */
+            meter_id: string;
+            minimum_amount: string | null;
+            maximum_amount: string | null;
+            /** @constant */
+            model: "package";
+            /** @description A decimal. */
+            unit_price: string;
+            /** @description A decimal. */
+            package_size: string;
+            included_units: string | null;
+        } | {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            plan_id: string;
+            display_name: string;
+            /** @enum {string} */
+            status: "ACTIVE" | "INACTIVE";
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Periods that begin from here on are billed by it.
+             */
+            effective_from: string;
+            /** @description Periods that begin from here on are not. One in the future is where another charge takes its place. */
+            ended_at: string | null;
+            /** @description The charge whose place it takes. */
+            replaces: string | null;
+            /** @constant */
+            type: "USAGE";
+            /** Format: uuid */
+            meter_id: string;
+            minimum_amount: string | null;
+            maximum_amount: string | null;
+            /** @constant */
+            model: "percentage";
+            /** @description A decimal. */
+            rate: string;
+            fixed_amount: string | null;
+            included_units: string | null;
+        });
+        Alert: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @description Null: it watches what open periods come to. */
+            meter_id: string | null;
+            subscription_amount: boolean;
+            /** @description Null: all customers. */
+            customer_id: string | null;
+            thresholds: string[];
+            /** @enum {string} */
+            status: "ACTIVE" | "DISABLED";
+            /** Format: date-time */
+            created_at: string;
+        };
+        AlertCrossing: {
+            /** Format: uuid */
+            id: string;
+            customer_external_id: string;
+            /** @description Null, like the name, where usage came in for a customer that has no record. */
+            customer_id: string | null;
+            customer_name: string | null;
+            /** @description Whose period it is. Null: a month of the calendar. */
+            subscription_id: string | null;
+            /** @description Of an amount. Null: usage. */
+            currency: string | null;
+            /** Format: date-time */
+            period_start: string;
+            /** Format: date-time */
+            period_end: string;
+            threshold: string;
+            /** @description What it had come to when it was seen, which is a moment later. */
+            value: string;
+            /** Format: date-time */
+            crossed_at: string;
         };
         Party: {
             legal_name: string | null;
@@ -1979,160 +2215,6 @@ export interface components {
             quantity: string;
             amount: string;
         };
-        Charge: {
-            /** Format: uuid */
-            id: string;
-            /** Format: uuid */
-            plan_id: string;
-            display_name: string;
-            /** @enum {string} */
-            status: "ACTIVE" | "INACTIVE";
-            /** Format: date-time */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description Periods that begin from here on are billed by it.
-             */
-            effective_from: string;
-            /** @description Periods that begin from here on are not. One in the future is where another charge takes its place. */
-            ended_at: string | null;
-            /** @description The charge whose place it takes. */
-            replaces: string | null;
-            /** @constant */
-            type: "FIXED";
-            meter_id: null;
-            /** @enum {string} */
-            timing: "in_advance" | "in_arrears";
-            /** @description A decimal. */
-            unit_price: string;
-        } | ({
-            /** Format: uuid */
-            id: string;
-            /** Format: uuid */
-            plan_id: string;
-            display_name: string;
-            /** @enum {string} */
-            status: "ACTIVE" | "INACTIVE";
-            /** Format: date-time */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description Periods that begin from here on are billed by it.
-             */
-            effective_from: string;
-            /** @description Periods that begin from here on are not. One in the future is where another charge takes its place. */
-            ended_at: string | null;
-            /** @description The charge whose place it takes. */
-            replaces: string | null;
-            /** @constant */
-            type: "USAGE";
-            /** Format: uuid */
-            meter_id: string;
-            minimum_amount: string | null;
-            maximum_amount: string | null;
-            /** @constant */
-            model: "per_unit";
-            /** @description A decimal. */
-            unit_price: string;
-            included_units: string | null;
-        } | {
-            /** Format: uuid */
-            id: string;
-            /** Format: uuid */
-            plan_id: string;
-            display_name: string;
-            /** @enum {string} */
-            status: "ACTIVE" | "INACTIVE";
-            /** Format: date-time */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description Periods that begin from here on are billed by it.
-             */
-            effective_from: string;
-            /** @description Periods that begin from here on are not. One in the future is where another charge takes its place. */
-            ended_at: string | null;
-            /** @description The charge whose place it takes. */
-            replaces: string | null;
-            /** @constant */
-            type: "USAGE";
-            /** Format: uuid */
-            meter_id: string;
-            minimum_amount: string | null;
-            maximum_amount: string | null;
-            /** @enum {string} */
-            model: "graduated" | "volume";
-            tiers: {
-                up_to: string | null;
-                /** @description A decimal. */
-                unit_price: string;
-                /** @description A decimal. */
-                flat_fee: string;
-            }[];
-        } | {
-            /** Format: uuid */
-            id: string;
-            /** Format: uuid */
-            plan_id: string;
-            display_name: string;
-            /** @enum {string} */
-            status: "ACTIVE" | "INACTIVE";
-            /** Format: date-time */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description Periods that begin from here on are billed by it.
-             */
-            effective_from: string;
-            /** @description Periods that begin from here on are not. One in the future is where another charge takes its place. */
-            ended_at: string | null;
-            /** @description The charge whose place it takes. */
-            replaces: string | null;
-            /** @constant */
-            type: "USAGE";
-            /** Format: uuid */
-            meter_id: string;
-            minimum_amount: string | null;
-            maximum_amount: string | null;
-            /** @constant */
-            model: "package";
-            /** @description A decimal. */
-            unit_price: string;
-            /** @description A decimal. */
-            package_size: string;
-            included_units: string | null;
-        } | {
-            /** Format: uuid */
-            id: string;
-            /** Format: uuid */
-            plan_id: string;
-            display_name: string;
-            /** @enum {string} */
-            status: "ACTIVE" | "INACTIVE";
-            /** Format: date-time */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description Periods that begin from here on are billed by it.
-             */
-            effective_from: string;
-            /** @description Periods that begin from here on are not. One in the future is where another charge takes its place. */
-            ended_at: string | null;
-            /** @description The charge whose place it takes. */
-            replaces: string | null;
-            /** @constant */
-            type: "USAGE";
-            /** Format: uuid */
-            meter_id: string;
-            minimum_amount: string | null;
-            maximum_amount: string | null;
-            /** @constant */
-            model: "percentage";
-            /** @description A decimal. */
-            rate: string;
-            fixed_amount: string | null;
-            included_units: string | null;
-        });
         Credit: {
             /** Format: uuid */
             id: string;
@@ -2268,7 +2350,7 @@ export interface components {
             /** @description Counts from 1, without a gap. */
             sequence: number;
             /** @enum {string} */
-            type: "invoice.created" | "invoice.finalized" | "invoice.payment_recorded" | "invoice.paid" | "invoice.payment_taken_back" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "webhook_endpoint.disabled";
+            type: "invoice.created" | "invoice.finalized" | "invoice.payment_recorded" | "invoice.paid" | "invoice.payment_taken_back" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "usage.threshold_reached" | "webhook_endpoint.disabled";
             /** Format: date-time */
             created_at: string;
             /** @description user: and the id of a user, service_account: and the id of one, or weir. */
@@ -2785,7 +2867,7 @@ export interface components {
             /** Format: uuid */
             endpoint_id: string;
             /** @enum {string} */
-            type: "invoice.created" | "invoice.finalized" | "invoice.payment_recorded" | "invoice.paid" | "invoice.payment_taken_back" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "webhook_endpoint.disabled" | "webhook.test";
+            type: "invoice.created" | "invoice.finalized" | "invoice.payment_recorded" | "invoice.paid" | "invoice.payment_taken_back" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "usage.threshold_reached" | "webhook_endpoint.disabled" | "webhook.test";
             /** @description Of the event in the feed. Null: a test. */
             sequence: number | null;
             /** @enum {string} */
@@ -2805,7 +2887,7 @@ export interface components {
             id: string;
             url: string;
             /** @description Null: all. */
-            event_types: ("invoice.created" | "invoice.finalized" | "invoice.payment_recorded" | "invoice.paid" | "invoice.payment_taken_back" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "webhook_endpoint.disabled")[] | null;
+            event_types: ("invoice.created" | "invoice.finalized" | "invoice.payment_recorded" | "invoice.paid" | "invoice.payment_taken_back" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "usage.threshold_reached" | "webhook_endpoint.disabled")[] | null;
             /** @enum {string} */
             status: "ACTIVE" | "DISABLED";
             /** @description Why Weir turned it off: three days without a success, or an answer of 410. */
@@ -2829,7 +2911,7 @@ export interface components {
             id: string;
             url: string;
             /** @description Null: all. */
-            event_types: ("invoice.created" | "invoice.finalized" | "invoice.payment_recorded" | "invoice.paid" | "invoice.payment_taken_back" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "webhook_endpoint.disabled")[] | null;
+            event_types: ("invoice.created" | "invoice.finalized" | "invoice.payment_recorded" | "invoice.paid" | "invoice.payment_taken_back" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "usage.threshold_reached" | "webhook_endpoint.disabled")[] | null;
             /** @enum {string} */
             status: "ACTIVE" | "DISABLED";
             /** @description Why Weir turned it off: three days without a success, or an answer of 410. */
@@ -5042,7 +5124,7 @@ export interface operations {
                      * @description Only events of these types. Null: all, also those that later versions add.
                      * @default null
                      */
-                    event_types?: ("invoice.created" | "invoice.finalized" | "invoice.payment_recorded" | "invoice.paid" | "invoice.payment_taken_back" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "webhook_endpoint.disabled")[] | null;
+                    event_types?: ("invoice.created" | "invoice.finalized" | "invoice.payment_recorded" | "invoice.paid" | "invoice.payment_taken_back" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "usage.threshold_reached" | "webhook_endpoint.disabled")[] | null;
                 };
             };
         };
@@ -5100,7 +5182,7 @@ export interface operations {
                      */
                     url?: string;
                     /** @description Only events of these types. Null: all, also those that later versions add. */
-                    event_types?: ("invoice.created" | "invoice.finalized" | "invoice.payment_recorded" | "invoice.paid" | "invoice.payment_taken_back" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "webhook_endpoint.disabled")[] | null;
+                    event_types?: ("invoice.created" | "invoice.finalized" | "invoice.payment_recorded" | "invoice.paid" | "invoice.payment_taken_back" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "usage.threshold_reached" | "webhook_endpoint.disabled")[] | null;
                     /** @enum {string} */
                     status?: "ACTIVE" | "DISABLED";
                 };
@@ -5210,6 +5292,142 @@ export interface operations {
             200: {
                 content: {
                     "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    listAlerts: {
+        parameters: {
+            query?: {
+                /** @description Pages count from 1. */
+                page?: number;
+                page_size?: number;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Alert"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    createAlert: {
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                    /**
+                     * Format: uuid
+                     * @description Its usage in the billing period of the customer, or in the month where there is none.
+                     */
+                    meter_id?: string;
+                    /**
+                     * @description In place of meter_id: what the usage of the open period of each subscription comes to.
+                     * @default false
+                     */
+                    subscription_amount?: boolean;
+                    /**
+                     * Format: uuid
+                     * @description Missing: all customers, also those to come.
+                     */
+                    customer_id?: string;
+                    /** @description Each above the one before it, as numbers or as texts, taken exactly as sent. */
+                    thresholds: (number | string)[];
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                content: {
+                    "application/json": components["schemas"]["Alert"];
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    getAlert: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                content: {
+                    "application/json": components["schemas"]["Alert"];
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    deleteAlert: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            /** @description Done; there is nothing more to say. */
+            204: {
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    updateAlert: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name?: string;
+                    /** @description Each above the one before it, as numbers or as texts, taken exactly as sent. */
+                    thresholds?: (number | string)[];
+                    /** @enum {string} */
+                    status?: "ACTIVE" | "DISABLED";
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                content: {
+                    "application/json": components["schemas"]["Alert"];
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    listAlertCrossings: {
+        parameters: {
+            query?: {
+                /** @description Pages count from 1. */
+                page?: number;
+                page_size?: number;
+            };
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AlertCrossing"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
                 };
             };
             default: components["responses"]["Refusal"];
@@ -7349,6 +7567,67 @@ export interface operations {
                         day: string;
                         events: number;
                         customers: number;
+                        /** @description Of the event in the feed: receivers order by it. */
+                        sequence: number;
+                        /** @description Who did it: a user, a service account, or weir. */
+                        actor: string;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                } & {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description It is delivered. Any other answer has it sent again. */
+            "2XX": {
+            };
+        };
+    };
+    usageThresholdReached: {
+        parameters: {
+            header: {
+                /** @description The same each time that it is sent. */
+                "webhook-id": string;
+                /** @description When it was sent, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description One or two, separated by a space: v1, and base64 of HMAC-SHA256 of id.timestamp.body. */
+                "webhook-signature": string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @constant */
+                    type: "usage.threshold_reached";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /**
+                         * Format: uuid
+                         * @description Of the crossing.
+                         */
+                        id: string;
+                        /** Format: uuid */
+                        alert_id: string;
+                        /** @description Of the alert. */
+                        name: string;
+                        customer_id: string | null;
+                        customer_external_id: string;
+                        /** @description Null: an amount was reached. */
+                        meter_id: string | null;
+                        /** @description Whose period it is. Null: a month of the calendar. */
+                        subscription_id: string | null;
+                        /** @description Of an amount. */
+                        currency: string | null;
+                        /** Format: date-time */
+                        period_start: string;
+                        /** Format: date-time */
+                        period_end: string;
+                        threshold: string;
+                        /** @description What it had come to when it was seen. */
+                        value: string;
                         /** @description Of the event in the feed: receivers order by it. */
                         sequence: number;
                         /** @description Who did it: a user, a service account, or weir. */

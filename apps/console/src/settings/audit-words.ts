@@ -84,6 +84,7 @@ const PAGES: Record<string, string> = {
   meter: '/meters',
   service_account: '/service-accounts',
   webhook_endpoint: '/webhooks',
+  alert: '/alerts',
 };
 
 /** Where a thing stands that belongs to another one, which the entry names. */

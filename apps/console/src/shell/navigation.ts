@@ -16,6 +16,7 @@ export const DESTINATIONS: { group: string | undefined; pages: readonly Destinat
       { to: '/', label: 'Home', icon: 'home', key: 'h' },
       { to: '/usage', label: 'Usage', icon: 'usage', key: 'u' },
       { to: '/events', label: 'Events', icon: 'events', key: 'e' },
+      { to: '/alerts', label: 'Alerts', icon: 'alerts', key: 'l' },
     ],
   },
   {

@@ -22,6 +22,7 @@ const TYPES: Record<EventType, true> = {
   'credit.granted': true,
   'credit.voided': true,
   'usage.unpriced': true,
+  'usage.threshold_reached': true,
   'webhook_endpoint.disabled': true,
 };
 

@@ -13,10 +13,11 @@ import { newId } from '@weir/shared/ids';
 import { countsValues, type AggregationType } from '@weir/shared/meter';
 import { CompiledQuery, sql } from 'kysely';
 import pg from 'pg';
+import { touchUsage } from '../alerts/touched-usage.ts';
 import { plainArray, textArray } from '../array-text.ts';
 import type { Database, Queries } from '../database.ts';
 import { EVENT_JSON } from '../event-json.ts';
-import { announceMetadataKeys } from '../metadata-keys.ts';
+import { announceChange } from '../known-for-recording.ts';
 import { findMoveInTheWay } from '../moves/usage-moves.ts';
 import { countAccepted } from '../record-directly.ts';
 import { recordOnce, whileRetried } from '../record.ts';
@@ -143,8 +144,13 @@ export async function correctEvents(
     valuesGone += row?.gone ?? 0;
   }
   await run(INSERT_LATE, [organizationId, plainArray(ids), closed.number, closed.until]);
+  await touchUsage(
+    transaction,
+    organizationId,
+    events.map(({ event }) => ({ customerExternalId: event.customer_external_id, meterId: event.meter_id })),
+  );
   await record(pool, transaction, fresh, found);
-  if (valuesGone > 0) await announceMetadataKeys(transaction);
+  if (valuesGone > 0) await announceChange(transaction);
   return { outcome: 'corrected', corrections };
 }
 

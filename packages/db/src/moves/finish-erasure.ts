@@ -19,7 +19,8 @@ const ERASED = '[erased]';
 export async function finishErasure({ kysely }: Database, move: RunningMove): Promise<void> {
   await eraseRejected(kysely, move);
   await eraseDuplicates(kysely, move);
-  if (move.customer_id !== null) await eraseFeed(kysely, move, move.customer_id);
+  await eraseCrossings(kysely, move);
+  await eraseFeed(kysely, move);
   await eraseAudit(kysely, move);
   await eraseKeptAnswers(kysely, move);
   await kysely.transaction().execute((transaction) => finish(transaction, move));
@@ -72,12 +73,34 @@ async function eraseDuplicates(db: Queries, move: RunningMove): Promise<void> {
   });
 }
 
-/** The ids that the organization gave to its subscriptions may be made of names. */
-async function eraseFeed(db: Queries, { organization_id }: RunningMove, customerId: string): Promise<void> {
+async function eraseCrossings(db: Queries, move: RunningMove): Promise<void> {
+  const { organization_id, from_external_id, to_external_id } = move;
+  await eachPage(async (after) => {
+    const { rows } = await sql<{ id: string }>`
+      WITH page AS MATERIALIZED (
+        SELECT id, customer_external_id FROM alert_crossings
+        WHERE organization_id = ${organization_id}::uuid AND id > ${after}::uuid ORDER BY id LIMIT ${ROWS_MAX}
+      ), written AS (
+        UPDATE alert_crossings AS crossings SET customer_external_id = ${to_external_id} FROM page
+        WHERE crossings.organization_id = ${organization_id}::uuid AND crossings.id = page.id
+          AND page.customer_external_id = ${from_external_id}::text
+      )
+      SELECT id FROM page`.execute(db);
+    return rows;
+  });
+}
+
+/** The ids that the organization gave to its subscriptions may be made of names, and crossings of alerts name whose they are. */
+async function eraseFeed(db: Queries, move: RunningMove): Promise<void> {
+  const { organization_id, customer_id, from_external_id, to_external_id } = move;
   for (let after = 0; ; after += ROWS_MAX) {
+    const page = sql`organization_id = ${organization_id}::uuid AND sequence > ${after} AND sequence <= ${after + ROWS_MAX}`;
     await sql`UPDATE billing_events SET data = data || '{"external_id": null}'
-      WHERE organization_id = ${organization_id}::uuid AND sequence > ${after} AND sequence <= ${after + ROWS_MAX}
-        AND data ->> 'customer_id' = ${customerId}::text AND data ->> 'external_id' IS NOT NULL`.execute(db);
+      WHERE ${page} AND data ->> 'customer_id' = ${customer_id}::text AND data ->> 'external_id' IS NOT NULL`.execute(
+      db,
+    );
+    await sql`UPDATE billing_events SET data = data || jsonb_build_object('customer_external_id', ${to_external_id}::text)
+      WHERE ${page} AND data ->> 'customer_external_id' = ${from_external_id}::text`.execute(db);
     const { rows } = await sql`SELECT FROM billing_events
       WHERE organization_id = ${organization_id}::uuid AND sequence > ${after + ROWS_MAX} LIMIT 1`.execute(db);
     if (rows.length === 0) return;
@@ -165,6 +188,7 @@ async function finish(transaction: Queries, move: RunningMove): Promise<void> {
   await sql`UPDATE subscriptions SET customer_external_id = ${to_external_id}, external_id = NULL, cancel_reason = NULL
     WHERE ${own} AND ${former}`.execute(transaction);
   await sql`DELETE FROM widget_tokens WHERE ${own} AND ${former}`.execute(transaction);
+  await sql`DELETE FROM touched_usage WHERE ${own} AND ${former}`.execute(transaction);
   if (customer_id !== null) {
     await sql`UPDATE credit_grants SET external_id = NULL, note = NULL WHERE ${own} AND customer_id = ${customer_id}::uuid`.execute(
       transaction,

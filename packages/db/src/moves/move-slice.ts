@@ -12,6 +12,7 @@
 
 import { type AggregationType, countsValues } from '@weir/shared/meter';
 import type pg from 'pg';
+import { TOUCH, touchValues } from '../alerts/touched-usage.ts';
 import { addTo, BEGINNING, columnsOf, keyOf, ROLLUPS, rowsOfEvents, rowsOfFiner, type Rollup } from '../rollups.ts';
 import { everInStream, IS_VOID, own, quartersOf } from '../usage/usage-rows.ts';
 import type { RunningMove } from './usage-moves.ts';
@@ -225,6 +226,8 @@ export async function moveHours(pool: pg.Pool, move: RunningMove, meterId: strin
         await run(takeValues(rollup), slice);
       }
     }
+    if (!isErased)
+      await run(TOUCH, touchValues(move.organization_id, [{ customerExternalId: move.to_external_id, meterId }]));
     await run('UPDATE usage_moves SET events = events + $3::bigint WHERE organization_id = $1 AND id = $2', [
       move.organization_id,
       move.id,

@@ -6,8 +6,8 @@
 
 import { sql } from 'kysely';
 import type pg from 'pg';
-import type { Database, Queries } from '../database.ts';
-import { announceMetadataKeys } from '../metadata-keys.ts';
+import type { Database } from '../database.ts';
+import { makeRecordersLookAgain } from '../known-for-recording.ts';
 import { ROLLUPS } from '../rollups.ts';
 import { finishErasure } from './finish-erasure.ts';
 import { moveHours, nextHours, repairValues } from './move-slice.ts';
@@ -58,7 +58,8 @@ async function goOn(
     await sql`UPDATE usage_moves SET moved_at = now()
       WHERE organization_id = ${move.organization_id}::uuid AND id = ${move.id}::uuid`.execute(kysely);
   }
-  await makeRecordersLookAgain(kysely, move.organization_id);
+  // From here on no statement records that began before what was moved was committed.
+  await kysely.transaction().execute((transaction) => makeRecordersLookAgain(transaction, move.organization_id));
   const isWhole = await eachSlice(pool, move, async (meterId, hours) =>
     (await repairValues(pool, move, meterId, hours)) ? 'done' : 'busy',
   );
@@ -112,19 +113,4 @@ async function eachSliceOf(
     if (slice !== 'done') return slice;
     after = last;
   }
-}
-
-/** Longer than any record statement takes. One that hangs holds this off, and with it what is recorded after it. */
-const LOCK_WAIT_MS_MAX = 3_000;
-
-/**
- * From here on no statement records that began before what was moved was committed: those under way have committed when the lock is
- * granted, and those that wait for it learn that the keys of meters have a new version, and begin again.
- */
-async function makeRecordersLookAgain(db: Queries, organizationId: string): Promise<void> {
-  await db.transaction().execute(async (transaction) => {
-    await sql`SELECT set_config('lock_timeout', ${String(LOCK_WAIT_MS_MAX)}, true)`.execute(transaction);
-    await sql`SELECT pg_advisory_xact_lock(20002, closing_slot(${organizationId}::uuid))`.execute(transaction);
-    await announceMetadataKeys(transaction);
-  });
 }

@@ -19,6 +19,7 @@ import { microsOfText, type Micros } from '@weir/shared/instant';
 import type { Interval } from '@weir/rating/periods';
 import { newId } from '@weir/shared/ids';
 import { sql } from 'kysely';
+import { touchUsage } from '../../alerts/touched-usage.ts';
 import type { Queries } from '../../database.ts';
 import { billMeters, releaseMeters, type MeterClaim } from './billed-meters.ts';
 import { readDrafting } from '../drafting.ts';
@@ -85,6 +86,13 @@ export async function writePassages(
     passages.flatMap(({ invoices }) => invoices),
   );
   await billOpened(transaction, organizationId, passages);
+  // Usage may be there already: of a period long past, or from a clock that is ahead.
+  const opened = ofPassages(passages).map(({ subscription }) => subscription.customer_external_id);
+  await touchUsage(
+    transaction,
+    organizationId,
+    opened.map((customerExternalId) => ({ customerExternalId, meterId: null })),
+  );
   return passages.flatMap(({ events, invoices }) => {
     const drafts = invoices.map((invoice) => {
       return {

@@ -1,0 +1,102 @@
+import { SegmentedControl, TextInput } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { client, send, type Schema } from '../api/client.ts';
+import { invalidate } from '../api/queries.ts';
+import { FormDialog } from '../components/dialogs/form-dialog.tsx';
+import { useForm } from '../components/forms/form.tsx';
+import { CustomerSelect } from '../customers/customer-select.tsx';
+import { plainDecimal } from '../text/typed-text.ts';
+import { MeterSelect } from '../usage/meter-select.tsx';
+import { useMeters } from '../usage/meters.ts';
+
+type Alert = Schema<'Alert'>;
+
+interface AlertFormProps {
+  /** The one to change; without it a new one is made. */
+  alert?: Alert;
+  onSaved: (alert: Alert) => void;
+  onClose: () => void;
+}
+
+interface AlertValues {
+  name: string;
+  watched: 'usage' | 'amount';
+  meter_id: string | null;
+  customer_id: string | null;
+  /** As they are typed. */
+  thresholds: string;
+}
+
+/** What is typed, one threshold after the other; commas group thousands. */
+const thresholdsOf = (typed: string): string[] => typed.split(/\s+/).filter(Boolean).map(plainDecimal);
+
+export function AlertForm({ alert, onSaved, onClose }: AlertFormProps) {
+  const queries = useQueryClient();
+  const { data: meters = [] } = useMeters();
+  const form = useForm<AlertValues>({
+    ...(alert === undefined && { name: 'alert' }),
+    initial: {
+      name: alert?.name ?? '',
+      watched: 'usage',
+      meter_id: null,
+      customer_id: null,
+      thresholds: alert?.thresholds.join(' ') ?? '',
+    },
+    async onSubmit({ name, watched, meter_id, customer_id, thresholds: typed }) {
+      const own = { name: name.trim(), thresholds: thresholdsOf(typed) };
+      const what = watched === 'amount' ? { subscription_amount: true } : { ...(meter_id !== null && { meter_id }) };
+      const whose = customer_id !== null && { customer_id };
+      const saved =
+        alert === undefined
+          ? await send(client.POST('/api/v1/alerts', { body: { ...own, ...what, ...whose } }))
+          : await send(client.PATCH('/api/v1/alerts/{id}', { params: { path: { id: alert.id } }, body: own }));
+      await invalidate(queries, '/api/v1/alerts', '/api/v1/alerts/{id}');
+      onSaved(saved);
+    },
+  });
+  const { values } = form;
+  const isUsage = values.watched === 'usage';
+  return (
+    <FormDialog
+      title={alert === undefined ? 'New alert' : `Edit ${alert.name}`}
+      submitLabel={alert === undefined ? 'Create the alert' : 'Save'}
+      form={form}
+      onClose={onClose}
+    >
+      <TextInput label="Name" placeholder="Nearly used up" data-autofocus required {...form.field('name')} />
+      {alert === undefined && (
+        <>
+          <SegmentedControl
+            aria-label="Watches"
+            value={values.watched}
+            onChange={(watched) => form.set('watched', watched)}
+            data={[
+              { value: 'usage', label: 'Usage of a meter' },
+              { value: 'amount', label: 'Amount of the open period' },
+            ]}
+            fullWidth
+          />
+          {isUsage && (
+            <>
+              <MeterSelect
+                meters={meters}
+                value={values.meter_id}
+                onChange={(id) => form.set('meter_id', id)}
+                placeholder="Choose a meter"
+              />
+              {form.errorAt('meter_id') !== undefined && <p className="field-error">{form.errorAt('meter_id')}</p>}
+            </>
+          )}
+          <CustomerSelect label="Customer (empty: all)" {...form.field('customer_id')} />
+        </>
+      )}
+      <TextInput
+        label="Thresholds"
+        description="From low to high, with a space between them. Each is told once in a billing period."
+        placeholder="8,000 10,000"
+        required
+        {...form.field('thresholds')}
+      />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,48 @@
+// The tables of alerts, for kysely.
+
+import type { ColumnType, Generated } from 'kysely';
+import type { Time } from '../billing/tables.ts';
+
+/** What an alert is to do. */
+export type AlertStatus = 'ACTIVE' | 'DISABLED';
+
+interface Alerts {
+  organization_id: string;
+  id: string;
+  name: string;
+  meter_id: string | null;
+  customer_id: string | null;
+  thresholds: ColumnType<string, string[], string[]>;
+  status: Generated<AlertStatus | 'DELETED'>;
+  looked_after: ColumnType<string | null, string | null | undefined, string | null>;
+  look_asked_at: Time;
+  created_at: Time;
+}
+
+interface AlertCrossings {
+  organization_id: string;
+  id: string;
+  alert_id: string;
+  customer_external_id: string;
+  subscription_id: string | null;
+  currency: string | null;
+  period_start: Time;
+  period_end: Time;
+  threshold: string;
+  value: string;
+  crossed_at: Time;
+}
+
+interface TouchedUsage {
+  organization_id: string;
+  id: Generated<string>;
+  customer_external_id: string;
+  meter_id: string | null;
+  touched_at: Time;
+}
+
+export interface AlertTables {
+  alerts: Alerts;
+  alert_crossings: AlertCrossings;
+  touched_usage: TouchedUsage;
+}

@@ -1,0 +1,208 @@
+// Alerts, as admins see and change them. What crosses their thresholds is found by perform-alerts.ts.
+
+import { newId } from '@weir/shared/ids';
+import { sql } from 'kysely';
+import type { Queries } from '../database.ts';
+import { makeRecordersLookAgain } from '../known-for-recording.ts';
+import { selectPage, type Page, type PageOf } from '../page.ts';
+import type { AlertStatus } from './alert-tables.ts';
+
+export interface Alert {
+  id: string;
+  name: string;
+  /** Null: it watches what open periods come to. */
+  meter_id: string | null;
+  subscription_amount: boolean;
+  /** Null: all customers. */
+  customer_id: string | null;
+  /** Plain decimals, rising. */
+  thresholds: string[];
+  status: AlertStatus;
+  created_at: string;
+}
+
+export interface NewAlert {
+  name: string;
+  /** Null: what open periods come to. */
+  meter_id: string | null;
+  customer_id: string | null;
+  thresholds: string[];
+}
+
+/** The fields of an alert that a person changes. */
+export interface AlertChanges {
+  name?: string | undefined;
+  thresholds?: string[] | undefined;
+  status?: AlertStatus | undefined;
+}
+
+/** Holds others off who make an alert, until the transaction ends, and tells how many there are. */
+export async function countAlerts(transaction: Queries, organizationId: string): Promise<number> {
+  await sql`SELECT FROM organizations WHERE id = ${organizationId}::uuid FOR NO KEY UPDATE`.execute(transaction);
+  const { count } = await transaction
+    .selectFrom('alerts')
+    .select(({ fn }) => fn.countAll<string>().as('count'))
+    .where('organization_id', '=', organizationId)
+    .where('status', '<>', 'DELETED')
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/**
+ * Makes an alert, which also looks at what there is already. The last thing of a transaction: nothing is recorded of the organization
+ * from here to its end. Throws what Postgres says, also when it would have to wait for seconds.
+ */
+export async function insertAlert(transaction: Queries, organizationId: string, alert: NewAlert): Promise<Alert> {
+  const inserted = await transaction
+    .insertInto('alerts')
+    .values({ organization_id: organizationId, id: newId(), ...alert })
+    .returning(columns)
+    .executeTakeFirstOrThrow();
+  await makeRecordersLookAgain(transaction, organizationId);
+  return inserted;
+}
+
+/** Newest first. */
+export async function listAlerts(db: Queries, organizationId: string, page: Page): Promise<PageOf<Alert>> {
+  return await selectPage(visible(db, organizationId).orderBy('id', 'desc'), page);
+}
+
+export async function findAlert(db: Queries, organizationId: string, id: string): Promise<Alert | undefined> {
+  return await visible(db, organizationId).where('id', '=', id).executeTakeFirst();
+}
+
+/**
+ * Changes what is given, and returns the alert if there is such a one. With other thresholds, and turned on, it looks at what there is
+ * already, as a new one does. To be called as {@link insertAlert}.
+ */
+export async function updateAlert(
+  transaction: Queries,
+  organizationId: string,
+  id: string,
+  { name, thresholds, status }: AlertChanges,
+): Promise<Alert | undefined> {
+  const looks = thresholds !== undefined || status === 'ACTIVE';
+  const updated = await transaction
+    .updateTable('alerts')
+    .set({
+      ...(name !== undefined && { name }),
+      ...(thresholds !== undefined && { thresholds }),
+      ...(status !== undefined && { status }),
+      ...(looks && { looked_after: '', look_asked_at: sql<string>`billing_now()` }),
+    })
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .where('status', '<>', 'DELETED')
+    .returning(columns)
+    .executeTakeFirst();
+  if (updated !== undefined && status === 'ACTIVE') await makeRecordersLookAgain(transaction, organizationId);
+  return updated;
+}
+
+/** Nothing crosses it any more from here on, and nobody sees it; a worker deletes what it crossed. Returns whether there was one. */
+export async function deleteAlert(db: Queries, organizationId: string, id: string): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('alerts')
+    .set({ status: 'DELETED' })
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .where('status', '<>', 'DELETED')
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** The same for all that watch one customer. */
+export async function deleteAlertsOf(db: Queries, organizationId: string, customerId: string): Promise<void> {
+  await db
+    .updateTable('alerts')
+    .set({ status: 'DELETED' })
+    .where('organization_id', '=', organizationId)
+    .where('customer_id', '=', customerId)
+    .execute();
+}
+
+/** A threshold that was reached in a period. */
+export interface Crossing {
+  id: string;
+  customer_external_id: string;
+  /** Null, like the name, where usage came in for a customer that has no record. */
+  customer_id: string | null;
+  customer_name: string | null;
+  /** Whose period it is; null: a month of the calendar. */
+  subscription_id: string | null;
+  /** Of an amount; null: usage. */
+  currency: string | null;
+  period_start: string;
+  period_end: string;
+  threshold: string;
+  /** What it had come to when a worker saw it. */
+  value: string;
+  crossed_at: string;
+}
+
+/** Newest first; undefined where there is no such alert. */
+export async function listCrossings(
+  db: Queries,
+  organizationId: string,
+  alertId: string,
+  page: Page,
+): Promise<PageOf<Crossing> | undefined> {
+  if ((await findAlert(db, organizationId, alertId)) === undefined) return undefined;
+  const query = db
+    .selectFrom('alert_crossings')
+    .select([
+      'id',
+      'customer_external_id',
+      'subscription_id',
+      'currency',
+      'period_start',
+      'period_end',
+      'threshold',
+      'value',
+      'crossed_at',
+    ])
+    .where('organization_id', '=', organizationId)
+    .where('alert_id', '=', alertId)
+    .orderBy('id', 'desc');
+  const { rows, total } = await selectPage(query, page);
+  const ids = await findCustomers(db, organizationId, new Set(rows.map((row) => row.customer_external_id)));
+  return {
+    total,
+    rows: rows.map((row) => {
+      const customer = ids.get(row.customer_external_id);
+      return { ...row, customer_id: customer?.id ?? null, customer_name: customer?.name ?? null };
+    }),
+  };
+}
+
+/** The records of customers, by external id, where there are any. */
+export async function findCustomers(
+  db: Queries,
+  organizationId: string,
+  externalIds: ReadonlySet<string>,
+): Promise<Map<string, { id: string; name: string | null }>> {
+  const { rows } = await sql<{ external_id: string; id: string; name: string | null }>`
+    SELECT asked.external_id, found.id, found.name FROM unnest(${[...externalIds]}::text[]) AS asked (external_id)
+    CROSS JOIN LATERAL (
+      SELECT id, name FROM customers WHERE organization_id = ${organizationId}::uuid AND external_id = asked.external_id LIMIT 1
+    ) AS found`.execute(db);
+  return new Map(rows.map(({ external_id, ...customer }) => [external_id, customer]));
+}
+
+const columns = [
+  'id',
+  'name',
+  'meter_id',
+  sql<boolean>`meter_id IS NULL`.as('subscription_amount'),
+  'customer_id',
+  sql<string[]>`thresholds::text[]`.as('thresholds'),
+  sql<AlertStatus>`status`.as('status'),
+  'created_at',
+] as const;
+
+const visible = (db: Queries, organizationId: string) =>
+  db
+    .selectFrom('alerts')
+    .select(columns)
+    .where('organization_id', '=', organizationId)
+    .where('status', '<>', 'DELETED');

@@ -1,0 +1,141 @@
+// Which periods of customers alerts are held against: of a meter those of the subscription that bills it, or else of the newest one; a
+// month of the calendar where there is no subscription. A period that has just ended counts as well: its last events may have been in
+// the queue.
+
+import { addMonths, dateOf, firstInstantOfDate } from '@weir/rating/local-date';
+import { isoOf, microsOfText, type Micros } from '@weir/shared/instant';
+import { sql } from 'kysely';
+import type { Queries } from '../database.ts';
+
+/** For so long after its end a period is still looked at. Nothing waits in the queue for longer while Postgres is there. */
+const AFTER_END_HOURS = 24;
+
+/** As many periods as may have ended in that time, by the day, with some that were cut by a change. */
+const PERIODS_MAX = 8;
+
+export interface WatchedPeriod {
+  /** Null: a month of the calendar. */
+  subscription_id: string | null;
+  /** Null: a trial, or a month. */
+  cycle: number | null;
+  currency: string | null;
+  period_start: string;
+  period_end: string;
+}
+
+interface SubscribedPeriod extends WatchedPeriod {
+  subscription_id: string;
+  customer_external_id: string;
+  currency: string;
+  /** Whether the subscription goes on, also where its next period is not opened yet. */
+  is_live: boolean;
+}
+
+/** The periods of some customers. */
+export class WatchedPeriods {
+  readonly #ofCustomer = new Map<string, SubscribedPeriod[]>();
+  readonly #billing: ReadonlyMap<string, string>;
+  readonly #months: readonly WatchedPeriod[];
+
+  constructor(subscribed: readonly SubscribedPeriod[], billing: ReadonlyMap<string, string>, months: WatchedPeriod[]) {
+    for (const period of subscribed) {
+      const all = this.#ofCustomer.get(period.customer_external_id);
+      if (all === undefined) this.#ofCustomer.set(period.customer_external_id, [period]);
+      else all.push(period);
+    }
+    this.#billing = billing;
+    this.#months = months;
+  }
+
+  /** Those in which usage of a meter counts. */
+  ofMeter(customer: string, meterId: string): readonly WatchedPeriod[] {
+    const all = this.#ofCustomer.get(customer);
+    if (all === undefined) return this.#months;
+    const billing = this.#billing.get(`${meterId} ${customer}`);
+    const chosen = all.some((period) => period.subscription_id === billing) ? billing : all[0]?.subscription_id;
+    const own = all.filter((period) => period.subscription_id === chosen);
+    return own.some((period) => period.is_live) ? own : [...own, ...this.#months];
+  }
+
+  /** Those of all subscriptions, but for trials, which cost nothing. */
+  ofAmounts(customer: string): (SubscribedPeriod & { cycle: number })[] {
+    return (this.#ofCustomer.get(customer) ?? []).flatMap((period) =>
+      period.cycle === null ? [] : [{ ...period, cycle: period.cycle }],
+    );
+  }
+}
+
+/** Finds the periods of customers that have begun, and that are open, or had not ended long before `since` (ISO 8601). */
+export async function findWatchedPeriods(
+  db: Queries,
+  organizationId: string,
+  { customers, since }: { customers: readonly string[]; since: string },
+): Promise<WatchedPeriods> {
+  const own = sql`${organizationId}::uuid`;
+  const after = sql`least(${since}::timestamptz, billing_now()) - make_interval(hours => ${AFTER_END_HOURS})`;
+  const { rows: times } = await sql<{ now: string; after: string; time_zone: string }>`
+    SELECT billing_now() AS now, ${after} AS after, time_zone FROM organizations WHERE id = ${own}`.execute(db);
+  const [at] = times;
+  if (at === undefined) return new WatchedPeriods([], new Map(), []);
+  // Each customer and subscription is asked for by itself, whatever Postgres thinks how many there are.
+  const { rows } = await sql<SubscribedPeriod>`
+    SELECT found.subscription_id, asked.customer AS customer_external_id, found.currency, found.is_live, period.cycle,
+      period.period_start, period.period_end
+    FROM unnest(${customers}::text[]) AS asked (customer)
+    CROSS JOIN LATERAL (
+      SELECT id AS subscription_id, currency, cycle, current_period_start, current_period_end, created_at,
+        status <> 'CANCELED' AND coalesce(ended_at > billing_now(), true) AS is_live
+      FROM subscriptions
+      WHERE organization_id = ${own} AND customer_external_id = asked.customer AND start_at <= billing_now()
+        AND coalesce(ended_at, 'infinity') > ${at.after}::timestamptz OFFSET 0
+    ) AS found
+    CROSS JOIN LATERAL (
+      (SELECT cycle, period_start, period_end FROM subscription_periods AS periods
+        WHERE organization_id = ${own} AND periods.subscription_id = found.subscription_id
+        ORDER BY cycle DESC LIMIT ${PERIODS_MAX})
+      UNION ALL SELECT NULL, found.current_period_start, found.current_period_end WHERE found.cycle IS NULL
+    ) AS period
+    WHERE period.period_start <= billing_now() AND period.period_end > period.period_start
+      AND (period.period_end > ${at.after}::timestamptz OR found.is_live AND period.cycle IS NOT DISTINCT FROM found.cycle)
+    ORDER BY customer_external_id, found.is_live DESC, found.created_at DESC, found.subscription_id DESC`.execute(db);
+  return new WatchedPeriods(rows, await findBilling(db, organizationId, rows), monthsOf(at));
+}
+
+/** Which subscription bills a meter of a customer, by meter and customer; only of customers who have several. */
+async function findBilling(
+  db: Queries,
+  organizationId: string,
+  subscribed: readonly SubscribedPeriod[],
+): Promise<Map<string, string>> {
+  const first = new Map<string, string>();
+  const several = new Set<string>();
+  for (const { customer_external_id: customer, subscription_id: id } of subscribed) {
+    const known = first.get(customer);
+    if (known === undefined) first.set(customer, id);
+    else if (known !== id) several.add(known).add(id);
+  }
+  if (several.size === 0) return new Map();
+  const { rows } = await sql<{ key: string; subscription_id: string }>`
+    SELECT found.meter_id::text || ' ' || found.customer_external_id AS key, asked.id AS subscription_id
+    FROM unnest(${[...several]}::uuid[]) AS asked (id)
+    CROSS JOIN LATERAL (
+      SELECT meter_id, customer_external_id FROM billed_meters
+      WHERE organization_id = ${organizationId}::uuid AND subscription_id = asked.id
+        AND coalesce(ended_at > billing_now(), true) OFFSET 0
+    ) AS found`.execute(db);
+  return new Map(rows.map(({ key, subscription_id }) => [key, subscription_id]));
+}
+
+/** The months of the calendar from one time to another, as the organization's clocks have them. */
+function monthsOf({ now, after, time_zone }: { now: string; after: string; time_zone: string }): WatchedPeriod[] {
+  const months: WatchedPeriod[] = [];
+  const first = (date: string): Micros => firstInstantOfDate(time_zone, date);
+  let date = `${dateOf(time_zone, microsOfText(after)).slice(0, 7)}-01`;
+  while (first(date) <= microsOfText(now)) {
+    const next = addMonths(date, 1);
+    const [period_start, period_end] = [isoOf(first(date)), isoOf(first(next))];
+    months.push({ subscription_id: null, cycle: null, currency: null, period_start, period_end });
+    date = next;
+  }
+  return months;
+}

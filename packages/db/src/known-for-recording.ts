@@ -1,0 +1,88 @@
+// What a process remembers of the database to record by: the keys of the metadata that meters name, and which organizations have alerts.
+// So a batch that has to do with neither pays nothing for them. Both may be changed at any time. The record statement says so to a caller
+// whose knowledge is of before, behind a lock that whoever changes them holds alone; so an event is never kept by other keys than its
+// meter has, and none is recorded past an alert.
+
+import { sql } from 'kysely';
+import pg from 'pg';
+import { textArray } from './array-text.ts';
+import type { Queries } from './database.ts';
+
+/** What is known at one version. */
+export interface KnownForRecording {
+  version: string;
+  /** By meter: its keys as an array of Postgres. Those that name none are left out. */
+  ofMeter: ReadonlyMap<string, string>;
+  /** Organizations that have alerts. */
+  watched: ReadonlySet<string>;
+}
+
+/** As of a database in which no meter ever named keys, and there was no alert. */
+const NOTHING: KnownForRecording = {
+  version: '00000000-0000-0000-0000-000000000000',
+  ofMeter: new Map(),
+  watched: new Set(),
+};
+
+const known = new WeakMap<pg.Pool, KnownForRecording>();
+
+/** What is known of a database. It may be old: see {@link isKnowledgeOld}. */
+export function knownForRecording(pool: pg.Pool): KnownForRecording {
+  return known.get(pool) ?? NOTHING;
+}
+
+/** Reads all of it anew. */
+export async function learnForRecording(pool: pg.Pool): Promise<void> {
+  const { rows } = await pool.query<{ version: string; meters: [id: string, keys: string[]][]; watched: string[] }>(
+    // One statement, which is one snapshot.
+    `SELECT version, (SELECT coalesce(json_agg(json_build_array(id, metadata_keys)), '[]') FROM meters
+       WHERE metadata_keys <> '{}') AS meters,
+       ARRAY(SELECT DISTINCT organization_id::text FROM alerts WHERE status = 'ACTIVE') AS watched
+     FROM metadata_keys_version`,
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error('the table "metadata_keys_version" is empty: restore it from a backup');
+  const ofMeter = new Map(row.meters.map(([id, keys]) => [id, textArray(keys)]));
+  known.set(pool, { version: row.version, ofMeter, watched: new Set(row.watched) });
+}
+
+/** Whether a statement was refused since what its caller knows is not so any more. */
+export function isKnowledgeOld(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === 'WK001';
+}
+
+/** Longer than any record statement takes. One that hangs holds the change off, and with it what is recorded after it. */
+const LOCK_WAIT_MS_MAX = 3_000;
+
+/** Who goes silent with the lock of the closings in hand holds recording off for so long and no longer. */
+const SILENCE_MS_MAX = 1_000;
+
+/** Has a transaction wait no longer for a lock, nor let others wait for it, than it may while nothing is recorded. */
+export async function limitWaits(transaction: Queries): Promise<void> {
+  await sql`SELECT set_config('lock_timeout', ${String(LOCK_WAIT_MS_MAX)}, true),
+    set_config('idle_in_transaction_session_timeout', ${String(SILENCE_MS_MAX)}, true)`.execute(transaction);
+}
+
+/**
+ * What is recorded now of an organization has committed when this is granted, and nothing more is until the transaction has; see
+ * `closings_of`.
+ */
+export async function holdRecording(transaction: Queries, organizationId: string): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock(20002, closing_slot(${organizationId}::uuid))`.execute(transaction);
+}
+
+/** Lets every process learn anew before it records again; part of what changes what they know. */
+export async function announceChange(transaction: Queries): Promise<void> {
+  await sql`UPDATE metadata_keys_version SET version = gen_random_uuid()`.execute(transaction);
+}
+
+/**
+ * Once the transaction has committed, no statement records of the organization that began before: those under way have committed when
+ * the lock is granted, and those that wait for it learn anew, and begin again. The last thing of a transaction. Throws what Postgres
+ * says, also when it would have to wait for seconds.
+ */
+export async function makeRecordersLookAgain(transaction: Queries, organizationId: string): Promise<void> {
+  await limitWaits(transaction);
+  await holdRecording(transaction, organizationId);
+  await announceChange(transaction);
+}

@@ -1,0 +1,105 @@
+// Which period a crossing is of: that of the subscription, or a month; and what amounts come to in it.
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { crossingsOf, makeAlert } from '../support/alerting.ts';
+import { usageCharge } from '../support/billing-fixture.ts';
+import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
+import { ownWeir } from '../support/use-weir.ts';
+
+const weir = ownWeir();
+let own: Invoicing;
+beforeAll(async () => {
+  own = await startInvoicing(weir);
+});
+afterAll(() => own.close());
+
+test('each period of a subscription has crossings of its own, and so has one that has just ended', async () => {
+  const [meter, unpriced] = [await own.meter(), await own.meter()];
+  const plan = await own.plan([usageCharge(meter.id, { unit_price: '0.5' })]);
+  await own.moveTo('2025-01-20T00:00:00Z');
+  const { id: customer_id, external_id: customer } = await own.customer();
+  const { id: subscription } = await own.subscribe(plan.id, customer_id, { start_date: '2025-01-15T00:00:00Z' });
+  const alerts = [
+    await makeAlert(own, { meter_id: meter.id }, [10]),
+    await makeAlert(own, { meter_id: unpriced.id, customer_id }, [10]),
+    await makeAlert(own, { subscription_amount: true }, ['5.00', '7.5']),
+  ];
+  const use = (quantity: number, at: string) =>
+    own.track([meter, unpriced].map((each) => ({ meter: each, customer, quantity, at })));
+  const first = { period_start: '2025-01-15T00:00:00.000Z', period_end: '2025-02-15T00:00:00.000Z' };
+  const second = { period_start: '2025-02-15T00:00:00.000Z', period_end: '2025-03-15T00:00:00.000Z' };
+  await use(9, '2025-01-16T00:00:00Z');
+  // Before the start: of another period.
+  await use(100, '2025-01-14T00:00:00Z');
+  for (const alert of alerts) expect(await crossingsOf(own, alert)).toEqual([]);
+  await use(1, '2025-02-14T23:59:59.999Z');
+  const usage = { subscription_id: subscription, customer_id, currency: null, threshold: '10', value: '10' };
+  const amount = { ...usage, currency: 'USD', threshold: '5', value: '5.00' };
+  for (const alert of alerts.slice(0, 2)) expect(await crossingsOf(own, alert)).toMatchObject([{ ...usage, ...first }]);
+  expect(await crossingsOf(own, alerts[2] ?? '')).toMatchObject([{ ...amount, ...first }]);
+  expect((await own.get(`/subscriptions/${subscription}/usage`)).data).toMatchObject([{ amount: '5.00' }]);
+  // Usage of the next period may be there before it is opened, from a clock that is ahead.
+  await use(10, '2025-02-15T00:00:00Z');
+  await own.moveTo('2025-02-15T00:00:30Z', subscription);
+  for (const alert of alerts.slice(0, 2))
+    expect(await crossingsOf(own, alert)).toMatchObject([first, { ...usage, ...second }]);
+  // An event that was in the queue at the boundary.
+  await use(5, '2025-02-14T23:59:59Z');
+  expect(await crossingsOf(own, alerts[2] ?? '')).toMatchObject([
+    { ...amount, ...first },
+    { ...amount, ...second },
+    { ...amount, ...first, threshold: '7.5', value: '7.50' },
+  ]);
+});
+
+test('periods are months of the organization where there is no subscription', async () => {
+  const meter = await own.meter();
+  const customer = 'nobody on record';
+  await weir.pool.query(`UPDATE organizations SET time_zone = 'Pacific/Apia' WHERE id = $1`, [own.admin.id]);
+  await own.moveTo('2025-03-20T00:00:00Z');
+  const alert = await makeAlert(own, { meter_id: meter.id }, [10]);
+  const use = (quantity: number, at: string) => own.track([{ meter, customer, quantity, at }]);
+  // 31 March there ends at 11:00 UTC.
+  await use(9, '2025-03-01T00:00:00Z');
+  await use(9, '2025-03-31T11:00:00Z');
+  expect(await crossingsOf(own, alert)).toEqual([]);
+  await use(1, '2025-03-31T10:59:59.999999Z');
+  const march = { period_start: '2025-02-28T11:00:00.000Z', period_end: '2025-03-31T11:00:00.000Z' };
+  const april = { period_start: march.period_end, period_end: '2025-04-30T11:00:00.000Z' };
+  expect(await crossingsOf(own, alert)).toMatchObject([{ ...march, value: '10' }]);
+  await own.moveTo('2025-03-31T11:00:00Z');
+  await use(1, '2025-04-01T00:00:00Z');
+  expect(await crossingsOf(own, alert)).toMatchObject([march, { ...april, value: '10' }]);
+});
+
+test('periods are those of the subscription that bills the meter, where there are several', async () => {
+  const meters = [await own.meter(), await own.meter(), await own.meter()];
+  const { id: customer_id, external_id: customer } = await own.customer();
+  const subscriptions: string[] = [];
+  for (const [index, start_date] of ['2025-03-10T00:00:00Z', '2025-03-20T00:00:00Z'].entries()) {
+    const plan = await own.plan([usageCharge(meters[index]?.id ?? '')]);
+    subscriptions.push((await own.subscribe(plan.id, customer_id, { start_date })).id);
+  }
+  const alerts = await Promise.all(meters.map(({ id }) => makeAlert(own, { meter_id: id }, [10])));
+  await own.track(meters.map((meter) => ({ meter, customer, quantity: 10, at: '2025-03-25T00:00:00Z' })));
+  const [first, second] = subscriptions;
+  // What none of them bills goes by the newest.
+  for (const [index, subscription_id] of [first, second, second].entries())
+    expect(await crossingsOf(own, alerts[index] ?? '')).toMatchObject([{ subscription_id }]);
+});
+
+test('periods of a trial have usage, and amounts of nothing', async () => {
+  const meter = await own.meter();
+  const plan = await own.plan([usageCharge(meter.id)]);
+  const { id: customer_id, external_id: customer } = await own.customer();
+  const trial = { trial_end_date: '2025-04-10T00:00:00Z' };
+  const { id: subscription_id } = await own.subscribe(plan.id, customer_id, trial);
+  const alerts = [
+    await makeAlert(own, { meter_id: meter.id, customer_id }, [10]),
+    await makeAlert(own, { subscription_amount: true, customer_id }, [1]),
+  ];
+  await own.track([{ meter, customer, quantity: 10, at: '2025-03-31T12:00:00Z' }]);
+  const period_end = '2025-04-10T00:00:00.000Z';
+  expect(await crossingsOf(own, alerts[0] ?? '')).toMatchObject([{ subscription_id, period_end }]);
+  expect(await crossingsOf(own, alerts[1] ?? '')).toEqual([]);
+});
