@@ -85,7 +85,8 @@ test('a dialog begins at its first field, and gives the focus back to what opene
 test('after a delete the focus is on what is left, and not at the top of the page', async () => {
   await call('POST', '/api-keys', { name: 'Short-lived', scopes: ['usage.read'] });
   await page.goto('/api-keys');
-  await button('Delete Short-lived').click();
+  await button('Actions on Short-lived').click();
+  await page.getByRole('menuitem', { name: 'Delete' }).click();
   await button('Delete the key').click();
   await page.getByText('The key “Short-lived” is deleted.').waitFor();
   await expectFocus(page.getByRole('group', { name: 'API keys' }));
@@ -240,18 +241,19 @@ test('the search finds an invoice by its number, in whatever case and from its b
   expect(visit.faults).toEqual([]);
 });
 
-test('the first page says what is billed by no price, and leads to its meter', async () => {
+test('the first page says what needs a person: rejected events and what no price bills, and leads there', async () => {
   const { data } = await call('GET', '/meters?search=Tokens');
   const found = `INSERT INTO unbilled_usage_days (organization_id, day, meter_id, reason, events, customers)
     SELECT organization_id, (now() AT TIME ZONE 'UTC')::date - 1, id, unnest(ARRAY['price_ended', 'not_in_plan']), 1204, 3
     FROM meters WHERE id = $1`;
   await weir.pool.query(found, [data[0].id]);
   await page.goto('/');
-  const hints = page.locator('.unbilled li');
+  const hints = page.getByRole('region', { name: 'Needs a person' }).getByRole('listitem');
+  await hints.getByRole('link', { name: '1 event was rejected' }).waitFor();
   await hints
     .filter({ hasText: /^1,204 events of Tokens since .* are billed by no price: the charge of the plan/ })
     .waitFor();
-  expect(await hints.count()).toBe(1);
+  expect(await hints.count()).toBe(2);
   expect(await findBarriers(page)).toEqual([]);
   await hints.getByRole('link', { name: 'Tokens' }).click();
   await page.getByRole('heading', { level: 1, name: 'Tokens' }).waitFor();

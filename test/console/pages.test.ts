@@ -197,6 +197,7 @@ test('keys chosen on the page of a meter group its usage, and one value can be l
   await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
   await page.getByText('metadata.model').waitFor();
   await page.goto(addresses['usage'] ?? '');
+  await page.getByText('By model').click();
   // A worker groups what was counted before.
   const groups = page.getByRole('group', { name: 'Usage by model' });
   await groups.getByRole('link', { name: 'small' }).waitFor({ timeout: 30_000 });
@@ -204,11 +205,65 @@ test('keys chosen on the page of a meter group its usage, and one value can be l
   expect(await findBarriers(page)).toEqual([]);
   await draw(page, 'usage-by-model-light');
   expect(await groups.locator('tbody tr').count()).toBe(2);
+  // All of them are read out at a day, and add up to it; the file has a column for each.
+  await page.getByRole('slider').focus();
+  await page.keyboard.press('End');
+  await page.locator('.chart-words li', { hasText: 'In all' }).waitFor();
+  expect(await page.locator('.chart-words li').count()).toBe(3);
+  const file = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'CSV' }).click();
+  const csv = await readFile(await (await file).path(), 'utf8');
+  expect(csv.split('\r\n', 1)).toEqual(['period,period_start,small,large,total']);
+  // Who is not ticked is among the others, and the address says who is.
+  await groups.getByLabel('Draw small').uncheck();
+  await groups.getByRole('row', { name: 'Others' }).waitFor();
+  expect(new URL(page.url()).searchParams.get('shown')).toBe('["large"]');
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await findBarriers(page)).toEqual([]);
+    await draw(page, `usage-others-${colorScheme}`);
+  }
   await groups.getByRole('link', { name: 'small' }).click();
   await page.getByRole('button', { name: 'Only model small: show all' }).waitFor();
   await settled(page);
   expect(await page.locator('.figure').nth(1).textContent()).toBe('20');
   expect(faults).toEqual([]);
+});
+
+test('customers stand side by side with their shares, and one that is added without usage, too', async () => {
+  const { page, faults } = visit;
+  const address = organization.addresses['usage'] ?? '';
+  await page.goto(address);
+  await page.getByText('By customer').click();
+  const table = page.getByRole('group', { name: 'Usage by customer' });
+  const shares = async () => {
+    const rows = await table.locator('tbody tr').allInnerTexts();
+    return rows.map((row) => row.match(/[\d.]+ %/)?.[0]);
+  };
+  await table.getByRole('link', { name: 'globex' }).waitFor();
+  expect((await shares()).reduce((sum, share) => sum + Number.parseFloat(share ?? ''), 0)).toBeCloseTo(100, 0);
+  const added = page.getByRole('combobox', { name: 'Add a customer' });
+  await added.fill('nobody-yet');
+  await added.press('Enter');
+  await table.getByLabel('Draw nobody-yet').and(page.locator(':checked')).waitFor();
+  await expect.poll(() => added.inputValue()).toBe('');
+  expect((await shares()).at(-1)).toBe('0 %');
+  expect(await findBarriers(page)).toEqual([]);
+  await table.getByRole('link', { name: 'nobody-yet' }).click();
+  await page.getByText(/^Tokens counted no event of nobody-yet from/).waitFor();
+  expect(faults).toEqual([]);
+});
+
+test('days of usage are those of invoices, wherever the reader is, and the page says so', async () => {
+  const { page } = visit;
+  const address = organization.addresses['usage'] ?? '';
+  await page.goto(address);
+  await page.getByText('Days begin and end in UTC, as on the invoices of the organization.').waitFor();
+  await page.goto(`${address}&zone=Asia/Tokyo`);
+  await page.getByText('Days begin and end in Asia/Tokyo. Invoices of the organization are in UTC').waitFor();
+  await page.getByRole('link', { name: 'show them as there' }).click();
+  await page.getByText('Days begin and end in UTC, as on').waitFor();
+  expect(new URL(page.url()).searchParams.has('zone')).toBe(false);
 });
 
 test('an invoice is printed on one page, as wide as the paper, without lines that say nothing', async () => {

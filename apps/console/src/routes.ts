@@ -47,7 +47,19 @@ export const usageRoutes = [
   createRoute({
     getParentRoute: () => shellRoute,
     path: '/usage',
-    validateSearch: textsOf('meter', 'customer', 'from', 'to', 'zone', 'by', 'compare', 'group', 'value'),
+    validateSearch: textsOf(
+      'meter',
+      'customer',
+      'from',
+      'to',
+      'zone',
+      'by',
+      'compare',
+      'split',
+      'shown',
+      'group',
+      'value',
+    ),
     component: lazyRouteComponent(() => import('./usage/usage-page.tsx'), 'UsagePage'),
   }),
   createRoute({

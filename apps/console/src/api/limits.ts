@@ -5,3 +5,6 @@ export const PAGE_SIZE_MAX = 100;
 
 /** The most metadata keys that the usage of a meter is grouped by, and filters of a read. */
 export const METER_KEYS_MAX = 5;
+
+/** The most periods of all groups together. */
+export const GROUP_BUCKETS_MAX = 50_000;

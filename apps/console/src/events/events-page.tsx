@@ -17,6 +17,7 @@ import { Time } from '../components/page/time.tsx';
 import type { SearchTexts } from '../components/lists/search-texts.ts';
 import { useMeters } from '../usage/meters.ts';
 import { EventFilters } from './event-filters.tsx';
+import './events.css';
 import { listEvents, type EventReceipt } from './event-log.ts';
 import { Receipt } from './receipt.tsx';
 import { Rejections } from './rejections.tsx';

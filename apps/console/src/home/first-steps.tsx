@@ -14,6 +14,7 @@ import { Status } from '../components/lists/status.tsx';
 import { Time } from '../components/page/time.tsx';
 import { AGGREGATIONS } from '../usage/aggregations.ts';
 import type { Meter } from '../usage/meters.ts';
+import './first-steps.css';
 import { NewMeterForm } from './new-meter-form.tsx';
 
 /** How often it is looked whether what is to be done is done. */

@@ -27,7 +27,6 @@ export const mantineTheme = createTheme({
   cursorType: 'pointer',
   components: {
     ActionIcon: { defaultProps: { variant: 'subtle', color: 'gray', size: 28 } },
-    Badge: { defaultProps: { variant: 'light', radius: 'sm', size: 'sm' } },
     Button: small,
     Checkbox: small,
     Menu: { defaultProps: { shadow: 'md', transitionProps: { duration: 80 } } },

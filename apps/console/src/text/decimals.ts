@@ -67,14 +67,26 @@ export function compareDecimals(left: string, right: string): number {
 
 /** Returns by how much `now` differs from `before`, as `+12.5 %`; undefined when there was nothing to compare with. */
 export function percentChange(now: string, before: string): string | undefined {
-  const [a, b] = align(parse(now), parse(before));
+  const difference = subtractDecimals(now, before);
+  const tenths = tenthsOf(difference, before);
+  if (tenths === undefined) return undefined;
+  const sign = tenths === 0n ? '±' : difference.startsWith('-') ? '−' : '+';
+  return `${sign}${formatDecimal(write(tenths, 1))} %`;
+}
+
+/** Returns how much of a whole a part is, as `12.5 %`; undefined of nothing, and where one of them is below zero. */
+export function shareOf(part: string, whole: string): string | undefined {
+  if (part.startsWith('-') || whole.startsWith('-')) return undefined;
+  const tenths = tenthsOf(part, whole);
+  return tenths === undefined ? undefined : `${formatDecimal(write(tenths, 1))} %`;
+}
+
+/** The size of a part in tenths of a per cent of a whole, rounded half away from zero; undefined of nothing. */
+function tenthsOf(part: string, whole: string): bigint | undefined {
+  const [a, b] = align(parse(part), parse(whole));
   if (b === 0n) return undefined;
   const size = b < 0n ? -b : b;
-  const difference = a - b;
-  // In tenths of a per cent, rounded half away from zero.
-  const tenths = ((difference < 0n ? -difference : difference) * 2000n + size) / (2n * size);
-  const sign = tenths === 0n ? '±' : difference < 0n ? '−' : '+';
-  return `${sign}${formatDecimal(write(tenths, 1))} %`;
+  return ((a < 0n ? -a : a) * 2000n + size) / (2n * size);
 }
 
 /** Returns a number for a chart: there a pixel is coarser than the digits that are lost. */

@@ -11,13 +11,15 @@ interface CustomerFieldProps {
   /** The external id; undefined for all customers. */
   value: string | undefined;
   onChange: (externalId: string | undefined) => void;
+  /** For a field that adds one to others, and is empty again after it. */
+  labelToAdd?: string;
 }
 
 /**
  * A customer by external id, which is found by the name, too. Those that have no record yet have usage as well, so any text will
  * do. What is typed counts when one is chosen, at Enter, and when the field is left: a part of an id is no customer.
  */
-export function CustomerField({ value = '', onChange }: CustomerFieldProps) {
+export function CustomerField({ value = '', onChange, labelToAdd }: CustomerFieldProps) {
   const [typed, setTyped] = useState(value);
   const [isLooking, setLooking] = useState(false);
   const [given, setGiven] = useState(value);
@@ -37,19 +39,21 @@ export function CustomerField({ value = '', onChange }: CustomerFieldProps) {
   const take = (text: string): void => {
     setTyped(text);
     if (text !== value) onChange(text === '' ? undefined : text);
+    // The list writes what was chosen into the field, and is done with it only then.
+    if (labelToAdd !== undefined) queueMicrotask(() => setTyped(''));
   };
   return (
     <Autocomplete
-      label="Customer"
+      label={labelToAdd ?? 'Customer'}
       size="xs"
-      placeholder="All"
+      placeholder={labelToAdd === undefined ? 'All' : 'Name or id'}
       data={[...names.keys()]}
       // What the API found by name is an id that does not hold the name.
       filter={({ options }) => options}
       renderOption={({ option }) => <Suggestion id={option.value} name={names.get(option.value)} />}
       comboboxProps={{ width: 260, position: 'bottom-start' }}
       clearable
-      clearButtonProps={{ 'aria-label': 'All customers' }}
+      clearButtonProps={{ 'aria-label': labelToAdd === undefined ? 'All customers' : 'Empty the field' }}
       onClear={() => take('')}
       value={typed}
       onChange={setTyped}

@@ -6,6 +6,9 @@ import { AGGREGATIONS } from './aggregations.ts';
 
 export type Meter = Answer<'/api/v1/meters'>['data'][number];
 
+/** What was counted in a window, in all and by period. */
+export type MeterUsage = Answer<'/api/v1/meters/{id}/usage'>;
+
 /** All meters, to choose from and to name. */
 export function useMeters() {
   return useQuery({

@@ -10,11 +10,11 @@ import { toCsv } from '../text/csv.ts';
 import { formatDecimal } from '../text/decimals.ts';
 import { download } from '../text/download.ts';
 import { Icon } from '../components/page/icons.tsx';
-import { addDays, dateIn, LOCAL_ZONE, timeZones } from '../text/instants.ts';
+import { addDays, dateIn, timeZones } from '../text/instants.ts';
 import { firstOfMonth, lastOfMonth } from './window.ts';
 
 /** Usage of all meters and customers of a month, as one file: a row for each meter and customer that used it. */
-export function MonthExport() {
+export function MonthExport({ zoneOfInvoices }: { zoneOfInvoices: string }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
@@ -23,16 +23,16 @@ export function MonthExport() {
       </Button>
       {isOpen && (
         <Dialog title="Export a month" onClose={() => setOpen(false)}>
-          <ExportForm onDone={() => setOpen(false)} />
+          <ExportForm zoneOfInvoices={zoneOfInvoices} onDone={() => setOpen(false)} />
         </Dialog>
       )}
     </>
   );
 }
 
-function ExportForm({ onDone }: { onDone: () => void }) {
+function ExportForm({ zoneOfInvoices, onDone }: { zoneOfInvoices: string; onDone: () => void }) {
   const queries = useQueryClient();
-  const [initial] = useState(() => ({ month: lastMonth(), zone: LOCAL_ZONE }));
+  const [initial] = useState(() => ({ month: lastMonth(zoneOfInvoices), zone: zoneOfInvoices }));
   const [rowsRead, setRowsRead] = useState<number | undefined>();
   const form = useForm({
     initial,
@@ -62,8 +62,8 @@ function ExportForm({ onDone }: { onDone: () => void }) {
 }
 
 /** Whose usage is whole, but for what comes late. */
-function lastMonth(): string {
-  return addDays(firstOfMonth(dateIn(LOCAL_ZONE, new Date())), -1).slice(0, 7);
+function lastMonth(zone: string): string {
+  return addDays(firstOfMonth(dateIn(zone, new Date())), -1).slice(0, 7);
 }
 
 const HEADER = [

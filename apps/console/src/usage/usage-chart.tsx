@@ -1,14 +1,12 @@
 import { useMemo } from 'react';
-import type { Answer } from '../api/client.ts';
 import { Chart, type Series } from '../components/charts/chart.tsx';
 import { DataTable, type Column } from '../components/lists/data-table.tsx';
 import { forDrawing, formatDecimal } from '../text/decimals.ts';
-import { formatDays, formatMinute, formatMonth } from '../text/instants.ts';
 import { AGGREGATIONS } from './aggregations.ts';
-import { unitOf, type Meter } from './meters.ts';
-import { BUCKET_WORDS, type Bucket, type UsageWindow } from './window.ts';
+import { unitOf, type Meter, type MeterUsage } from './meters.ts';
+import { periodWords } from './period-words.ts';
+import { BUCKET_WORDS, type UsageWindow } from './window.ts';
 
-export type MeterUsage = Answer<'/api/v1/meters/{id}/usage'>;
 type Row = MeterUsage['grouped_data'][number] & { words: string; before: string | null | undefined };
 
 interface UsageChartProps {
@@ -20,7 +18,7 @@ interface UsageChartProps {
 
 /** The chart, and beside it the numbers that it draws. */
 export function UsageChart({ meter, usage, before, window: { zone, by } }: UsageChartProps) {
-  const words = wordsOf(usage, zone, by);
+  const words = periodWords(usage, zone, by);
   const rows = usage.grouped_data.map((row, index): Row => ({
     ...row,
     words: words[index] ?? row.period,
@@ -80,18 +78,4 @@ export function UsageChart({ meter, usage, before, window: { zone, by } }: Usage
       </div>
     </div>
   );
-}
-
-/** Which time each bucket is of. A week that the window cuts is told by the days of it that count. */
-function wordsOf(
-  { grouped_data: buckets, period_start: first, period_end: last }: MeterUsage,
-  zone: string,
-  by: Bucket,
-) {
-  return buckets.map(({ period_start: start }, index) => {
-    if (by === 'hour') return formatMinute(start, zone);
-    if (by === 'month') return formatMonth(start, zone);
-    const from = Date.parse(start) < Date.parse(first) ? first : start;
-    return formatDays(from, buckets[index + 1]?.period_start ?? last, zone);
-  });
 }

@@ -1,29 +1,30 @@
 import { expect, test } from 'vitest';
-import { lastOfMonth, PRESETS, presetOf, windowBefore, windowOf } from './window.ts';
+import { lastOfMonth, periodsAtMost, PRESETS, presetOf, windowBefore, windowOf } from './window.ts';
 
 const NOW = new Date('2026-03-01T03:00:00Z');
 
-test('what an address leaves out is the last 30 days where the reader is', () => {
-  expect(windowOf({ zone: 'UTC' }, NOW)).toEqual({ from: '2026-01-31', to: '2026-03-01', zone: 'UTC', by: 'day' });
+test('what an address leaves out is the last 30 days in the zone of invoices', () => {
+  expect(windowOf({}, 'UTC', NOW)).toEqual({ from: '2026-01-31', to: '2026-03-01', zone: 'UTC', by: 'day' });
   // In New York it is still February.
-  expect(windowOf({ zone: 'America/New_York' }, NOW).to).toBe('2026-02-28');
+  expect(windowOf({}, 'America/New_York', NOW).to).toBe('2026-02-28');
+  expect(windowOf({ zone: 'UTC' }, 'America/New_York', NOW).to).toBe('2026-03-01');
 });
 
 test('the bucket fits the window unless one is named', () => {
-  expect(windowOf({ zone: 'UTC', from: '2026-03-01' }, NOW).by).toBe('hour');
-  expect(windowOf({ zone: 'UTC', from: '2025-06-01' }, NOW).by).toBe('week');
-  expect(windowOf({ zone: 'UTC', by: 'month' }, NOW).by).toBe('month');
-  expect(windowOf({ zone: 'UTC', by: 'fortnight' }, NOW).by).toBe('day');
+  expect(windowOf({ from: '2026-03-01' }, 'UTC', NOW).by).toBe('hour');
+  expect(windowOf({ from: '2025-06-01' }, 'UTC', NOW).by).toBe('week');
+  expect(windowOf({ by: 'month' }, 'UTC', NOW).by).toBe('month');
+  expect(windowOf({ by: 'fortnight' }, 'UTC', NOW).by).toBe('day');
 });
 
 test('the period before is as long and ends the day before', () => {
-  const { from, to } = windowBefore(windowOf({ zone: 'UTC', from: '2026-02-20', to: '2026-03-01' }, NOW));
+  const { from, to } = windowBefore(windowOf({ from: '2026-02-20', to: '2026-03-01' }, 'UTC', NOW));
   expect([from, to]).toEqual(['2026-02-10', '2026-02-19']);
 });
 
 test('a preset is known by its dates', () => {
   for (const { value, dates } of PRESETS) {
-    const window = windowOf({ zone: 'UTC', ...dates('2026-03-01') }, NOW);
+    const window = windowOf({ ...dates('2026-03-01') }, 'UTC', NOW);
     // On the first of a month, this month is today.
     expect(presetOf(window, NOW)).toBe(value === 'month' ? 'today' : value);
   }
@@ -31,10 +32,20 @@ test('a preset is known by its dates', () => {
     from: '2026-02-01',
     to: '2026-02-28',
   });
-  expect(presetOf(windowOf({ zone: 'UTC', from: '2026-02-17' }, NOW), NOW)).toBeUndefined();
+  expect(presetOf(windowOf({ from: '2026-02-17' }, 'UTC', NOW), NOW)).toBeUndefined();
 });
 
 test('the last of a month', () => {
   expect(lastOfMonth('2028-02')).toBe('2028-02-29');
   expect(lastOfMonth('2026-12')).toBe('2026-12-31');
+});
+
+test('a window has no more periods than are reckoned with', () => {
+  const window = { from: '2026-10-24', to: '2026-10-26', zone: 'Europe/Berlin', by: 'hour' } as const;
+  expect(periodsAtMost(window)).toBeGreaterThanOrEqual(73);
+  expect(periodsAtMost({ ...window, by: 'day' })).toBe(3);
+  // Sunday to Monday: two weeks, and the last of a month to the first of the next: two months.
+  expect(periodsAtMost({ ...window, from: '2026-05-31', to: '2026-06-01', by: 'week' })).toBe(2);
+  expect(periodsAtMost({ ...window, from: '2026-05-31', to: '2026-06-01', by: 'month' })).toBe(2);
+  expect(periodsAtMost({ ...window, from: '2026-01-31', to: '2026-03-01', by: 'month' })).toBe(3);
 });

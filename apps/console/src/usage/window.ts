@@ -1,6 +1,6 @@
 // Which days a look at usage covers, by the address of the page. Pure.
 
-import { addDays, dateIn, daysBetween, LOCAL_ZONE } from '../text/instants.ts';
+import { addDays, dateIn, daysBetween } from '../text/instants.ts';
 
 export const BUCKETS = ['hour', 'day', 'week', 'month'] as const;
 export type Bucket = (typeof BUCKETS)[number];
@@ -56,8 +56,9 @@ interface Address {
   by?: string;
 }
 
-/** Returns the window of an address; what it leaves out is the last 30 days, in the reader's zone. */
-export function windowOf({ from, to, zone = LOCAL_ZONE, by }: Address, now = new Date()): UsageWindow {
+/** Returns the window of an address; what it leaves out is the last 30 days, in the zone that invoices use. */
+export function windowOf({ from, to, zone: named, by }: Address, ofInvoices: string, now = new Date()): UsageWindow {
+  const zone = named ?? ofInvoices;
   const end = to ?? dateIn(zone, now);
   const start = from ?? addDays(end, -29);
   const bucket = BUCKETS.find((each) => each === by) ?? bucketFor(daysBetween(start, end));
@@ -69,6 +70,12 @@ function bucketFor(days: number): Bucket {
   if (days <= 3) return 'hour';
   if (days <= 120) return 'day';
   return days <= 400 ? 'week' : 'month';
+}
+
+/** More periods than this a window does not have: a day of 25 hours, and weeks and months that it cuts. */
+export function periodsAtMost({ from, to, by }: UsageWindow): number {
+  const days = Math.max(daysBetween(from, to), 1);
+  return { hour: 25 * days, day: days, week: Math.ceil(days / 7) + 1, month: Math.ceil(days / 28) + 1 }[by];
 }
 
 /** The same number of days right before. */

@@ -9,8 +9,18 @@ import { formatMark } from '../../text/instants.ts';
 export interface Series {
   label: string;
   values: readonly (number | null)[];
+  /** A variable of the style sheet, such as `--part-2`. */
+  color?: string;
   /** Drawn behind and paler: the period before. */
   isBefore?: boolean;
+}
+
+/** A line of what is read out at a point. */
+export interface ReadLine {
+  label: string;
+  value: string;
+  /** The class of its swatch. */
+  swatch: string;
 }
 
 interface ChartProps {
@@ -26,6 +36,8 @@ interface ChartProps {
   kind: 'bars' | 'line';
   /** Words for the point that is looked at. */
   describe: (index: number) => string;
+  /** The same for the eye, where there is more than one series: a heading, and a line for each. */
+  readOut?: (index: number) => { title: string; lines: readonly ReadLine[] } | undefined;
 }
 
 const HEIGHT = 260;
@@ -39,7 +51,7 @@ export function Chart(props: ChartProps) {
   return <Drawing key={useComputedColorScheme('light')} {...props} />;
 }
 
-function Drawing({ label, times, series, zone, unit, kind, describe }: ChartProps) {
+function Drawing({ label, times, series, zone, unit, kind, describe, readOut }: ChartProps) {
   const frame = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(null);
   const [at, setAt] = useState<{ index: number; left: number }>();
@@ -100,25 +112,51 @@ function Drawing({ label, times, series, zone, unit, kind, describe }: ChartProp
           onKeyDown={onKeyDown}
           onBlur={() => setAt(undefined)}
         />
-        {at !== undefined && words !== '' && <ReadOut left={at.left} words={words ?? ''} />}
+        {at !== undefined && words !== '' && <ReadOut left={at.left} words={words ?? ''} lines={readOut?.(at.index)} />}
       </div>
     </figure>
   );
 }
 
+interface ReadOutProps {
+  left: number;
+  words: string;
+  lines: { title: string; lines: readonly ReadLine[] } | undefined;
+}
+
+/** Between the pointer and what has more than a line, which would hide what is pointed at. */
+const BESIDE = 16;
+
 /** The words at the point that is looked at, within the width of the chart. */
-function ReadOut({ left, words }: { left: number; words: string }) {
-  const box = useRef<HTMLParagraphElement>(null);
+function ReadOut({ left, words, lines }: ReadOutProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const isBeside = lines !== undefined;
   useLayoutEffect(() => {
     if (box.current === null) return;
     const { offsetWidth: own, parentElement } = box.current;
     const room = (parentElement?.clientWidth ?? own) - own;
-    box.current.style.left = `${Math.max(0, Math.min(left - own / 2, room))}px`;
+    const beside = left + BESIDE <= room ? left + BESIDE : left - BESIDE - own;
+    box.current.style.left = `${Math.max(0, Math.min(isBeside ? beside : left - own / 2, room))}px`;
   });
   return (
-    <p ref={box} className="chart-words" aria-hidden="true">
-      {words}
-    </p>
+    <div ref={box} className="chart-words" aria-hidden="true">
+      {lines === undefined ? (
+        words
+      ) : (
+        <>
+          <strong>{lines.title}</strong>
+          <ul>
+            {lines.lines.map(({ label, value, swatch }) => (
+              <li key={label}>
+                <span className={swatch} />
+                <span className="chart-words-name">{label}</span>
+                <span>{value}</span>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </div>
   );
 }
 
@@ -187,14 +225,18 @@ function optionsOf({ box, times, series, zone, kind, look }: OptionsInput): uPlo
       },
     ],
     hooks: { setCursor: [look] },
-    series: [{}, ...series.map(({ label, isBefore }) => drawn(label, isBefore === true, kind, color))],
+    series: [{}, ...series.map((each) => drawn(each, kind, color))],
   };
 }
 
-function drawn(label: string, isBefore: boolean, kind: 'bars' | 'line', color: (name: string) => string): uPlot.Series {
-  const stroke = color(isBefore ? '--series-2' : '--series-1');
+function drawn(
+  { label, isBefore, color: own }: Series,
+  kind: 'bars' | 'line',
+  color: (name: string) => string,
+): uPlot.Series {
+  const stroke = color(isBefore === true ? '--series-2' : (own ?? '--series-1'));
   // The period before is always a line, so that it can be told from the bars without its colour.
-  if (kind === 'bars' && !isBefore) {
+  if (kind === 'bars' && isBefore !== true) {
     const bars = uPlot.paths.bars?.({ size: [0.72, 48], align: 1 });
     return {
       label,
@@ -205,5 +247,5 @@ function drawn(label: string, isBefore: boolean, kind: 'bars' | 'line', color: (
       ...(bars !== undefined && { paths: bars }),
     };
   }
-  return { label, stroke, width: 1.75, points: { show: false }, ...(isBefore && { dash: [4, 4] }) };
+  return { label, stroke, width: 1.75, points: { show: false }, ...(isBefore === true && { dash: [4, 4] }) };
 }
