@@ -711,6 +711,21 @@ CREATE TABLE request_keys (
   CONSTRAINT request_keys_pkey PRIMARY KEY (organization_id, key_hash)
 );
 
+CREATE TABLE revenue_reckonings (
+  organization_id uuid NOT NULL,
+  begun_at timestamp with time zone,
+  part text,
+  after uuid,
+  stepped_at timestamp with time zone,
+  sums jsonb,
+  began_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  expected jsonb,
+  CONSTRAINT revenue_reckonings_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT revenue_reckonings_part_check CHECK ((part = ANY (ARRAY['drafts'::text, 'open_periods'::text]))),
+  CONSTRAINT revenue_reckonings_pkey PRIMARY KEY (organization_id)
+);
+
 CREATE TABLE service_account_tokens (
   organization_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -1014,6 +1029,8 @@ CREATE INDEX password_resets_organization_id_user_id_idx ON public.password_rese
 CREATE INDEX plan_features_organization_id_feature_id_idx ON public.plan_features USING btree (organization_id, feature_id);
 
 CREATE INDEX request_keys_organization_id_created_at_idx ON public.request_keys USING btree (organization_id, created_at) INCLUDE (bytes);
+
+CREATE INDEX revenue_reckonings_stepped_at_idx ON public.revenue_reckonings USING btree (stepped_at, organization_id) WHERE (begun_at IS NOT NULL);
 
 CREATE INDEX service_account_tokens_organization_id_service_account_id_idx ON public.service_account_tokens USING btree (organization_id, service_account_id, id);
 

@@ -164,6 +164,7 @@ test('invoices are added up by currency', async () => {
       open_amount: '0',
       past_due_amount: '0',
       finalized_total: '0',
+      finalized_before: '0',
       top_customers: [],
     },
     {
@@ -174,6 +175,7 @@ test('invoices are added up by currency', async () => {
       past_due_count: 1,
       past_due_amount: '10.00',
       finalized_total: '20.00',
+      finalized_before: '0.00',
       // What is void was not billed.
       top_customers: ['b', 'c'].map((external_id) => ({
         customer_id: expect.any(String),

@@ -3,6 +3,7 @@
 import type { Database } from '@weir/db/database';
 import { deleteOldAuditEntries } from '@weir/db/audit-log';
 import { deleteExpiredInvitations } from '@weir/db/invitations';
+import { reckonRevenue } from '@weir/db/billing/run/expected-revenue';
 import { backfillGroups } from '@weir/db/group-backfill';
 import { performMoves } from '@weir/db/moves/perform-moves';
 import { makePartitions } from '@weir/db/partitions';
@@ -64,6 +65,12 @@ const GROUPS_MS = 1_000;
 /** The same of moves of usage: so much at a time. */
 const MOVES_MS = 1_000;
 
+/** Who opens the first page of the console waits for what may be expected to be invoiced, where that is old. */
+const REVENUE_INTERVAL_MS = 2_000;
+
+/** So much of it at a time. */
+const REVENUE_MS = 500;
+
 type Task =
   | 'sweep'
   | 'drain'
@@ -78,7 +85,8 @@ type Task =
   | 'settling'
   | 'unbilled'
   | 'groups'
-  | 'moves';
+  | 'moves'
+  | 'revenue';
 
 export interface MaintenanceDeps {
   address: QueueAddress;
@@ -121,6 +129,7 @@ export function openMaintenance(deps: MaintenanceDeps): JobWorker {
       unbilled: UNBILLED_INTERVAL_MS,
       groups: GROUPS_INTERVAL_MS,
       moves: deps.movesIntervalMs,
+      revenue: REVENUE_INTERVAL_MS,
     },
     async perform(task) {
       // What another Weir has counted must not be drained into this one's database.
@@ -228,6 +237,12 @@ async function perform(task: Task, deps: MaintenanceDeps, queue: QueueConnection
       );
       for (const { id, organization_id, kind } of done)
         log.info({ move: id, organization_id, kind }, 'usage was moved');
+      return;
+    }
+    case 'revenue': {
+      await reckonRevenue(database, REVENUE_MS, (error, organizationId) =>
+        log.warn({ err: error, organization_id: organizationId }, 'expected revenue could not be reckoned'),
+      );
     }
   }
 }

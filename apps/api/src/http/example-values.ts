@@ -258,11 +258,17 @@ export const OBJECTS: Record<string, Record<string, unknown>> = {
         past_due_count: 1,
         past_due_amount: '61.50',
         finalized_total: '184.50',
+        finalized_before: '1210.00',
         top_customers: [
           { customer_id: IDS['customer_id'], external_id: 'globex', name: 'Globex', finalized_total: '184.50' },
         ],
       },
     ],
+    expected: {
+      began_at: '2026-11-20T09:36:00.000Z',
+      ended_at: '2026-11-20T09:36:02.000Z',
+      currencies: [{ currency: 'USD', drafts: '98.00', open_periods: '1140.25', total: '1238.25' }],
+    },
   },
   WebhookEndpoint: { last_sequence: 4711 },
   WebhookEndpointWithSecret: { last_sequence: 4711 },

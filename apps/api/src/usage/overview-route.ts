@@ -1,6 +1,7 @@
 // How an organization stands, in one answer: what was tracked in this month so far, what has to be looked at, and what is to be paid.
 
 import { findMostBilled, summarizeInvoices } from '@weir/db/billing/invoices/invoice-summary';
+import { readExpectedRevenue } from '@weir/db/billing/run/expected-revenue';
 import { countRejected } from '@weir/db/events';
 import { findTimeZone } from '@weir/db/organizations';
 import { countEvents, findTopCustomers, readUsageOfMeters, type Stretch } from '@weir/db/usage/read-overview';
@@ -98,6 +99,7 @@ const overview = z
             description:
               'What the invoices come to that were finalized in this period, without those that were voided.',
           }),
+          finalized_before: z.string().meta({ description: 'The same of the whole month before.' }),
           top_customers: z
             .array(
               z.object({
@@ -111,6 +113,28 @@ const overview = z
         }),
       )
       .meta({ description: 'By currency.' }),
+    expected: z
+      .object({
+        began_at: time,
+        ended_at: time.meta({ description: 'Each subscription was read at some time between the two.' }),
+        currencies: z.array(
+          z.object({
+            currency: z.string(),
+            drafts: z.string().meta({ description: 'What all drafts come to.' }),
+            open_periods: z.string().meta({
+              description:
+                'What the open periods of all subscriptions have come to so far: their usage, and what is billed at their end.',
+            }),
+            total: z.string(),
+          }),
+        ),
+      })
+      .nullable()
+      .meta({
+        description:
+          'What may be expected to be invoiced, by currency and before credits. A worker reckons it for who asks: at most every ten ' +
+          'minutes, and less often where it takes long. Null before the first time.',
+      }),
   })
   .meta({ id: 'Overview' });
 
@@ -141,7 +165,10 @@ export function overviewRoute(app: App, { guards, database, queue }: OverviewDep
       const meters = counted?.meters;
       const top = meters?.filter(({ recorded }) => recorded > 0).slice(0, TOP) ?? [];
       const usages = await readUsageOfMeters(database.pool, organizationId, top, now);
-      const summaries = await summarizeInvoices(database.kysely, organizationId, since);
+      const summaries = await summarizeInvoices(database.kysely, organizationId, {
+        from: isoOf(before.start),
+        since,
+      });
       const mostBilled = await findMostBilled(database.kysely, organizationId, { since, limit: TOP });
       const sum = (of: 'recorded' | 'previous') => meters?.reduce((total, meter) => total + meter[of], 0) ?? null;
       return {
@@ -173,6 +200,7 @@ export function overviewRoute(app: App, { guards, database, queue }: OverviewDep
               finalized_total,
             })),
         })),
+        expected: await readExpectedRevenue(database.kysely, organizationId),
       };
     },
   );

@@ -2722,6 +2722,8 @@ export interface components {
                 past_due_amount: string;
                 /** @description What the invoices come to that were finalized in this period, without those that were voided. */
                 finalized_total: string;
+                /** @description The same of the whole month before. */
+                finalized_before: string;
                 /** @description Those whose invoices of `finalized_total` came to most. */
                 top_customers: {
                     /** Format: uuid */
@@ -2731,6 +2733,24 @@ export interface components {
                     finalized_total: string;
                 }[];
             }[];
+            /** @description What may be expected to be invoiced, by currency and before credits. A worker reckons it for who asks: at most every ten minutes, and less often where it takes long. Null before the first time. */
+            expected: {
+                /** Format: date-time */
+                began_at: string;
+                /**
+                 * Format: date-time
+                 * @description Each subscription was read at some time between the two.
+                 */
+                ended_at: string;
+                currencies: {
+                    currency: string;
+                    /** @description What all drafts come to. */
+                    drafts: string;
+                    /** @description What the open periods of all subscriptions have come to so far: their usage, and what is billed at their end. */
+                    open_periods: string;
+                    total: string;
+                }[];
+            } | null;
         };
         Erasure: {
             /** Format: uuid */

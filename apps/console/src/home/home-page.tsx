@@ -11,15 +11,17 @@ import { formatDate } from '../text/instants.ts';
 import { Loaded } from '../components/outcomes/loaded.tsx';
 import { Loading } from '../components/outcomes/loading.tsx';
 import { Page, Section } from '../components/page/page.tsx';
+import { Attention } from './attention.tsx';
 import { EventsByDay } from './events-by-day.tsx';
 import { PAST_DUE, PastDue } from './past-due.tsx';
-import { UnbilledUsage } from './unbilled-usage.tsx';
+import { ExpectedOf, Invoiced } from './revenue.tsx';
 
 /** Its forms are more than the whole rest of the page, which most see without them. */
 const FirstSteps = lazy(() => import('./first-steps.tsx').then((loaded) => ({ default: loaded.FirstSteps })));
 
 type Overview = Answer<'/api/v1/overview'>;
 type Unbilled = Answer<'/api/v1/billing/unbilled-usage'>['data'];
+type Endpoints = Answer<'/api/v1/webhook-endpoints'>['data'];
 type TopMeter = NonNullable<Overview['top_meters']>[number];
 type TopCustomer = NonNullable<Overview['top_customers']>[number];
 type Invoices = Overview['invoices'][number];
@@ -31,6 +33,7 @@ export function HomePage() {
   const overview = useQuery({ ...read('/api/v1/overview'), refetchInterval: () => pace(REFRESH_MS) });
   const unbilled = useQuery(read('/api/v1/billing/unbilled-usage', { query: { page_size: 100 } }));
   const pastDue = useQuery(read('/api/v1/invoices', { query: PAST_DUE }));
+  const endpoints = useQuery(read('/api/v1/webhook-endpoints', {}));
   const log = useQuery(read('/api/v1/events', { query: { limit: 1 } }));
   // Who has begun with the first steps sees them tick off to the end, also when the first event has come.
   const [isFollowing, setFollowing] = useState(false);
@@ -50,8 +53,15 @@ export function HomePage() {
             {(data) => {
               if (isEmpty) return null;
               // What it has to tell stands above the rest, which must not give way to it.
-              if (unbilled.isPending || pastDue.isPending) return <Loading rows={12} />;
-              return <OverviewOf overview={data} unbilled={unbilled.data?.data ?? []} pastDue={pastDue.data} />;
+              if (unbilled.isPending || pastDue.isPending || endpoints.isPending) return <Loading rows={12} />;
+              return (
+                <OverviewOf
+                  overview={data}
+                  unbilled={unbilled.data?.data ?? []}
+                  endpoints={endpoints.data?.data ?? []}
+                  pastDue={pastDue.data}
+                />
+              );
             }}
           </Loaded>
         )}
@@ -63,11 +73,12 @@ export function HomePage() {
 interface OverviewProps {
   overview: Overview;
   unbilled: Unbilled;
+  endpoints: Endpoints;
   pastDue: Answer<'/api/v1/invoices'> | undefined;
 }
 
-function OverviewOf({ overview, unbilled, pastDue }: OverviewProps) {
-  const { events, invoices, rejected, waiting, top_meters: meters, top_customers: customers } = overview;
+function OverviewOf({ overview, unbilled, endpoints, pastDue }: OverviewProps) {
+  const { events, expected, invoices, rejected, waiting, top_meters: meters, top_customers: customers } = overview;
   const billed = invoices.flatMap((each) =>
     each.top_customers.map((customer) => ({ ...customer, currency: each.currency })),
   );
@@ -112,10 +123,13 @@ function OverviewOf({ overview, unbilled, pastDue }: OverviewProps) {
           </dd>
         </div>
         {invoices.map((each) => (
-          <Revenue key={each.currency} invoices={each} />
+          <Invoiced key={each.currency} of={each} />
+        ))}
+        {expected?.currencies.map((each) => (
+          <ExpectedOf key={each.currency} currency={each} expected={expected} />
         ))}
       </dl>
-      <UnbilledUsage found={unbilled} />
+      <Attention rejected={rejected.count} unbilled={unbilled} endpoints={endpoints} />
       {pastDue !== undefined && <PastDue invoices={pastDue} />}
       {events.days !== null && <EventsByDay days={events.days} zone={overview.time_zone} />}
       <div className="columns home-columns">
@@ -160,20 +174,6 @@ function waitingNote(waiting: Overview['waiting']): string {
 
 function LeftOut() {
   return <p className="muted">There is too much of it to count at a glance: see Usage.</p>;
-}
-
-function Revenue({ invoices: { currency, finalized_total: total, past_due_count: late } }: { invoices: Invoices }) {
-  return (
-    <div>
-      <dt>Invoiced</dt>
-      <dd>
-        <span className="figure">{formatAmount(total, currency)}</span>
-        <div className="figure-note">
-          {late > 0 ? <span className="is-bad">{formatDecimal(late)} past due</span> : 'Nothing past due'}
-        </div>
-      </dd>
-    </div>
-  );
 }
 
 const METER_COLUMNS: Column<TopMeter>[] = [

@@ -13,10 +13,19 @@ export interface InvoiceSummary {
   past_due_amount: string;
   /** What was finalized since a time comes to, without what was voided. */
   finalized_total: string;
+  /** The same of what was finalized before it, from another time on. */
+  finalized_before: string;
 }
 
-/** By currency, in the order of their codes; nothing of a currency without a draft, an open invoice or one finalized since. */
-export async function summarizeInvoices(db: Queries, organizationId: string, since: string): Promise<InvoiceSummary[]> {
+/**
+ * By currency, in the order of their codes; nothing of a currency without a draft, an open invoice or one finalized since `from`.
+ * `since` is after `from`.
+ */
+export async function summarizeInvoices(
+  db: Queries,
+  organizationId: string,
+  { from, since }: { from: string; since: string },
+): Promise<InvoiceSummary[]> {
   const { rows } = await sql<InvoiceSummary>`
     WITH waiting AS (
       SELECT currency, count(*) FILTER (WHERE status = 'DRAFT')::int AS draft_count,
@@ -27,15 +36,17 @@ export async function summarizeInvoices(db: Queries, organizationId: string, sin
       FROM invoices WHERE organization_id = ${organizationId}::uuid AND status IN ('DRAFT', 'OPEN')
       GROUP BY currency
     ), finalized AS (
-      SELECT currency, coalesce(sum(total) FILTER (WHERE status <> 'VOID'), 0) AS finalized_total
+      SELECT currency,
+        coalesce(sum(total) FILTER (WHERE status <> 'VOID' AND finalized_at >= ${since}::timestamptz), 0) AS finalized_total,
+        coalesce(sum(total) FILTER (WHERE status <> 'VOID' AND finalized_at < ${since}::timestamptz), 0) AS finalized_before
       FROM invoices
-      WHERE organization_id = ${organizationId}::uuid AND finalized_at IS NOT NULL AND finalized_at >= ${since}::timestamptz
+      WHERE organization_id = ${organizationId}::uuid AND finalized_at IS NOT NULL AND finalized_at >= ${from}::timestamptz
       GROUP BY currency
     )
     SELECT currency, coalesce(draft_count, 0) AS draft_count,
       coalesce(open_count, 0) AS open_count, coalesce(open_amount, 0) AS open_amount,
       coalesce(past_due_count, 0) AS past_due_count, coalesce(past_due_amount, 0) AS past_due_amount,
-      coalesce(finalized_total, 0) AS finalized_total
+      coalesce(finalized_total, 0) AS finalized_total, coalesce(finalized_before, 0) AS finalized_before
     FROM waiting FULL JOIN finalized USING (currency) ORDER BY currency`.execute(db);
   return rows.map((row) => {
     const text = (amount: string): string => amountText(amountOf(amount, row.currency), row.currency);
@@ -44,6 +55,7 @@ export async function summarizeInvoices(db: Queries, organizationId: string, sin
       open_amount: text(row.open_amount),
       past_due_amount: text(row.past_due_amount),
       finalized_total: text(row.finalized_total),
+      finalized_before: text(row.finalized_before),
     };
   });
 }

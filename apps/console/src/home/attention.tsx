@@ -1,0 +1,100 @@
+// What waits for a person, in a sentence each that leads to where it is done: rejected events, usage that no price bills, and
+// webhooks that do not come through. Invoices that are past due have a table of their own.
+
+import { Link } from '@tanstack/react-router';
+import type { Answer, Schema } from '../api/client.ts';
+import { Section } from '../components/page/page.tsx';
+import { Time } from '../components/page/time.tsx';
+import { formatDecimal } from '../text/decimals.ts';
+import { formatDay } from '../text/instants.ts';
+
+type Unbilled = Answer<'/api/v1/billing/unbilled-usage'>['data'][number];
+type Endpoint = Schema<'WebhookEndpoint'>;
+
+/** More of them are told by their number: who has many has one cause for most. */
+const SHOWN_MAX = 5;
+
+/** What a plan was made without needs nobody's attention. */
+const WHY: Record<Unbilled['reason'], string | null> = {
+  price_ended: 'the charge of the plan has ended, and no other follows it',
+  after_end: 'the subscription of the customer has ended',
+  no_subscription: 'the customer has no subscription',
+  not_in_plan: null,
+};
+
+interface AttentionProps {
+  rejected: number;
+  unbilled: readonly Unbilled[];
+  endpoints: readonly Endpoint[];
+}
+
+export function Attention({ rejected, unbilled, endpoints }: AttentionProps) {
+  const found = unbilled.filter(({ reason }) => WHY[reason] !== null);
+  const failing = endpoints.filter((each) => each.failing_since !== null || each.disabled_reason !== null);
+  if (rejected === 0 && failing.length === 0 && found.length === 0) return null;
+  return (
+    <Section title="Needs a person">
+      <ul className="attention">
+        {rejected > 0 && (
+          <li>
+            <Rejected count={rejected} />
+          </li>
+        )}
+        {failing.map((endpoint) => (
+          <li key={endpoint.id}>
+            <Failing endpoint={endpoint} />
+          </li>
+        ))}
+        {found.slice(0, SHOWN_MAX).map((each) => (
+          <li key={`${each.meter_id} ${each.reason}`}>
+            <NoPrice found={each} />
+          </li>
+        ))}
+      </ul>
+      {found.length > SHOWN_MAX && (
+        <p className="muted">And usage of {formatDecimal(found.length - SHOWN_MAX)} more that no price bills.</p>
+      )}
+    </Section>
+  );
+}
+
+function Rejected({ count }: { count: number }) {
+  return (
+    <>
+      <Link to="/events" search={{ status: 'rejected' }}>
+        {formatDecimal(count)} {count === 1 ? 'event was' : 'events were'} rejected
+      </Link>
+      : correct and replay {count === 1 ? 'it' : 'them'}, and {count === 1 ? 'it counts' : 'they count'}.
+    </>
+  );
+}
+
+function Failing({ endpoint: { id, url, failing_since: since, disabled_reason: reason } }: { endpoint: Endpoint }) {
+  return (
+    <>
+      Webhooks to{' '}
+      <Link to="/webhooks/$endpointId" params={{ endpointId: id }}>
+        {url}
+      </Link>{' '}
+      {reason === null && since !== null ? (
+        <>
+          do not come through since <Time at={since} as="ago" />.
+        </>
+      ) : (
+        <>are turned off, since they did not come through.</>
+      )}
+    </>
+  );
+}
+
+function NoPrice({ found: { events, meter_id: meter, meter_name: name, since, reason } }: { found: Unbilled }) {
+  return (
+    <>
+      {formatDecimal(events)} {events === 1 ? 'event' : 'events'} of{' '}
+      <Link to="/meters/$meterId" params={{ meterId: meter }}>
+        {name}
+      </Link>{' '}
+      since {formatDay(since)} {events === 1 ? 'is' : 'are'} billed by no price: {WHY[reason]}.
+    </>
+  );
+}

@@ -1,0 +1,214 @@
+// What an organization may expect to invoice: what its drafts come to, and what its open periods have come to so far, by currency and
+// before credits. Prices are no matter of SQL, so a worker reckons it in steps of some subscriptions each, and what it came to
+// is kept. It is reckoned only where somebody looks, and then seldom: docs/decisions/0088.
+
+import type { InvoiceToCompute } from '@weir/billing/dues-of-invoices';
+import { newId } from '@weir/shared/ids';
+import { sql } from 'kysely';
+import type { Database, Queries } from '../../database.ts';
+import { computeInvoices } from '../invoices/compute-lines.ts';
+import { inSnapshot } from '../snapshot.ts';
+import { amountOf, amountText } from '../stored-amounts.ts';
+
+const PARTS = ['drafts', 'open_periods'] as const;
+type Part = (typeof PARTS)[number];
+
+/** By currency. */
+type Sums = Record<string, Record<Part, string>>;
+
+/** What was reckoned is good for so long, and for so many times as long as it took: it is a fiftieth of what a worker does. */
+const GOOD_MINUTES = 10;
+const GOOD_FACTOR = 50;
+
+/** One that is under way for longer begins anew: its first steps are of another time. */
+const UNDER_WAY_MINUTES = 60;
+
+/** Subscriptions, or drafts, of a step: some tens of milliseconds, and of as many charges and tiers as a plan may have some megabytes. */
+const STEP = 100;
+
+export interface ReckonOptions {
+  /** So many subscriptions, or drafts, are a step. */
+  step?: number;
+}
+
+export interface ExpectedRevenue {
+  /** When the reckoning began and ended: each step of it read what was recorded by then. ISO 8601 UTC. */
+  began_at: string;
+  ended_at: string;
+  /** In the order of their codes. Amounts have exactly the minor digits. */
+  currencies: { currency: string; drafts: string; open_periods: string; total: string }[];
+}
+
+/** Returns what was reckoned last, null before the first time, and asks workers for the next time where that is old. */
+export async function readExpectedRevenue(db: Queries, organizationId: string): Promise<ExpectedRevenue | null> {
+  const { rows } = await sql<{ began_at: string | null; ended_at: string | null; expected: Sums | null; due: boolean }>`
+    SELECT began_at, ended_at, expected, ${isDue} AS due FROM revenue_reckonings r
+    WHERE organization_id = ${organizationId}::uuid`.execute(db);
+  const [row] = rows;
+  if (row?.due !== false) await begin(db, organizationId);
+  if (row === undefined || row.began_at === null || row.ended_at === null) return null;
+  const currencies = Object.entries(row.expected ?? {})
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([currency, { drafts, open_periods }]) => {
+      const total = amountOf(drafts, currency) + amountOf(open_periods, currency);
+      return { currency, drafts, open_periods, total: amountText(total, currency) };
+    });
+  return { began_at: row.began_at, ended_at: row.ended_at, currencies };
+}
+
+/** Of row `r`: what it holds is old, and none is under way, or one that does not come to its end. */
+const isDue = sql<boolean>`(CASE
+  WHEN r.begun_at IS NOT NULL THEN billing_clock() - r.begun_at > make_interval(mins => ${UNDER_WAY_MINUTES}::integer)
+  WHEN r.ended_at IS NULL THEN true
+  ELSE billing_clock() - r.ended_at > greatest(
+    make_interval(mins => ${GOOD_MINUTES}::integer), (r.ended_at - r.began_at) * ${GOOD_FACTOR}::float8) END)`;
+
+async function begin(db: Queries, organizationId: string): Promise<void> {
+  await sql`
+    INSERT INTO revenue_reckonings AS r (organization_id, begun_at, part, stepped_at, sums)
+    VALUES (${organizationId}::uuid, billing_clock(), ${PARTS[0]}, billing_clock(), '{}')
+    ON CONFLICT (organization_id) DO UPDATE
+    SET begun_at = excluded.begun_at, part = excluded.part, after = NULL, stepped_at = excluded.stepped_at, sums = excluded.sums
+    WHERE ${isDue}`.execute(db);
+}
+
+interface Step {
+  organization_id: string;
+  part: Part;
+  /** The subscription behind which the step begins. */
+  after: string | null;
+  sums: Sums;
+}
+
+/**
+ * Goes on with all reckonings that are under way until the time is over, at least with one step; each organization has a step in its
+ * turn. Safe to run in several processes at once, and to be cut off anywhere. Returns how many came to their end. One that fails is
+ * given up, and `onError` hears of it: who looks the next time asks for it again.
+ */
+export async function reckonRevenue(
+  database: Database,
+  milliseconds: number,
+  onError: (error: unknown, organizationId: string) => void,
+  { step: size = STEP }: ReckonOptions = {},
+): Promise<number> {
+  const until = performance.now() + milliseconds;
+  for (let ended = 0; ;) {
+    const step = await nextStep(database.kysely);
+    if (step === undefined) return ended;
+    try {
+      if (await take(database, step, size)) ended += 1;
+    } catch (error) {
+      onError(error, step.organization_id);
+      await giveUp(database.kysely, step);
+    }
+    if (performance.now() > until) return ended;
+  }
+}
+
+async function nextStep(db: Queries): Promise<Step | undefined> {
+  const { rows } = await sql<Step>`
+    SELECT organization_id, part, after, sums FROM revenue_reckonings
+    WHERE begun_at IS NOT NULL ORDER BY stepped_at, organization_id LIMIT 1`.execute(db);
+  return rows[0];
+}
+
+/** Returns whether it was the last one. */
+async function take(database: Database, step: Step, size: number): Promise<boolean> {
+  const { organization_id: organizationId, part } = step;
+  const { last, amounts } = await inSnapshot(database, (snapshot) => reckon(snapshot, step, size));
+  const sums = { ...step.sums };
+  for (const { currency, total } of amounts) {
+    const nothing = amountText(0n, currency);
+    const before = sums[currency] ?? { drafts: nothing, open_periods: nothing };
+    sums[currency] = { ...before, [part]: amountText(amountOf(before[part], currency) + total, currency) };
+  }
+  const text = JSON.stringify(sums);
+  const isLast = last === undefined && part === PARTS[1];
+  // Of two workers that took the same step one counts.
+  const isSame = sql`organization_id = ${organizationId}::uuid AND part = ${part}
+    AND after IS NOT DISTINCT FROM ${step.after}::uuid`;
+  if (isLast) {
+    const { numAffectedRows = 0n } = await sql`
+      UPDATE revenue_reckonings SET began_at = begun_at, ended_at = billing_clock(), expected = ${text}::jsonb, ${NONE}
+      WHERE ${isSame}`.execute(database.kysely);
+    return numAffectedRows > 0n;
+  }
+  await sql`
+    UPDATE revenue_reckonings SET part = ${last === undefined ? PARTS[1] : part}, after = ${last ?? null}::uuid,
+      stepped_at = billing_clock(), sums = ${text}::jsonb
+    WHERE ${isSame}`.execute(database.kysely);
+  return false;
+}
+
+/** None is under way. */
+const NONE = sql`begun_at = NULL, part = NULL, after = NULL, stepped_at = NULL, sums = NULL`;
+
+async function giveUp(db: Queries, { organization_id: organizationId }: Step): Promise<void> {
+  await sql`UPDATE revenue_reckonings SET ${NONE} WHERE organization_id = ${organizationId}::uuid`.execute(db);
+}
+
+interface Reckoned {
+  /** The last subscription that is in it; undefined where no other follows it. */
+  last: string | undefined;
+  amounts: { currency: string; total: bigint }[];
+}
+
+async function reckon(
+  snapshot: Queries,
+  { organization_id: organizationId, part, after }: Step,
+  size: number,
+): Promise<Reckoned> {
+  const find = part === 'drafts' ? findDrafts : findOpenPeriods;
+  const { last, invoices } = await find(snapshot, organizationId, { after, size });
+  const amounts: Reckoned['amounts'] = [];
+  // A subscription may have more drafts than a step.
+  for (let from = 0; from < invoices.length; from += size) {
+    const some = invoices.slice(from, from + size);
+    const computed = await computeInvoices(snapshot, organizationId, some, null);
+    amounts.push(...some.map(({ currency }, index) => ({ currency, total: computed[index]?.total ?? 0n })));
+  }
+  return { last, amounts };
+}
+
+interface Page {
+  after: string | null;
+  size: number;
+}
+
+interface Found {
+  last: string | undefined;
+  invoices: InvoiceToCompute[];
+}
+
+/** The drafts of the next subscriptions that have any: some of them, and all of a subscription. */
+async function findDrafts(db: Queries, organizationId: string, { after, size }: Page): Promise<Found> {
+  const isBehind = sql`organization_id = ${organizationId}::uuid AND status = 'DRAFT'
+    AND (${after}::uuid IS NULL OR subscription_id > ${after}::uuid)`;
+  const { rows } = await sql<InvoiceToCompute>`
+    WITH last AS MATERIALIZED (
+      SELECT subscription_id AS id FROM (
+        SELECT subscription_id FROM invoices WHERE ${isBehind} ORDER BY subscription_id LIMIT ${size}::integer) AS next
+      ORDER BY subscription_id DESC LIMIT 1
+    )
+    SELECT id, kind, subscription_id, cycle, currency FROM invoices
+    WHERE ${isBehind} AND subscription_id <= (SELECT id FROM last) ORDER BY subscription_id, cycle`.execute(db);
+  return { last: rows.length < size ? undefined : rows.at(-1)?.subscription_id, invoices: rows };
+}
+
+/**
+ * The invoices that the next boundaries of some subscriptions would make, if they came now: of the usage so far, and of what is
+ * billed at the end. What is billed in advance is of the period after it.
+ */
+async function findOpenPeriods(db: Queries, organizationId: string, { after, size }: Page): Promise<Found> {
+  const { rows } = await sql<{ id: string; currency: string; cycle: number | null; is_open: boolean }>`
+    SELECT id, currency, cycle, cycle IS NOT NULL AND (ended_at IS NULL OR ended_at > billing_now()) AS is_open
+    FROM subscriptions
+    WHERE organization_id = ${organizationId}::uuid AND (${after}::uuid IS NULL OR id > ${after}::uuid)
+    ORDER BY id LIMIT ${size}::integer`.execute(db);
+  const invoices = rows.flatMap(({ id, currency, cycle, is_open: isOpen }): InvoiceToCompute[] =>
+    isOpen && cycle !== null
+      ? [{ id: newId(), kind: 'SUBSCRIPTION', subscription_id: id, cycle: cycle + 1, currency }]
+      : [],
+  );
+  return { last: rows.length < size ? undefined : rows.at(-1)?.id, invoices };
+}

@@ -1,0 +1,89 @@
+// What may be expected to be invoiced: reckoned by a worker in steps, for who looks at the overview.
+
+import { readExpectedRevenue, reckonRevenue } from '@weir/db/billing/run/expected-revenue';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { startBilled, type Billed } from '../support/invoicing.ts';
+import { ownWeir } from '../support/use-weir.ts';
+
+// A worker reckons by itself, so there is one only while it records.
+const weir = ownWeir({ withWorker: false });
+let billing: Billed;
+
+// It is 00:10 of 1 February 2025, and there is a draft of 10.00 for February and of what January has used.
+beforeEach(async () => {
+  billing = await startBilled(weir);
+  await use([200, '2025-01-10T00:00:00Z'], [400, '2025-02-10T00:00:00Z']);
+});
+afterEach(() => billing.close());
+
+async function use(...events: [quantity: number, at: string][]): Promise<void> {
+  const worker = await weir.startWorker();
+  for (const [quantity, at] of events) await billing.use(quantity, at);
+  await worker.close();
+}
+
+const look = async () => (await billing.get('/overview')).expected;
+const throwIt = (error: unknown) => {
+  throw error;
+};
+/** As a worker does, in steps of one. */
+const reckon = (onError: (error: unknown, organizationId: string) => void = throwIt) =>
+  reckonRevenue(billing.database, 10_000, onError, { step: 1 });
+
+test('drafts and open periods are added up by currency, for who looks, and again when that is old', async () => {
+  const yen = await billing.plan(
+    [
+      { type: 'USAGE', display_name: 'Calls', meter_id: (await billing.meter()).id, unit_price: '1' },
+      { type: 'FIXED', display_name: 'Support', unit_price: '500', timing: 'in_arrears' },
+    ],
+    { currency: 'JPY' },
+  );
+  const other = await billing.customer();
+  await billing.subscribe(yen.id, other.id, { start_date: '2025-02-01T00:00:00Z' });
+  expect(await look()).toBeNull();
+  expect(await reckon()).toBe(1);
+  const expected = await look();
+  expect(expected.currencies).toEqual([
+    { currency: 'JPY', drafts: '0', open_periods: '500', total: '500' },
+    { currency: 'USD', drafts: '13.00', open_periods: '6.00', total: '19.00' },
+  ]);
+  // It is told again as it is, and nobody reckons meanwhile.
+  await use([100, '2025-02-11T00:00:00Z']);
+  expect([await reckon(), await look()]).toEqual([0, expected]);
+  await billing.moveTo('2025-02-01T00:30:00Z');
+  expect([await look(), await reckon()]).toEqual([expected, 1]);
+  expect((await look()).currencies[1].open_periods).toBe('7.50');
+  // A draft that is finalized is expected no more.
+  await billing.finalizeAll(billing.subscription);
+  await billing.moveTo('2025-02-01T01:00:00Z');
+  await look();
+  await reckon();
+  expect((await look()).currencies[1]).toMatchObject({ drafts: '0.00', total: '7.50' });
+});
+
+test('two workers that reckon at the same time count every subscription once', async () => {
+  for (let times = 0; times < 4; times += 1) {
+    await billing.subscribe(billing.ownPlan.id, (await billing.customer()).id, { start_date: '2025-02-01T00:00:00Z' });
+  }
+  await look();
+  const ended = await Promise.all([reckon(), reckon(), reckon()]);
+  expect(ended.reduce((sum, each) => sum + each, 0)).toBe(1);
+  expect((await look()).currencies).toEqual([
+    { currency: 'USD', drafts: '53.00', open_periods: '6.00', total: '59.00' },
+  ]);
+});
+
+test('one that cannot be reckoned is given up, and holds up nobody else', async () => {
+  await look();
+  const good = await startBilled(weir);
+  try {
+    await readExpectedRevenue(good.database.kysely, good.admin.id);
+    await weir.pool.query(`UPDATE dues SET terms = '{"type": "USAGE"}' WHERE organization_id = $1`, [billing.admin.id]);
+    const failed: string[] = [];
+    expect(await reckon((_, organizationId) => failed.push(organizationId))).toBe(1);
+    expect(failed).toEqual([billing.admin.id]);
+    expect([await look(), (await good.get('/overview')).expected.currencies.length]).toEqual([null, 1]);
+  } finally {
+    await good.close();
+  }
+});
