@@ -12,6 +12,11 @@ test('a list is read to its last page, in its order', async () => {
   expect(asked).toEqual([1, 2, 3]);
 });
 
+test('no more pages are read than are wanted', async () => {
+  const items = await readPages(async (page) => ({ data: [page], meta: { total_pages: 9 } }), 2);
+  expect(items).toEqual([1, 2]);
+});
+
 test('an empty list is one request, and a refusal is told', async () => {
   expect(await readPages(async () => ({ data: [], meta: { total_pages: 0 } }))).toEqual([]);
   const refused = readPages(async () => Promise.reject(new Error('refused')));

@@ -2,15 +2,21 @@
 
 import { ApiError } from './problem.ts';
 
-interface PageOf<Item> {
+export interface PageOf<Item> {
   data: Item[];
   meta: { total_pages: number };
 }
 
-/** Reads a list from its first page to its last. Throws an ApiError for a refusal, but waits where one has read too much. */
-export async function readPages<Item>(readPage: (page: number) => Promise<PageOf<Item>>): Promise<Item[]> {
+/**
+ * Reads a list from its first page to its last, or to the last that is wanted. Throws an ApiError for a refusal, but waits where one
+ * has read too much.
+ */
+export async function readPages<Item>(
+  readPage: (page: number) => Promise<PageOf<Item>>,
+  pagesMax = Infinity,
+): Promise<Item[]> {
   const items: Item[] = [];
-  for (let page = 1, pages = 1; page <= pages; page += 1) {
+  for (let page = 1, pages = 1; page <= Math.min(pages, pagesMax); page += 1) {
     const { data, meta } = await whenAllowed(() => readPage(page));
     items.push(...data);
     pages = meta.total_pages;

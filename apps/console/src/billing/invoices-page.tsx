@@ -1,10 +1,11 @@
 import { Select } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { read, type Schema } from '../api/client.ts';
+import { client, read, send, type Schema } from '../api/client.ts';
 import { PAGE_SIZE_MAX } from '../api/limits.ts';
 import { DateField } from '../components/forms/date-field.tsx';
 import { addDays, isDay, startOfDay } from '../text/instants.ts';
 import { Loaded } from '../components/outcomes/loaded.tsx';
+import { ListExport } from '../components/lists/list-export.tsx';
 import { Page } from '../components/page/page.tsx';
 import { areReversed, ReversedDates } from '../components/forms/reversed-dates.tsx';
 import { useSearchState } from '../components/lists/search-state.ts';
@@ -31,13 +32,24 @@ export function InvoicesPage() {
     const shown = status === 'DRAFT' ? { ...filter, page_size: PAGE_SIZE_MAX } : filter;
     return <InvoiceList filter={shown} onPage={setPage} />;
   };
-  const { page: _, status: __, ...times } = filter;
+  const { page: _, ...list } = filter;
+  const { status: __, ...times } = list;
   const lines = { ...times, ...(status !== undefined && status !== 'DRAFT' && { status }) };
   return (
     <Page
       title="Invoices"
       about="Made at the end of each period. Drafts show what is used up to now."
-      actions={status !== 'DRAFT' && <LinesExport filter={lines} />}
+      actions={
+        <>
+          {status !== 'DRAFT' && <LinesExport filter={lines} />}
+          <ListExport
+            name="invoices"
+            readPage={(each, page_size) =>
+              send(client.GET('/api/v1/invoices', { params: { query: { ...list, page: each, page_size } } }))
+            }
+          />
+        </>
+      }
     >
       <div className="toolbar">
         <Select

@@ -1,8 +1,9 @@
 import { Button, Select } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { Schema } from '../api/client.ts';
+import { client, send, type Schema } from '../api/client.ts';
 import { AdminOnly } from '../components/page/admin-only.tsx';
+import { ListExport } from '../components/lists/list-export.tsx';
 import { Page } from '../components/page/page.tsx';
 import { useSearchState } from '../components/lists/search-state.ts';
 import { SubscribeForm } from './subscribe-form.tsx';
@@ -15,14 +16,23 @@ export function SubscriptionsPage() {
   const { state, change, page, setPage } = useSearchState<'status'>();
   const [isNew, setIsNew] = useState(false);
   const status = state.status as Schema<'Subscription'>['status'] | undefined;
+  const filter = { ...(status !== undefined && { status }) };
   return (
     <Page
       title="Subscriptions"
       about="Customers on plans. From its start on, a subscription’s usage is billed."
       actions={
-        <AdminOnly>
-          <Button onClick={() => setIsNew(true)}>New subscription</Button>
-        </AdminOnly>
+        <>
+          <ListExport
+            name="subscriptions"
+            readPage={(each, page_size) =>
+              send(client.GET('/api/v1/subscriptions', { params: { query: { ...filter, page: each, page_size } } }))
+            }
+          />
+          <AdminOnly>
+            <Button onClick={() => setIsNew(true)}>New subscription</Button>
+          </AdminOnly>
+        </>
       }
     >
       <div className="toolbar">
@@ -35,7 +45,7 @@ export function SubscriptionsPage() {
           clearable
         />
       </div>
-      <SubscriptionList filter={{ page, ...(status !== undefined && { status }) }} onPage={setPage} />
+      <SubscriptionList filter={{ page, ...filter }} onPage={setPage} />
       {isNew && (
         <SubscribeForm
           onClose={() => setIsNew(false)}

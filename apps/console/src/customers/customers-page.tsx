@@ -3,9 +3,10 @@ import { useDebouncedCallback } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { read, type Schema } from '../api/client.ts';
+import { client, read, send, type Schema } from '../api/client.ts';
 import { AdminOnly } from '../components/page/admin-only.tsx';
 import type { Column } from '../components/lists/data-table.tsx';
+import { ListExport } from '../components/lists/list-export.tsx';
 import { PagedList } from '../components/lists/paged-list.tsx';
 import { Page } from '../components/page/page.tsx';
 import { useSearchState } from '../components/lists/search-state.ts';
@@ -35,17 +36,26 @@ export function CustomersPage() {
   const [typed, setTyped] = useState(state.search ?? '');
   const search = useDebouncedCallback((text: string) => change({ search: text.trim() }), SEARCH_MS);
   const [isNew, setIsNew] = useState(false);
+  const filter = { ...(state.search !== undefined && { search: state.search }) };
   const customers = useQuery({
-    ...read('/api/v1/customers', { query: { page, ...(state.search !== undefined && { search: state.search }) } }),
+    ...read('/api/v1/customers', { query: { page, ...filter } }),
     placeholderData: keepPreviousData,
   });
   return (
     <Page
       title="Customers"
       actions={
-        <AdminOnly>
-          <Button onClick={() => setIsNew(true)}>New customer</Button>
-        </AdminOnly>
+        <>
+          <ListExport
+            name="customers"
+            readPage={(each, page_size) =>
+              send(client.GET('/api/v1/customers', { params: { query: { ...filter, page: each, page_size } } }))
+            }
+          />
+          <AdminOnly>
+            <Button onClick={() => setIsNew(true)}>New customer</Button>
+          </AdminOnly>
+        </>
       }
     >
       <div className="toolbar">

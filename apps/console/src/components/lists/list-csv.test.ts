@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest';
+import { csvOf } from './list-csv.ts';
+
+test('rows stand under the names of their fields, each once, and what is no plain value is JSON', () => {
+  const acme = { id: '1', name: 'Acme', is_past_due: false, customer: { city: 'Oslo' }, total: '1.50' };
+  const other = { id: '2', note: null, cycle: 3 };
+  expect(csvOf([acme, other, acme])).toEqual([
+    ['id', 'name', 'is_past_due', 'customer', 'total', 'note', 'cycle'],
+    ['1', 'Acme', 'false', '{"city":"Oslo"}', '1.50', null, null],
+    ['2', null, null, null, null, null, 3],
+  ]);
+  expect(csvOf([])).toEqual([]);
+});
