@@ -292,7 +292,7 @@ test('a second person is invited as a viewer, sees everything, and can change no
   await viewer.page.getByRole('button', { name: 'Join' }).click();
   await viewer.page.getByRole('navigation', { name: 'Main' }).waitFor();
   const changing =
-    /^(New|Add|Change|Edit|Delete|Archive|Finalize|Void|Mark|Grant|Subscribe|Cancel|Invite|Remove|Save|Include|End)\b/;
+    /^(Actions|New|Add|Change|Edit|Delete|Archive|Finalize|Void|Mark|Grant|Subscribe|Cancel|Invite|Remove|Save|Include|End)\b/;
   for (const address of [
     '/plans',
     '/customers',
@@ -343,7 +343,8 @@ test('the widget in a frame of another site shows one customer, and not the othe
 
 test('the key is deleted, and the next event with it is refused', async () => {
   await go('API keys');
-  await button('Delete Journey').click();
+  await button('Actions on Journey').click();
+  await page.getByRole('menuitem', { name: 'Delete' }).click();
   await button('Delete the key').click();
   await page.getByText('The key “Journey” is deleted.').waitFor();
   expect(await track({ meter_token: tokens, customer_external_id: 'initech', quantity: 1 })).toBe('401');

@@ -1,4 +1,4 @@
-import { ActionIcon, Button } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -8,7 +8,7 @@ import { useSession } from '../api/session.ts';
 import { Confirm } from '../components/dialogs/confirm.tsx';
 import { DataTable, Paging, type Column } from '../components/lists/data-table.tsx';
 import { Dialog } from '../components/dialogs/dialog.tsx';
-import { Icon } from '../components/page/icons.tsx';
+import { RowMenu } from '../components/lists/row-menu.tsx';
 import { Loaded } from '../components/outcomes/loaded.tsx';
 import { notify } from '../components/outcomes/notices.tsx';
 import { Page } from '../components/page/page.tsx';
@@ -36,7 +36,7 @@ export function ApiKeysPage() {
   const [isCreating, setCreating] = useState(false);
   const keys = useQuery(read('/api/v1/api-keys', { query: { page: Number(page) } }));
   const columns: Column<ApiKey>[] = isAdmin
-    ? [...COLUMNS, { title: 'Delete', isTitleHidden: true, isTight: true, cell: (key) => <DeleteKey apiKey={key} /> }]
+    ? [...COLUMNS, { title: 'Actions', isTitleHidden: true, isTight: true, cell: (key) => <DeleteKey apiKey={key} /> }]
     : COLUMNS;
   return (
     <Page
@@ -119,9 +119,7 @@ function DeleteKey({ apiKey: { id, name, last4 } }: { apiKey: ApiKey }) {
         notify(`The key “${name}” is deleted.`);
       }}
       trigger={(open) => (
-        <ActionIcon aria-label={`Delete ${name}`} onClick={open}>
-          <Icon name="trash" />
-        </ActionIcon>
+        <RowMenu label={`Actions on ${name}`} items={[{ label: 'Delete', onClick: open, isDangerous: true }]} />
       )}
     >
       <p>

@@ -11,6 +11,7 @@ import { CopyButton } from '../components/page/copy-button.tsx';
 import type { Column } from '../components/lists/data-table.tsx';
 import { Page } from '../components/page/page.tsx';
 import { PagedList } from '../components/lists/paged-list.tsx';
+import { RowMenu } from '../components/lists/row-menu.tsx';
 import { useSearchState } from '../components/lists/search-state.ts';
 import { FeatureForm } from './feature-form.tsx';
 
@@ -79,29 +80,28 @@ export function FeaturesPage() {
     },
     { title: 'Plans', cell: ({ plan_count }) => plan_count, isNumber: true },
     {
-      title: 'Changes',
+      title: 'Actions',
       isTitleHidden: true,
       isTight: true,
       cell: (feature) => (
         <AdminOnly>
-          <span className="row-actions">
-            <Button variant="subtle" aria-label={`Edit ${feature.name}`} onClick={() => setDialog(feature)}>
-              Edit
-            </Button>
-            <Confirm
-              label="Delete"
-              title={`Delete ${feature.name}?`}
-              onConfirm={() => remove(feature)}
-              isDangerous
-              trigger={(open) => (
-                <Button variant="subtle" color="red" aria-label={`Delete ${feature.name}`} onClick={open}>
-                  Delete
-                </Button>
-              )}
-            >
-              Its meter takes no more events then; what it has counted stays. A feature of a plan cannot be deleted.
-            </Confirm>
-          </span>
+          <Confirm
+            label="Delete"
+            title={`Delete ${feature.name}?`}
+            onConfirm={() => remove(feature)}
+            isDangerous
+            trigger={(open) => (
+              <RowMenu
+                label={`Actions on ${feature.name}`}
+                items={[
+                  { label: 'Edit', onClick: () => setDialog(feature) },
+                  { label: 'Delete', onClick: open, isDangerous: true },
+                ]}
+              />
+            )}
+          >
+            Its meter takes no more events then; what it has counted stays. A feature of a plan cannot be deleted.
+          </Confirm>
         </AdminOnly>
       ),
     },

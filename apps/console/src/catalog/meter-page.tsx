@@ -10,6 +10,7 @@ import { CopyButton } from '../components/page/copy-button.tsx';
 import { DataTable, type Column } from '../components/lists/data-table.tsx';
 import { formatDecimal } from '../text/decimals.ts';
 import { Facts } from '../components/lists/facts.tsx';
+import { RowMenu } from '../components/lists/row-menu.tsx';
 import { Loaded } from '../components/outcomes/loaded.tsx';
 import { Page, Section } from '../components/page/page.tsx';
 import { Status } from '../components/lists/status.tsx';
@@ -48,7 +49,18 @@ function MeterView({ meter }: { meter: Meter }) {
           </Link>
           <AdminOnly>
             {isActive ? (
-              <Confirm label="Archive" title={`Archive ${name}?`} onConfirm={setStatus} isDangerous>
+              <Confirm
+                label="Archive"
+                title={`Archive ${name}?`}
+                onConfirm={setStatus}
+                isDangerous
+                trigger={(open) => (
+                  <RowMenu
+                    label={`Actions on ${name}`}
+                    items={[{ label: 'Archive', onClick: open, isDangerous: true }]}
+                  />
+                )}
+              >
                 It takes no more events then. What it has counted stays, and it can be taken into use again.
               </Confirm>
             ) : (

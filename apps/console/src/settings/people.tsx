@@ -12,6 +12,7 @@ import type { Column } from '../components/lists/data-table.tsx';
 import { FormDialog } from '../components/dialogs/form-dialog.tsx';
 import { useForm } from '../components/forms/form.tsx';
 import { PagedList } from '../components/lists/paged-list.tsx';
+import { RowMenu } from '../components/lists/row-menu.tsx';
 import { Section } from '../components/page/page.tsx';
 import { Time } from '../components/page/time.tsx';
 import { LinkOnce, type ShownLink } from './link-once.tsx';
@@ -80,40 +81,37 @@ function Users({ onLink, page, onPage }: UsersProps) {
     },
     { title: 'Since', cell: ({ created_at }) => <Time at={created_at} as="date" />, isExtra: true },
     {
-      title: 'Changes',
+      title: 'Actions',
       isTitleHidden: true,
       isTight: true,
       cell: (user) => (
         <AdminOnly>
-          <span className="row-actions">
-            <Confirm
-              label="Make the link"
-              title={`Make a link for ${user.email} to set a new password?`}
-              onConfirm={() => reset(user)}
-              trigger={(open) => (
-                <Button variant="subtle" aria-label={`New password for ${user.email}`} onClick={open}>
-                  New password
-                </Button>
-              )}
-            >
-              Give it to that person. It works once, for 24 hours. The password until now works as long.
-            </Confirm>
-            {user.id !== self.id && (
+          <Confirm
+            label="Make the link"
+            title={`Make a link for ${user.email} to set a new password?`}
+            onConfirm={() => reset(user)}
+            trigger={(openReset) => (
               <Confirm
                 label="Remove"
                 title={`Remove ${user.email}?`}
                 onConfirm={() => remove(user)}
                 isDangerous
-                trigger={(open) => (
-                  <Button variant="subtle" color="red" aria-label={`Remove ${user.email}`} onClick={open}>
-                    Remove
-                  </Button>
+                trigger={(openRemove) => (
+                  <RowMenu
+                    label={`Actions on ${user.email}`}
+                    items={[
+                      { label: 'New password', onClick: openReset },
+                      ...(user.id === self.id ? [] : [{ label: 'Remove', onClick: openRemove, isDangerous: true }]),
+                    ]}
+                  />
                 )}
               >
                 Their sessions end at once. What they did stays in the audit log.
               </Confirm>
             )}
-          </span>
+          >
+            Give it to that person. It works once, for 24 hours. The password until now works as long.
+          </Confirm>
         </AdminOnly>
       ),
     },
@@ -142,7 +140,7 @@ function Invitations({ onLink }: LinkProps) {
     { title: 'Role', cell: ({ role }) => role },
     { title: 'Open until', cell: ({ expires_at }) => <Time at={expires_at} />, isExtra: true },
     {
-      title: 'Changes',
+      title: 'Actions',
       isTitleHidden: true,
       isTight: true,
       cell: (invitation) => (
@@ -152,9 +150,10 @@ function Invitations({ onLink }: LinkProps) {
           onConfirm={() => takeBack(invitation)}
           isDangerous
           trigger={(open) => (
-            <Button variant="subtle" color="red" aria-label={`Take back ${invitation.email}`} onClick={open}>
-              Take back
-            </Button>
+            <RowMenu
+              label={`Actions on the invitation of ${invitation.email}`}
+              items={[{ label: 'Take back', onClick: open, isDangerous: true }]}
+            />
           )}
         >
           Its link works no more.

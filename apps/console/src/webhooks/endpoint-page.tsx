@@ -8,6 +8,7 @@ import { Confirm } from '../components/dialogs/confirm.tsx';
 import { FormDialog } from '../components/dialogs/form-dialog.tsx';
 import { useForm } from '../components/forms/form.tsx';
 import { Facts } from '../components/lists/facts.tsx';
+import { RowMenu } from '../components/lists/row-menu.tsx';
 import { Loaded } from '../components/outcomes/loaded.tsx';
 import { notify } from '../components/outcomes/notices.tsx';
 import { AdminOnly } from '../components/page/admin-only.tsx';
@@ -88,17 +89,6 @@ function EndpointChanges({ endpoint }: { endpoint: Endpoint }) {
         Replay
       </Button>
       <Confirm
-        label="Rotate the secret"
-        title="Give the endpoint another secret?"
-        onConfirm={async () => {
-          const { secret: next } = await send(client.POST('/api/v1/webhook-endpoints/{id}/rotate', path));
-          await readAnew();
-          setSecret(next);
-        }}
-      >
-        For 24 hours both sign, so that the receiver can be changed meanwhile.
-      </Confirm>
-      <Confirm
         label={status === 'ACTIVE' ? 'Turn off' : 'Turn on'}
         title={status === 'ACTIVE' ? 'Turn this endpoint off?' : 'Turn this endpoint on?'}
         onConfirm={() => turn(status === 'ACTIVE' ? 'DISABLED' : 'ACTIVE')}
@@ -108,16 +98,38 @@ function EndpointChanges({ endpoint }: { endpoint: Endpoint }) {
           : 'It goes on where it was: what happened meanwhile is sent to it now.'}
       </Confirm>
       <Confirm
-        label="Delete"
-        title="Delete this endpoint?"
-        isDangerous
+        label="Rotate the secret"
+        title="Give the endpoint another secret?"
         onConfirm={async () => {
-          await send(client.DELETE(ONE, path));
-          await invalidate(queries, LIST);
-          await navigate({ to: '/webhooks' });
+          const { secret: next } = await send(client.POST('/api/v1/webhook-endpoints/{id}/rotate', path));
+          await readAnew();
+          setSecret(next);
         }}
+        trigger={(rotate) => (
+          <Confirm
+            label="Delete"
+            title="Delete this endpoint?"
+            isDangerous
+            onConfirm={async () => {
+              await send(client.DELETE(ONE, path));
+              await invalidate(queries, LIST);
+              await navigate({ to: '/webhooks' });
+            }}
+            trigger={(remove) => (
+              <RowMenu
+                label="More actions"
+                items={[
+                  { label: 'Rotate the secret', onClick: rotate },
+                  { label: 'Delete', onClick: remove, isDangerous: true },
+                ]}
+              />
+            )}
+          >
+            With all that is known of its deliveries. This cannot be taken back.
+          </Confirm>
+        )}
       >
-        With all that is known of its deliveries. This cannot be taken back.
+        For 24 hours both sign, so that the receiver can be changed meanwhile.
       </Confirm>
       {open === 'edit' && <EditEndpoint endpoint={endpoint} onClose={close} onDone={readAnew} />}
       {open === 'replay' && <Replay id={id} onClose={close} onDone={readAnew} />}
