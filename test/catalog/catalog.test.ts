@@ -242,7 +242,9 @@ describe('a feature in a plan', () => {
     ['-1', undefined],
     ['1e-999', undefined],
     ['1e999', undefined],
-    ['"5"', undefined],
+    ['"5"', '5'],
+    ['"0x5"', undefined],
+    ['true', undefined],
   ])('has the limit %s as %j', async (literal, limit) => {
     const [plan, feature] = [await newPlan(), await newMeterFeature()];
     const raw = `{"feature_id":"${feature.id}","usage_limit":${literal}}`;

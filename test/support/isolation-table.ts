@@ -3,6 +3,10 @@
 import { usageCharge } from './billing-fixture.ts';
 import type { Ids } from './isolation-ids.ts';
 
+const newPlan = { name: 'Plan', lookup_id: 'mine', type: 'HYBRID', billing_interval: 'month', currency: 'EUR' };
+
+const PLAN_FEATURE = 'PATCH /api/v1/plans/{id}/features/{feature_id}';
+
 const TAKE_BACK = 'DELETE /api/v1/invoices/{id}/payments/{payment_id}';
 
 export type Row = [operation: string, path: (ids: Ids) => string, body?: (ids: Ids) => object];
@@ -62,7 +66,14 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
     ['GET /api/v1/erasures/{id}', ({ erasure }) => `/erasures/${erasure}`],
     ['GET /api/v1/usage-moves/{id}', ({ usageMove }) => `/usage-moves/${usageMove}`],
     ['GET /api/v1/plans/{id}', ({ plan }) => `/plans/${plan}`],
+    ['POST /api/v1/plans', () => '/plans', ({ meter }) => ({ ...newPlan, charges: [usageCharge(meter)] })],
+    ['POST /api/v1/plans', () => '/plans', ({ feature }) => ({ ...newPlan, features: [{ feature_id: feature }] })],
     ['PATCH /api/v1/plans/{id}', ({ plan }) => `/plans/${plan}`, () => ({ is_active: false })],
+    ...[
+      ({ charge }: Ids) => ({ update_charges: [{ id: charge, status: 'INACTIVE' }] }),
+      ({ meter }: Ids) => ({ add_charges: [usageCharge(meter)] }),
+      ({ feature }: Ids) => ({ put_features: [{ feature_id: feature }] }),
+    ].map((body): Row => ['PATCH /api/v1/plans/{id}', () => `/plans/${own().plan}`, body]),
     ['DELETE /api/v1/plans/{id}', ({ plan }) => `/plans/${plan}`],
     [
       'POST /api/v1/plans/{id}/features',
@@ -74,16 +85,8 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
       () => `/plans/${own().plan}/features`,
       ({ feature }) => ({ feature_id: feature }),
     ],
-    [
-      'PATCH /api/v1/plans/{id}/features/{feature_id}',
-      ({ plan, feature }) => `/plans/${plan}/features/${feature}`,
-      () => ({ is_enabled: false }),
-    ],
-    [
-      'PATCH /api/v1/plans/{id}/features/{feature_id}',
-      ({ feature }) => `/plans/${own().plan}/features/${feature}`,
-      () => ({ usage_limit: 1 }),
-    ],
+    [PLAN_FEATURE, ({ plan, feature }) => `/plans/${plan}/features/${feature}`, () => ({ is_enabled: false })],
+    [PLAN_FEATURE, ({ feature }) => `/plans/${own().plan}/features/${feature}`, () => ({ usage_limit: 1 })],
     ['DELETE /api/v1/plans/{id}/features/{feature_id}', ({ plan, feature }) => `/plans/${plan}/features/${feature}`],
     ['DELETE /api/v1/plans/{id}/features/{feature_id}', ({ feature }) => `/plans/${own().plan}/features/${feature}`],
     ['POST /api/v1/plans/{id}/charges', ({ plan }) => `/plans/${plan}/charges`, () => usageCharge(own().meter)],
@@ -352,7 +355,6 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
     'POST /api/v1/api-keys',
     'POST /api/v1/service-accounts',
     'POST /api/v1/features',
-    'POST /api/v1/plans',
     'POST /api/v1/customers',
     'GET /api/v1/billing/settings',
     // Its own sums: test/usage/overview.test.ts, test/operations/system.test.ts.

@@ -1,4 +1,5 @@
 import type { AggregationType } from '@weir/shared/meter';
+import { sql } from 'kysely';
 import type { Queries } from './database.ts';
 import { containing, selectPage, type Page, type PageOf } from './page.ts';
 import type { FeatureType } from './schema.ts';
@@ -108,14 +109,25 @@ export async function findFeature(db: Queries, organizationId: string, id: strin
 
 /** Whether there is such a feature; where there is, nobody else changes or deletes it before this transaction ends. */
 export async function lockFeature(transaction: Queries, organizationId: string, id: string): Promise<boolean> {
+  return (await lockFeatures(transaction, organizationId, [id])).has(id);
+}
+
+/** Returns those of these features that there are; nobody else changes or deletes them before this transaction ends. */
+export async function lockFeatures(
+  transaction: Queries,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<Set<string>> {
   const found = await transaction
     .selectFrom('features')
     .select('id')
     .where('organization_id', '=', organizationId)
-    .where('id', '=', id)
+    .where('id', '=', sql<string>`ANY(${ids}::uuid[])`)
+    // In one order, so that two who want the same do not wait for each other.
+    .orderBy('id')
     .forUpdate()
-    .executeTakeFirst();
-  return found !== undefined;
+    .execute();
+  return new Set(found.map(({ id }) => id));
 }
 
 /** Changes what is given; at least one thing must be. */

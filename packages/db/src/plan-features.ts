@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Queries } from './database.ts';
 import type { Read } from './schema.ts';
 
@@ -20,6 +21,29 @@ export async function insertPlanFeature(
   planFeature: Omit<PlanFeature, 'created_at'> & { organization_id: string; plan_id: string },
 ): Promise<PlanFeature> {
   return await db.insertInto('plan_features').values(planFeature).returning(columns).executeTakeFirstOrThrow();
+}
+
+/** Puts features into a plan, each once. What the plan says of one that it has already is as given from then on. */
+export async function putPlanFeatures(
+  db: Queries,
+  organizationId: string,
+  planId: string,
+  features: readonly Omit<PlanFeature, 'created_at'>[],
+): Promise<void> {
+  if (features.length === 0) return;
+  await db
+    .insertInto('plan_features')
+    .values(features.map((feature) => ({ ...feature, organization_id: organizationId, plan_id: planId })))
+    .onConflict((conflict) =>
+      conflict.columns(['organization_id', 'plan_id', 'feature_id']).doUpdateSet(({ ref }) => ({
+        is_enabled: ref('excluded.is_enabled'),
+        usage_limit: ref('excluded.usage_limit'),
+        usage_reset_period: ref('excluded.usage_reset_period'),
+        is_soft_limit: ref('excluded.is_soft_limit'),
+        static_value: ref('excluded.static_value'),
+      })),
+    )
+    .execute();
 }
 
 /** The fields of it that can be changed: all but which feature it is. */
@@ -67,18 +91,18 @@ export async function listPlanFeatures(db: Queries, organizationId: string, plan
     .execute();
 }
 
-/** Returns whether the plan had the feature. */
-export async function deletePlanFeature(
+/** Takes features out of a plan, and returns how many of them it had. */
+export async function deletePlanFeatures(
   db: Queries,
   organizationId: string,
   planId: string,
-  featureId: string,
-): Promise<boolean> {
+  featureIds: readonly string[],
+): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom('plan_features')
     .where('organization_id', '=', organizationId)
     .where('plan_id', '=', planId)
-    .where('feature_id', '=', featureId)
+    .where('feature_id', '=', sql<string>`ANY(${featureIds}::uuid[])`)
     .executeTakeFirst();
-  return numDeletedRows > 0n;
+  return Number(numDeletedRows);
 }

@@ -59,6 +59,7 @@ const MEANINGS: Meanings = {
   package_size: decimals('1', '1e-18', '1000'),
   minimum_amount: decimals('0', '1.50'),
   maximum_amount: decimals('1.5', '1e3', '1e14'),
+  usage_limit: fc.oneof(fc.constant(null), fc.constantFrom('0', '1E+2', '0.30000000000000004').map(literal)),
   tiers: fc
     .uniqueArray(fc.integer({ min: 1, max: 1_000_000 }), { maxLength: 3 })
     .map((ends): Value => [...ends.toSorted((a, b) => a - b), null].map((up_to) => ({ up_to, unit_price: '0.1' }))),
@@ -90,6 +91,10 @@ const subscribed = {
   trial_end_date: fc.constantFrom(null, null, '2027-12-31T23:59:59.999999+14:00', '2026-02-28'),
 };
 
+/** What a plan costs and includes, sent with it. */
+const charged = fc.constantFrom<Value>([], [{ type: 'FIXED', display_name: 'Fee', unit_price: '10' }]);
+const including = ids('features').map((feature_id): Value => [{ feature_id }]);
+
 /** What the document says in words about the fields of one operation. */
 const MEANINGS_OF: Record<string, Meanings> = {
   'post /api/v1/sdk/track': { lookup_key: ids('lookup_key') },
@@ -103,6 +108,13 @@ const MEANINGS_OF: Record<string, Meanings> = {
   'post /api/v1/charges/evaluate': { quantity: decimals('0', '12.5', '1e-30', '9'.repeat(64)) },
   'get /api/v1/entitlements': { quantity: fc.constantFrom('1', '0012.50', '0.000000000000000001') },
   'get /api/v1/customers/{id}/entitlements': { quantity: fc.constantFrom('1', '12.5') },
+  'post /api/v1/plans': { charges: charged, features: including },
+  'patch /api/v1/plans/{id}': {
+    update_charges: fc.constant([]),
+    add_charges: charged,
+    remove_features: ids('features').map((id): Value => [id]),
+    put_features: including,
+  },
   'patch /api/v1/plans/{id}/charges/{charge_id}': {
     id: fc.constant(idOf('priced-plan', 0)),
     charge_id: fc.constant(idOf('priced-charge', 0)),
@@ -110,7 +122,6 @@ const MEANINGS_OF: Record<string, Meanings> = {
   'patch /api/v1/plans/{id}/features/{feature_id}': {
     id: fc.constant(idOf('planned-plan', 0)),
     feature_id: fc.constant(idOf('planned-feature', 0)),
-    usage_limit: fc.oneof(fc.constant(null), fc.constantFrom('0', '1E+2', '0.30000000000000004').map(literal)),
   },
   // What is not chosen is shown to no customer, and other calls ask for it.
   'patch /api/v1/widget/settings': { meter_ids: fc.constant(null) },

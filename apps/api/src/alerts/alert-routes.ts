@@ -17,7 +17,7 @@ import { findMeter } from '@weir/db/meters';
 import { Refusal } from '@weir/shared/errors';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
-import { NO_SUCH_METER } from '../billing/charge-routes.ts';
+import { NO_SUCH_METER } from '../billing/add-charges.ts';
 import { refuseErased } from '../catalog/refuse-erased.ts';
 import { decimal } from '../http/decimals.ts';
 import {

@@ -1,53 +1,20 @@
 // Charges: what a plan costs. A charge does not change, so that an invoice can be computed again: to change a price, another one
 // takes its place (replace-charge.ts).
 
-import type { ChargeType } from '@weir/billing/kinds';
-import { billMeterOfPlan } from '@weir/db/billing/subscriptions/billed-meters';
-import {
-  insertCharge,
-  listCharges,
-  lockCharge,
-  readPlanSize,
-  updateCharge,
-  type PlanSize,
-} from '@weir/db/billing/plans/charges';
-import { findMeter } from '@weir/db/meters';
-import { findPlan, lockPlanAlone, type Plan } from '@weir/db/plans';
+import { listCharges } from '@weir/db/billing/plans/charges';
+import { findPlan, lockPlanAlone } from '@weir/db/plans';
 import { Refusal } from '@weir/shared/errors';
-import { newId } from '@weir/shared/ids';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
-import {
-  adminCodes,
-  answerPage,
-  bodyCodes,
-  changesOf,
-  displayName,
-  idInPath,
-  idOf,
-  oneOf,
-  pageQuery,
-  pageSchema,
-} from '../http/fields.ts';
-import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { adminCodes, answerPage, bodyCodes, idInPath, idOf, oneOf, pageQuery, pageSchema } from '../http/fields.ts';
+import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, made, writing } from '../http/writing.ts';
+import { addCharges, changeCharge } from './add-charges.ts';
 import { answerCharge, chargeAnswer } from './charge-answer.ts';
-import { chargeBody, termsOf } from './charge-body.ts';
+import { chargeBody, chargeChanges } from './charge-body.ts';
 import { CHARGE_DECIMALS } from './charge-models.ts';
-import { mayEndNow, takePlace } from './replace-charge.ts';
 import type { RouteDeps } from '../route-deps.ts';
-
-export const NO_SUCH_METER = 'Your organization has no meter with this meter_id: see GET /api/v1/meters.';
-
-const chargeChanges = changesOf({
-  display_name: displayName,
-  status: oneOf(['ACTIVE', 'INACTIVE']).meta({
-    description:
-      'INACTIVE ends the charge, for good: from its next period on no subscription is billed by it. One that has not begun is taken ' +
-      'back, and the charge whose place it would have taken goes on.',
-  }),
-});
 
 export function chargeRoutes(app: App, { database, guards }: RouteDeps): void {
   app.post(
@@ -81,40 +48,12 @@ export function chargeRoutes(app: App, { database, guards }: RouteDeps): void {
       },
     },
     writing(database, async (request, write) => {
-      const { organizationId: organization_id } = request.caller;
-      const { id: planId } = request.params;
-      const { body } = request;
-      const meter_id = body.type === 'USAGE' ? body.meter_id : null;
-      const terms = termsOf(body);
+      const { organizationId } = request.caller;
       return await write.transaction(async (transaction) => {
-        const plan = await lockPlanAlone(transaction, organization_id, planId);
+        const plan = await lockPlanAlone(transaction, organizationId, request.params.id);
         if (plan === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-        checkType(plan, terms.type);
-        if (meter_id !== null && (await findMeter(transaction, organization_id, meter_id)) === undefined) {
-          throw new Refusal('not_found', NO_SUCH_METER);
-        }
-        const { replaces, effective_from } = body;
-        const place = await takePlace(transaction, organization_id, { planId, replaces, effective_from, meter_id });
-        const inserted = await insertCharge(transaction, {
-          organization_id,
-          id: newId(),
-          plan_id: planId,
-          display_name: body.display_name,
-          meter_id,
-          terms,
-          place,
-        });
-        checkSize(await readPlanSize(transaction, organization_id, planId));
-        if (
-          meter_id !== null &&
-          !(await billMeterOfPlan(transaction, organization_id, { planId, meterId: meter_id }))
-        ) {
-          throw new Refusal(
-            'meter_already_billed',
-            'A customer of this plan has this meter billed by another subscription, and an event can be billed by one ' +
-              'only: cancel that one, or price the meter in another plan.',
-          );
-        }
+        const [inserted] = await addCharges(transaction, organizationId, plan, { charges: [request.body] });
+        if (inserted === undefined) throw new Error('a charge was added, and is not there');
         return made(answerCharge(inserted));
       });
     }),
@@ -168,45 +107,11 @@ export function chargeRoutes(app: App, { database, guards }: RouteDeps): void {
     writing(database, async (request, write) => {
       const { organizationId } = request.caller;
       const { id: planId, charge_id: id } = request.params;
-      const { display_name, status } = request.body;
       return await write.transaction(async (transaction) => {
-        const charge = await lockCharge(transaction, organizationId, { planId, id });
-        if (charge === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-        if (charge.status === 'INACTIVE' && status === 'ACTIVE') {
-          throw new Refusal('charge_inactive', 'The charge has ended, for good: add another one to the plan.');
-        }
-        const ends = status === 'INACTIVE' && (await mayEndNow(transaction, organizationId, charge));
-        const changes = { display_name, ends };
-        return done(answerCharge(await updateCharge(transaction, organizationId, id, changes)));
+        if ((await lockPlanAlone(transaction, organizationId, planId)) === undefined)
+          throw new Refusal('not_found', NO_SUCH_THING);
+        return done(answerCharge(await changeCharge(transaction, organizationId, { planId, id }, request.body)));
       });
     }),
-  );
-}
-
-/** Of a plan as it would be. Throws a Refusal where that is too much. */
-function checkSize({ charges, tiers, ending, endingTiers }: PlanSize): void {
-  if (charges > LIMITS.planCharges) {
-    const message = `would give the plan ${charges} charges, and it takes ${LIMITS.planCharges}: end one, replace one, or use another plan`;
-    throw invalidFields([{ path: '', message }]);
-  }
-  if (tiers > LIMITS.planTiers) {
-    const message = `would give the plan ${tiers} tiers in all of its charges, and it takes ${LIMITS.planTiers}`;
-    throw invalidFields([{ path: 'tiers', message }]);
-  }
-  if (ending > LIMITS.planCharges || endingTiers > LIMITS.planTiers) {
-    const message =
-      `would give the plan ${ending} charges that are still to end, with ${endingTiers} tiers, and it takes ` +
-      `${LIMITS.planCharges} with ${LIMITS.planTiers}: wait until some have ended`;
-    throw invalidFields([{ path: 'replaces', message }]);
-  }
-}
-
-/** A FIXED plan has fixed prices only, a USAGE plan prices for usage only. */
-function checkType(plan: Plan, type: ChargeType): void {
-  if (plan.type === 'HYBRID' || plan.type === type) return;
-  throw new Refusal(
-    'charge_not_of_plan_type',
-    `The plan is of type ${plan.type} and takes no ${type} charge: a HYBRID plan takes both.`,
-    { errors: [{ path: 'type', message: `must be ${plan.type}, as the plan is` }] },
   );
 }

@@ -16,7 +16,7 @@ import type { App } from '../http/typed-app.ts';
 import { done, writing } from '../http/writing.ts';
 import { termsOf, triedCharge } from './charge-body.ts';
 import { CHARGE_DECIMALS } from './charge-models.ts';
-import { NO_SUCH_METER } from './charge-routes.ts';
+import { NO_SUCH_METER } from './add-charges.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
 const days = (min: number) =>

@@ -1,7 +1,7 @@
 // Plans: what is sold, how often it is billed and in which currency. What a plan includes is in
 // plan-feature-routes.ts, and what it costs in billing/charge-routes.ts.
 
-import { listPlanFeatures } from '@weir/db/plan-features';
+import { deletePlanFeatures, listPlanFeatures } from '@weir/db/plan-features';
 import { readChargesOfPlan } from '@weir/db/billing/plans/charges';
 import type { Queries } from '@weir/db/database';
 import {
@@ -21,7 +21,10 @@ import { newId } from '@weir/shared/ids';
 import { slug, text } from '@weir/shared/text';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
+import { addCharges, changeCharge } from '../billing/add-charges.ts';
 import { answerCharge, chargeAnswer } from '../billing/charge-answer.ts';
+import { addedCharges, changedCharges, firstCharges } from '../billing/charge-body.ts';
+import { CHARGE_DECIMALS } from '../billing/charge-models.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, gone, made, writing } from '../http/writing.ts';
 import {
@@ -32,14 +35,16 @@ import {
   changesOf,
   displayName,
   idInPath,
+  idOf,
   nothing,
   oneOf,
   pageQuery,
   pageSchema,
   time,
 } from '../http/fields.ts';
-import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
-import { planFeatureAnswer } from './plan-feature-routes.ts';
+import { NO_SUCH_THING, problemResponses, refusedAt } from '../http/problem.ts';
+import { PLAN_FEATURE_DECIMALS, planFeatureAnswer, planFeatureBody } from './plan-feature-body.ts';
+import { putFeatures } from './put-features.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
 export const currency = z
@@ -64,14 +69,57 @@ const planFields = {
 
 const FIXED_FIELDS = ['type', 'billing_interval', 'currency'] as const;
 
+const planFeatures = z
+  .array(planFeatureBody)
+  .max(LIMITS.planFeatures, `must hold at most ${LIMITS.planFeatures} features`)
+  .superRefine((features, { addIssue }) => {
+    const ids = new Set<string>();
+    for (const [index, { feature_id: id }] of features.entries()) {
+      if (ids.has(id)) addIssue({ code: 'custom', path: [index, 'feature_id'], message: 'must stand here once' });
+      ids.add(id);
+    }
+  });
+
 const planBody = z.strictObject({
   ...planFields,
   trial_days: planFields.trial_days.default(0),
   description: planFields.description.default(null),
   is_active: planFields.is_active.default(true),
+  charges: firstCharges
+    .default([])
+    .meta({ description: 'What it costs from the beginning, each as for createCharge.' }),
+  features: planFeatures.default([]).meta({ description: 'What it includes from the beginning.' }),
 });
 
-const planChanges = changesOf(planFields);
+const planChanges = changesOf({
+  ...planFields,
+  update_charges: changedCharges.meta({ description: 'Charges that are renamed or ended, each as for updateCharge.' }),
+  add_charges: addedCharges.meta({ description: 'Charges that are added afterwards, each as for createCharge.' }),
+  remove_features: z
+    .array(idOf('must be the id of a feature'))
+    .max(LIMITS.planFeatures)
+    .meta({ description: 'Features that are taken out of the plan.' }),
+  put_features: planFeatures.meta({
+    description:
+      'Features that are put into the plan afterwards. What it says of one that it has is as sent from then on.',
+  }),
+});
+
+/** What is changed of a plan itself, and what of its charges and features. */
+function partsOf({
+  update_charges,
+  add_charges,
+  remove_features,
+  put_features,
+  ...fields
+}: z.output<typeof planChanges>) {
+  return { fields, update_charges, add_charges, remove_features, put_features };
+}
+
+const DECIMALS = { decimals: new Set([...CHARGE_DECIMALS, ...PLAN_FEATURE_DECIMALS]) };
+
+/** Refusals of charges and of features in the body of a plan. */
+const partCodes = ['not_found', 'charge_not_of_plan_type', 'meter_already_priced'] as const;
 
 const planShape = answerOf<Plan>()({
   id: z.uuid(),
@@ -114,20 +162,29 @@ export function planRoutes(app: App, { database, guards }: RouteDeps): void {
     '/api/v1/plans',
     {
       onRequest: guards.admin,
+      config: DECIMALS,
       schema: {
         operationId: 'createPlan',
         tags: ['Catalog'],
-        summary: 'Create a plan',
+        summary: 'Create a plan, with what it costs and includes',
+        description:
+          'All of it, or nothing. Charges and features may come later as well: see createCharge and addPlanFeature, or updatePlan for ' +
+          'many at once. The answer is the plan itself; getPlan has its charges and features.',
         body: planBody,
         response: {
           201: planAnswer,
-          ...problemResponses(...adminCodes, ...bodyCodes, 'lookup_id_taken'),
+          ...problemResponses(...adminCodes, ...bodyCodes, ...partCodes, 'lookup_id_taken'),
         },
       },
     },
-    writing(database, (request, write) => {
-      const plan = { ...request.body, organization_id: request.caller.organizationId, id: newId() };
-      return write.single(async (db) => made(await insertPlan(db, plan)));
+    writing(database, ({ caller: { organizationId }, body }, write) => {
+      const { charges, features, ...fields } = body;
+      return write.transaction(async (transaction) => {
+        const plan = await insertPlan(transaction, { ...fields, organization_id: organizationId, id: newId() });
+        await addCharges(transaction, organizationId, plan, { charges, list: 'charges' });
+        await putFeatures(transaction, organizationId, plan.id, { features, path: 'features' });
+        return made(plan);
+      });
     }),
   );
 
@@ -185,26 +242,56 @@ export function planRoutes(app: App, { database, guards }: RouteDeps): void {
     '/api/v1/plans/:id',
     {
       onRequest: guards.admin,
+      config: DECIMALS,
       schema: {
         operationId: 'updatePlan',
         tags: ['Catalog'],
-        summary: 'Change a plan',
+        summary: 'Change a plan, its charges and its features in one step',
         description:
           'Changes the fields that are sent. Once the plan has a charge or a subscription, type, billing_interval and currency ' +
-          'are fixed: what was agreed rests on them.',
+          'are fixed: what was agreed rests on them. Charges and features that are not named stay as they are. All of it is done, or ' +
+          'nothing.',
         params: idInPath,
         body: planChanges,
         response: {
           200: planAnswer,
-          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'lookup_id_taken', 'plan_in_use'),
+          ...problemResponses(
+            ...adminCodes,
+            ...bodyCodes,
+            ...partCodes,
+            'lookup_id_taken',
+            'plan_in_use',
+            'meter_already_billed',
+            'charge_inactive',
+          ),
         },
       },
     },
     writing(database, ({ caller, params, body }, write) =>
       write.transaction(async (transaction) => {
-        await checkFixed(transaction, caller.organizationId, params.id, body);
-        const plan = await updatePlan(transaction, caller.organizationId, params.id, body);
+        const { organizationId } = caller;
+        const { id: planId } = params;
+        const {
+          fields,
+          update_charges = [],
+          add_charges = [],
+          remove_features = [],
+          put_features = [],
+        } = partsOf(body);
+        await checkFixed(transaction, organizationId, planId, fields);
+        const plan =
+          Object.keys(fields).length > 0
+            ? await updatePlan(transaction, organizationId, planId, fields)
+            : await lockPlanAlone(transaction, organizationId, planId);
         if (plan === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+        for (const [index, { id, ...changes }] of update_charges.entries()) {
+          await refusedAt(`update_charges[${index}]`, () =>
+            changeCharge(transaction, organizationId, { planId, id }, changes),
+          );
+        }
+        await addCharges(transaction, organizationId, plan, { charges: add_charges, list: 'add_charges' });
+        if (remove_features.length > 0) await deletePlanFeatures(transaction, organizationId, planId, remove_features);
+        await putFeatures(transaction, organizationId, planId, { features: put_features, path: 'put_features' });
         return done(plan);
       }),
     ),

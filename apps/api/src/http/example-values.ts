@@ -296,8 +296,21 @@ export const OBJECTS: Record<string, Record<string, unknown>> = {
     thresholds: ['8000', '10000'],
   },
   updateAlert: { name: 'Nearly used up', thresholds: ['8000', '9000', '10000'] },
-  createPlan: { name: 'Pro' },
-  updatePlan: { name: 'Pro' },
+  createPlan: {
+    name: 'Pro',
+    charges: [
+      { type: 'FIXED', display_name: 'Base fee', unit_price: '49.00' },
+      { type: 'USAGE', display_name: 'API requests', meter_id: IDS['meter_id'], unit_price: '0.01' },
+    ],
+    features: [{ feature_id: IDS['feature_id'], usage_limit: 10_000, usage_reset_period: 'month' }],
+  },
+  updatePlan: {
+    name: 'Pro',
+    update_charges: [{ id: id('17'), status: 'INACTIVE' }],
+    add_charges: [{ type: 'FIXED', display_name: 'Support', unit_price: '25.00' }],
+    remove_features: [],
+    put_features: [{ feature_id: IDS['feature_id'], usage_limit: 20_000, usage_reset_period: 'month' }],
+  },
   createCustomer: { name: 'Globex', email: 'billing@globex.example', metadata: { segment: 'enterprise' } },
   updateCustomer: { name: 'Globex', email: 'billing@globex.example', metadata: { segment: 'enterprise' } },
   createCharge: { type: 'USAGE', model: 'per_unit', minimum_amount: null, maximum_amount: null, included_units: null },

@@ -333,6 +333,21 @@ export function invalidFields(errors: FieldError[]): Refusal {
   return new Refusal('invalid_request', detail + more, { errors: errors.slice(0, LIMITS.problems) });
 }
 
+/** Does something for what stands at `path` of the body, so that its refusal names the whole path of a field. */
+export async function refusedAt<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (path === '' || !(error instanceof Refusal)) throw error;
+    const { code, message, fields } = error;
+    const errors = (fields.errors ?? [{ path: '', message }]).map((each) => ({
+      ...each,
+      path: each.path === '' ? path : `${path}.${each.path}`,
+    }));
+    throw code === 'invalid_request' ? invalidFields(errors) : new Refusal(code, message, { ...fields, errors });
+  }
+}
+
 /** The detail of a refusal that stands alone, where there is no list of errors beside it. */
 export function detailAlone(refusal: Refusal): string {
   const errors = refusal.fields.errors ?? [];

@@ -339,8 +339,10 @@ export interface paths {
          */
         get: operations["listPlans"];
         /**
-         * Create a plan
-         * @description Who may: an admin who is signed in, or a service account with the role admin.
+         * Create a plan, with what it costs and includes
+         * @description All of it, or nothing. Charges and features may come later as well: see createCharge and addPlanFeature, or updatePlan for many at once. The answer is the plan itself; getPlan has its charges and features.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role admin.
          */
         post: operations["createPlan"];
     };
@@ -358,8 +360,8 @@ export interface paths {
          */
         delete: operations["deletePlan"];
         /**
-         * Change a plan
-         * @description Changes the fields that are sent. Once the plan has a charge or a subscription, type, billing_interval and currency are fixed: what was agreed rests on them.
+         * Change a plan, its charges and its features in one step
+         * @description Changes the fields that are sent. Once the plan has a charge or a subscription, type, billing_interval and currency are fixed: what was agreed rests on them. Charges and features that are not named stay as they are. All of it is done, or nothing.
          *
          *     Who may: an admin who is signed in, or a service account with the role admin.
          */
@@ -1465,160 +1467,6 @@ export interface components {
             /** Format: date-time */
             created_at: string;
         };
-        Charge: {
-            /** Format: uuid */
-            id: string;
-            /** Format: uuid */
-            plan_id: string;
-            display_name: string;
-            /** @enum {string} */
-            status: "ACTIVE" | "INACTIVE";
-            /** Format: date-time */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description Periods that begin from here on are billed by it.
-             */
-            effective_from: string;
-            /** @description Periods that begin from here on are not. One in the future is where another charge takes its place. */
-            ended_at: string | null;
-            /** @description The charge whose place it takes. */
-            replaces: string | null;
-            /** @constant */
-            type: "FIXED";
-            meter_id: null;
-            /** @enum {string} */
-            timing: "in_advance" | "in_arrears";
-            /** @description A decimal. */
-            unit_price: string;
-        } | ({
-            /** Format: uuid */
-            id: string;
-            /** Format: uuid */
-            plan_id: string;
-            display_name: string;
-            /** @enum {string} */
-            status: "ACTIVE" | "INACTIVE";
-            /** Format: date-time */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description Periods that begin from here on are billed by it.
-             */
-            effective_from: string;
-            /** @description Periods that begin from here on are not. One in the future is where another charge takes its place. */
-            ended_at: string | null;
-            /** @description The charge whose place it takes. */
-            replaces: string | null;
-            /** @constant */
-            type: "USAGE";
-            /** Format: uuid */
-            meter_id: string;
-            minimum_amount: string | null;
-            maximum_amount: string | null;
-            /** @constant */
-            model: "per_unit";
-            /** @description A decimal. */
-            unit_price: string;
-            included_units: string | null;
-        } | {
-            /** Format: uuid */
-            id: string;
-            /** Format: uuid */
-            plan_id: string;
-            display_name: string;
-            /** @enum {string} */
-            status: "ACTIVE" | "INACTIVE";
-            /** Format: date-time */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description Periods that begin from here on are billed by it.
-             */
-            effective_from: string;
-            /** @description Periods that begin from here on are not. One in the future is where another charge takes its place. */
-            ended_at: string | null;
-            /** @description The charge whose place it takes. */
-            replaces: string | null;
-            /** @constant */
-            type: "USAGE";
-            /** Format: uuid */
-            meter_id: string;
-            minimum_amount: string | null;
-            maximum_amount: string | null;
-            /** @enum {string} */
-            model: "graduated" | "volume";
-            tiers: {
-                up_to: string | null;
-                /** @description A decimal. */
-                unit_price: string;
-                /** @description A decimal. */
-                flat_fee: string;
-            }[];
-        } | {
-            /** Format: uuid */
-            id: string;
-            /** Format: uuid */
-            plan_id: string;
-            display_name: string;
-            /** @enum {string} */
-            status: "ACTIVE" | "INACTIVE";
-            /** Format: date-time */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description Periods that begin from here on are billed by it.
-             */
-            effective_from: string;
-            /** @description Periods that begin from here on are not. One in the future is where another charge takes its place. */
-            ended_at: string | null;
-            /** @description The charge whose place it takes. */
-            replaces: string | null;
-            /** @constant */
-            type: "USAGE";
-            /** Format: uuid */
-            meter_id: string;
-            minimum_amount: string | null;
-            maximum_amount: string | null;
-            /** @constant */
-            model: "package";
-            /** @description A decimal. */
-            unit_price: string;
-            /** @description A decimal. */
-            package_size: string;
-            included_units: string | null;
-        } | {
-            /** Format: uuid */
-            id: string;
-            /** Format: uuid */
-            plan_id: string;
-            display_name: string;
-            /** @enum {string} */
-            status: "ACTIVE" | "INACTIVE";
-            /** Format: date-time */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description Periods that begin from here on are billed by it.
-             */
-            effective_from: string;
-            /** @description Periods that begin from here on are not. One in the future is where another charge takes its place. */
-            ended_at: string | null;
-            /** @description The charge whose place it takes. */
-            replaces: string | null;
-            /** @constant */
-            type: "USAGE";
-            /** Format: uuid */
-            meter_id: string;
-            minimum_amount: string | null;
-            maximum_amount: string | null;
-            /** @constant */
-            model: "percentage";
-            /** @description A decimal. */
-            rate: string;
-            fixed_amount: string | null;
-            included_units: string | null;
-        });
         Alert: {
             /** Format: uuid */
             id: string;
@@ -2215,6 +2063,160 @@ export interface components {
             quantity: string;
             amount: string;
         };
+        Charge: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            plan_id: string;
+            display_name: string;
+            /** @enum {string} */
+            status: "ACTIVE" | "INACTIVE";
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Periods that begin from here on are billed by it.
+             */
+            effective_from: string;
+            /** @description Periods that begin from here on are not. One in the future is where another charge takes its place. */
+            ended_at: string | null;
+            /** @description The charge whose place it takes. */
+            replaces: string | null;
+            /** @constant */
+            type: "FIXED";
+            meter_id: null;
+            /** @enum {string} */
+            timing: "in_advance" | "in_arrears";
+            /** @description A decimal. */
+            unit_price: string;
+        } | ({
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            plan_id: string;
+            display_name: string;
+            /** @enum {string} */
+            status: "ACTIVE" | "INACTIVE";
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Periods that begin from here on are billed by it.
+             */
+            effective_from: string;
+            /** @description Periods that begin from here on are not. One in the future is where another charge takes its place. */
+            ended_at: string | null;
+            /** @description The charge whose place it takes. */
+            replaces: string | null;
+            /** @constant */
+            type: "USAGE";
+            /** Format: uuid */
+            meter_id: string;
+            minimum_amount: string | null;
+            maximum_amount: string | null;
+            /** @constant */
+            model: "per_unit";
+            /** @description A decimal. */
+            unit_price: string;
+            included_units: string | null;
+        } | {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            plan_id: string;
+            display_name: string;
+            /** @enum {string} */
+            status: "ACTIVE" | "INACTIVE";
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Periods that begin from here on are billed by it.
+             */
+            effective_from: string;
+            /** @description Periods that begin from here on are not. One in the future is where another charge takes its place. */
+            ended_at: string | null;
+            /** @description The charge whose place it takes. */
+            replaces: string | null;
+            /** @constant */
+            type: "USAGE";
+            /** Format: uuid */
+            meter_id: string;
+            minimum_amount: string | null;
+            maximum_amount: string | null;
+            /** @enum {string} */
+            model: "graduated" | "volume";
+            tiers: {
+                up_to: string | null;
+                /** @description A decimal. */
+                unit_price: string;
+                /** @description A decimal. */
+                flat_fee: string;
+            }[];
+        } | {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            plan_id: string;
+            display_name: string;
+            /** @enum {string} */
+            status: "ACTIVE" | "INACTIVE";
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Periods that begin from here on are billed by it.
+             */
+            effective_from: string;
+            /** @description Periods that begin from here on are not. One in the future is where another charge takes its place. */
+            ended_at: string | null;
+            /** @description The charge whose place it takes. */
+            replaces: string | null;
+            /** @constant */
+            type: "USAGE";
+            /** Format: uuid */
+            meter_id: string;
+            minimum_amount: string | null;
+            maximum_amount: string | null;
+            /** @constant */
+            model: "package";
+            /** @description A decimal. */
+            unit_price: string;
+            /** @description A decimal. */
+            package_size: string;
+            included_units: string | null;
+        } | {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            plan_id: string;
+            display_name: string;
+            /** @enum {string} */
+            status: "ACTIVE" | "INACTIVE";
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Periods that begin from here on are billed by it.
+             */
+            effective_from: string;
+            /** @description Periods that begin from here on are not. One in the future is where another charge takes its place. */
+            ended_at: string | null;
+            /** @description The charge whose place it takes. */
+            replaces: string | null;
+            /** @constant */
+            type: "USAGE";
+            /** Format: uuid */
+            meter_id: string;
+            minimum_amount: string | null;
+            maximum_amount: string | null;
+            /** @constant */
+            model: "percentage";
+            /** @description A decimal. */
+            rate: string;
+            fixed_amount: string | null;
+            included_units: string | null;
+        });
         Credit: {
             /** Format: uuid */
             id: string;
@@ -3932,6 +3934,139 @@ export interface operations {
                      * @default true
                      */
                     is_active?: boolean;
+                    /** @description What it costs from the beginning, each as for createCharge. */
+                    charges?: ({
+                        /** @description What the lines of invoices are called. */
+                        display_name: string;
+                        /** @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                        effective_from?: string;
+                        /** @enum {string} */
+                        type: "FIXED";
+                        /**
+                         * @default in_advance
+                         * @enum {string}
+                         */
+                        timing?: "in_advance" | "in_arrears";
+                        /** @description The price of a period, of a unit or of a package. */
+                        unit_price: number | string;
+                    } | ({
+                        /** @description What the lines of invoices are called. */
+                        display_name: string;
+                        /** @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                        effective_from?: string;
+                        /** Format: uuid */
+                        meter_id: string;
+                        /** @enum {string} */
+                        type: "USAGE";
+                        /**
+                         * @default per_unit
+                         * @enum {string}
+                         */
+                        model?: "per_unit";
+                        /** @description The price of a period, of a unit or of a package. */
+                        unit_price: number | string;
+                        included_units?: (number | string) | null;
+                        minimum_amount?: (number | string) | null;
+                        maximum_amount?: (number | string) | null;
+                    } | {
+                        /** @description What the lines of invoices are called. */
+                        display_name: string;
+                        /** @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                        effective_from?: string;
+                        /** Format: uuid */
+                        meter_id: string;
+                        /** @enum {string} */
+                        type: "USAGE";
+                        /** @enum {string} */
+                        model: "graduated";
+                        /** @description In rising order of up_to; the last has no end. */
+                        tiers: {
+                            up_to: (number | string) | null;
+                            unit_price: number | string;
+                            /** @description Due once a part of a unit falls into the tier. */
+                            flat_fee?: number | string;
+                        }[];
+                        minimum_amount?: (number | string) | null;
+                        maximum_amount?: (number | string) | null;
+                    } | {
+                        /** @description What the lines of invoices are called. */
+                        display_name: string;
+                        /** @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                        effective_from?: string;
+                        /** Format: uuid */
+                        meter_id: string;
+                        /** @enum {string} */
+                        type: "USAGE";
+                        /** @enum {string} */
+                        model: "volume";
+                        /** @description In rising order of up_to; the last has no end. */
+                        tiers: {
+                            up_to: (number | string) | null;
+                            unit_price: number | string;
+                            /** @description Due once a part of a unit falls into the tier. */
+                            flat_fee?: number | string;
+                        }[];
+                        minimum_amount?: (number | string) | null;
+                        maximum_amount?: (number | string) | null;
+                    } | {
+                        /** @description What the lines of invoices are called. */
+                        display_name: string;
+                        /** @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                        effective_from?: string;
+                        /** Format: uuid */
+                        meter_id: string;
+                        /** @enum {string} */
+                        type: "USAGE";
+                        /** @enum {string} */
+                        model: "package";
+                        /** @description The price of a period, of a unit or of a package. */
+                        unit_price: number | string;
+                        /** @description A package that was begun is paid. */
+                        package_size: number | string;
+                        included_units?: (number | string) | null;
+                        minimum_amount?: (number | string) | null;
+                        maximum_amount?: (number | string) | null;
+                    } | {
+                        /** @description What the lines of invoices are called. */
+                        display_name: string;
+                        /** @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                        effective_from?: string;
+                        /** Format: uuid */
+                        meter_id: string;
+                        /** @enum {string} */
+                        type: "USAGE";
+                        /** @enum {string} */
+                        model: "percentage";
+                        /** @description Percent of the quantity. */
+                        rate: number | string;
+                        fixed_amount?: (number | string) | null;
+                        included_units?: (number | string) | null;
+                        minimum_amount?: (number | string) | null;
+                        maximum_amount?: (number | string) | null;
+                    }))[];
+                    /** @description What it includes from the beginning. */
+                    features?: {
+                        /** Format: uuid */
+                        feature_id: string;
+                        /** @default true */
+                        is_enabled?: boolean;
+                        usage_limit?: (number | string) | null;
+                        /**
+                         * @description When the usage begins at 0 again; null: never.
+                         * @default null
+                         */
+                        usage_reset_period?: ("hour" | "day" | "week" | "month" | "year") | null;
+                        /**
+                         * @description Whether usage may go on past the limit.
+                         * @default false
+                         */
+                        is_soft_limit?: boolean;
+                        /**
+                         * @description The value of a feature of type custom.
+                         * @default null
+                         */
+                        static_value?: string | null;
+                    }[];
                 };
             };
         };
@@ -3996,6 +4131,182 @@ export interface operations {
                     description?: string | null;
                     /** @description Whether the plan accepts new subscriptions. */
                     is_active?: boolean;
+                    /** @description Charges that are renamed or ended, each as for updateCharge. */
+                    update_charges?: {
+                        /** Format: uuid */
+                        id: string;
+                        display_name?: string;
+                        /**
+                         * @description INACTIVE ends the charge, for good: from its next period on no subscription is billed by it. One that has not begun is taken back, and the charge whose place it would have taken goes on.
+                         * @enum {string}
+                         */
+                        status?: "ACTIVE" | "INACTIVE";
+                    }[];
+                    /** @description Charges that are added afterwards, each as for createCharge. */
+                    add_charges?: ({
+                        /** @description What the lines of invoices are called. */
+                        display_name: string;
+                        /**
+                         * Format: uuid
+                         * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
+                         */
+                        replaces?: string;
+                        /** @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                        effective_from?: string;
+                        /** @enum {string} */
+                        type: "FIXED";
+                        /**
+                         * @default in_advance
+                         * @enum {string}
+                         */
+                        timing?: "in_advance" | "in_arrears";
+                        /** @description The price of a period, of a unit or of a package. */
+                        unit_price: number | string;
+                    } | ({
+                        /** @description What the lines of invoices are called. */
+                        display_name: string;
+                        /**
+                         * Format: uuid
+                         * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
+                         */
+                        replaces?: string;
+                        /** @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                        effective_from?: string;
+                        /** Format: uuid */
+                        meter_id: string;
+                        /** @enum {string} */
+                        type: "USAGE";
+                        /**
+                         * @default per_unit
+                         * @enum {string}
+                         */
+                        model?: "per_unit";
+                        /** @description The price of a period, of a unit or of a package. */
+                        unit_price: number | string;
+                        included_units?: (number | string) | null;
+                        minimum_amount?: (number | string) | null;
+                        maximum_amount?: (number | string) | null;
+                    } | {
+                        /** @description What the lines of invoices are called. */
+                        display_name: string;
+                        /**
+                         * Format: uuid
+                         * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
+                         */
+                        replaces?: string;
+                        /** @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                        effective_from?: string;
+                        /** Format: uuid */
+                        meter_id: string;
+                        /** @enum {string} */
+                        type: "USAGE";
+                        /** @enum {string} */
+                        model: "graduated";
+                        /** @description In rising order of up_to; the last has no end. */
+                        tiers: {
+                            up_to: (number | string) | null;
+                            unit_price: number | string;
+                            /** @description Due once a part of a unit falls into the tier. */
+                            flat_fee?: number | string;
+                        }[];
+                        minimum_amount?: (number | string) | null;
+                        maximum_amount?: (number | string) | null;
+                    } | {
+                        /** @description What the lines of invoices are called. */
+                        display_name: string;
+                        /**
+                         * Format: uuid
+                         * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
+                         */
+                        replaces?: string;
+                        /** @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                        effective_from?: string;
+                        /** Format: uuid */
+                        meter_id: string;
+                        /** @enum {string} */
+                        type: "USAGE";
+                        /** @enum {string} */
+                        model: "volume";
+                        /** @description In rising order of up_to; the last has no end. */
+                        tiers: {
+                            up_to: (number | string) | null;
+                            unit_price: number | string;
+                            /** @description Due once a part of a unit falls into the tier. */
+                            flat_fee?: number | string;
+                        }[];
+                        minimum_amount?: (number | string) | null;
+                        maximum_amount?: (number | string) | null;
+                    } | {
+                        /** @description What the lines of invoices are called. */
+                        display_name: string;
+                        /**
+                         * Format: uuid
+                         * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
+                         */
+                        replaces?: string;
+                        /** @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                        effective_from?: string;
+                        /** Format: uuid */
+                        meter_id: string;
+                        /** @enum {string} */
+                        type: "USAGE";
+                        /** @enum {string} */
+                        model: "package";
+                        /** @description The price of a period, of a unit or of a package. */
+                        unit_price: number | string;
+                        /** @description A package that was begun is paid. */
+                        package_size: number | string;
+                        included_units?: (number | string) | null;
+                        minimum_amount?: (number | string) | null;
+                        maximum_amount?: (number | string) | null;
+                    } | {
+                        /** @description What the lines of invoices are called. */
+                        display_name: string;
+                        /**
+                         * Format: uuid
+                         * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
+                         */
+                        replaces?: string;
+                        /** @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                        effective_from?: string;
+                        /** Format: uuid */
+                        meter_id: string;
+                        /** @enum {string} */
+                        type: "USAGE";
+                        /** @enum {string} */
+                        model: "percentage";
+                        /** @description Percent of the quantity. */
+                        rate: number | string;
+                        fixed_amount?: (number | string) | null;
+                        included_units?: (number | string) | null;
+                        minimum_amount?: (number | string) | null;
+                        maximum_amount?: (number | string) | null;
+                    }))[];
+                    /** @description Features that are taken out of the plan. */
+                    remove_features?: string[];
+                    /** @description Features that are put into the plan afterwards. What it says of one that it has is as sent from then on. */
+                    put_features?: {
+                        /** Format: uuid */
+                        feature_id: string;
+                        /** @default true */
+                        is_enabled?: boolean;
+                        usage_limit?: (number | string) | null;
+                        /**
+                         * @description When the usage begins at 0 again; null: never.
+                         * @default null
+                         */
+                        usage_reset_period?: ("hour" | "day" | "week" | "month" | "year") | null;
+                        /**
+                         * @description Whether usage may go on past the limit.
+                         * @default false
+                         */
+                        is_soft_limit?: boolean;
+                        /**
+                         * @description The value of a feature of type custom.
+                         * @default null
+                         */
+                        static_value?: string | null;
+                    }[];
                 };
             };
         };
@@ -4022,11 +4333,7 @@ export interface operations {
                     feature_id: string;
                     /** @default true */
                     is_enabled?: boolean;
-                    /**
-                     * @description Null: unlimited. Stored as the decimal that was sent.
-                     * @default null
-                     */
-                    usage_limit?: number | null;
+                    usage_limit?: (number | string) | null;
                     /**
                      * @description When the usage begins at 0 again; null: never.
                      * @default null
@@ -4080,8 +4387,7 @@ export interface operations {
             content: {
                 "application/json": {
                     is_enabled?: boolean;
-                    /** @description Null: unlimited. Stored as the decimal that was sent. */
-                    usage_limit?: number | null;
+                    usage_limit?: (number | string) | null;
                     /** @description When the usage begins at 0 again; null: never. */
                     usage_reset_period?: ("hour" | "day" | "week" | "month" | "year") | null;
                     /** @description Whether usage may go on past the limit. */

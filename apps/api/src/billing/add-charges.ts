@@ -1,0 +1,116 @@
+// Adds charges to a plan, and renames or ends those that it has: one of them, or many in one step. Expects the plan locked.
+
+import type { ChargeType } from '@weir/billing/kinds';
+import { billMeterOfPlan } from '@weir/db/billing/subscriptions/billed-meters';
+import {
+  insertCharge,
+  lockCharge,
+  readPlanSize,
+  updateCharge,
+  type Charge,
+  type PlanSize,
+} from '@weir/db/billing/plans/charges';
+import type { Queries } from '@weir/db/database';
+import { findMeter } from '@weir/db/meters';
+import type { Plan } from '@weir/db/plans';
+import { Refusal } from '@weir/shared/errors';
+import { newId } from '@weir/shared/ids';
+import { LIMITS } from '@weir/shared/limits';
+import type { z } from 'zod';
+import { invalidFields, NO_SUCH_THING, refusedAt } from '../http/problem.ts';
+import { termsOf, type chargeBody, type chargeChanges } from './charge-body.ts';
+import { mayEndNow, takePlace } from './replace-charge.ts';
+
+export const NO_SUCH_METER = 'Your organization has no meter with this meter_id: see GET /api/v1/meters.';
+
+interface Added {
+  charges: readonly z.output<typeof chargeBody>[];
+  /** The name of the list in which they were sent, where they were. */
+  list?: string;
+}
+
+/** Adds them in their order, and returns them. Throws a Refusal where one cannot be. */
+export async function addCharges(
+  transaction: Queries,
+  organizationId: string,
+  plan: Plan,
+  { charges, list }: Added,
+): Promise<Charge[]> {
+  if (charges.length === 0) return [];
+  const added: Charge[] = [];
+  for (const [index, charge] of charges.entries()) {
+    const at = list === undefined ? '' : `${list}[${index}]`;
+    added.push(await refusedAt(at, () => addCharge(transaction, organizationId, plan, charge)));
+  }
+  await refusedAt(list ?? '', async () => checkSize(await readPlanSize(transaction, organizationId, plan.id)));
+  for (const { meter_id: meterId } of added) {
+    if (meterId !== null && !(await billMeterOfPlan(transaction, organizationId, { planId: plan.id, meterId }))) {
+      throw new Refusal(
+        'meter_already_billed',
+        'A customer of this plan has this meter billed by another subscription, and an event can be billed by one ' +
+          'only: cancel that one, or price the meter in another plan.',
+      );
+    }
+  }
+  return added;
+}
+
+async function addCharge(
+  transaction: Queries,
+  organization_id: string,
+  plan: Plan,
+  body: z.output<typeof chargeBody>,
+): Promise<Charge> {
+  const meter_id = body.type === 'USAGE' ? body.meter_id : null;
+  const terms = termsOf(body);
+  checkType(plan, terms.type);
+  if (meter_id !== null && (await findMeter(transaction, organization_id, meter_id)) === undefined)
+    throw new Refusal('not_found', NO_SUCH_METER);
+  const { replaces, effective_from, display_name } = body;
+  const place = await takePlace(transaction, organization_id, { planId: plan.id, replaces, effective_from, meter_id });
+  const charge = { organization_id, id: newId(), plan_id: plan.id, display_name, meter_id, terms, place };
+  return await insertCharge(transaction, charge);
+}
+
+/** Renames a charge, or ends it. Throws a Refusal where the plan has no such one, or it has ended. */
+export async function changeCharge(
+  transaction: Queries,
+  organizationId: string,
+  { planId, id }: { planId: string; id: string },
+  { display_name, status }: z.output<typeof chargeChanges>,
+): Promise<Charge> {
+  const charge = await lockCharge(transaction, organizationId, { planId, id });
+  if (charge === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+  if (charge.status === 'INACTIVE' && status === 'ACTIVE')
+    throw new Refusal('charge_inactive', 'The charge has ended, for good: add another one to the plan.');
+  const ends = status === 'INACTIVE' && (await mayEndNow(transaction, organizationId, charge));
+  return await updateCharge(transaction, organizationId, id, { display_name, ends });
+}
+
+/** Of a plan as it would be. Throws a Refusal where that is too much. */
+function checkSize({ charges, tiers, ending, endingTiers }: PlanSize): void {
+  if (charges > LIMITS.planCharges) {
+    const message = `would give the plan ${charges} charges, and it takes ${LIMITS.planCharges}: end one, replace one, or use another plan`;
+    throw invalidFields([{ path: '', message }]);
+  }
+  if (tiers > LIMITS.planTiers) {
+    const message = `would give the plan ${tiers} tiers in all of its charges, and it takes ${LIMITS.planTiers}`;
+    throw invalidFields([{ path: 'tiers', message }]);
+  }
+  if (ending > LIMITS.planCharges || endingTiers > LIMITS.planTiers) {
+    const message =
+      `would give the plan ${ending} charges that are still to end, with ${endingTiers} tiers, and it takes ` +
+      `${LIMITS.planCharges} with ${LIMITS.planTiers}: wait until some have ended`;
+    throw invalidFields([{ path: 'replaces', message }]);
+  }
+}
+
+/** A FIXED plan has fixed prices only, a USAGE plan prices for usage only. */
+function checkType(plan: Plan, type: ChargeType): void {
+  if (plan.type === 'HYBRID' || plan.type === type) return;
+  throw new Refusal(
+    'charge_not_of_plan_type',
+    `The plan is of type ${plan.type} and takes no ${type} charge: a HYBRID plan takes both.`,
+    { errors: [{ path: 'type', message: `must be ${plan.type}, as the plan is` }] },
+  );
+}
