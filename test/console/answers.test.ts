@@ -166,7 +166,7 @@ test('an address of what there is not leads to a tab, a page with the navigation
   const selected = page.getByRole('tab', { selected: true });
   for (const [address, tab] of [
     ['/settings?tab=nothing', 'Organization'],
-    [`${organization.addresses['customer']}?tab=nothing`, 'Usage'],
+    [`${organization.addresses['customer']}?tab=nothing`, 'Overview'],
   ]) {
     await page.goto(address ?? '');
     expect(await selected.textContent()).toBe(tab);

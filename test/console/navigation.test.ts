@@ -12,7 +12,8 @@ const navigation = textOf('shell/navigation.ts');
 test('the navigation leads to every page that is about no one thing, and to nothing else', () => {
   const routes = textOf('routes.ts');
   const inside = routes.slice(routes.indexOf('usageRoutes')) + textOf('billing-routes.ts');
-  const pages = found(inside, /^ +path: '(\/[^'$]*)',$/gm);
+  // What makes a thing is reached from the list of them.
+  const pages = found(inside, /^ +path: '(\/[^'$]*)',$/gm).filter((path) => !path.endsWith('/new'));
   expect(pages.length).toBeGreaterThan(10);
   expect(found(navigation, /\{ to: '([^']+)'/g).toSorted()).toEqual(pages.toSorted());
 });

@@ -136,15 +136,12 @@ async function findFaults({ page, faults }: Visit, addresses: Record<string, str
   return [...found, ...faults];
 }
 
-test('so are the dialogs in which prices are written, customers subscribed and lines opened', async () => {
+test('so are the dialogs in which customers are subscribed and subscriptions canceled', async () => {
   const { page, faults } = visit;
   await page.emulateMedia({ colorScheme: 'light' });
   const { addresses } = organization;
   const dialogs: [name: string, address: string | undefined, button: string][] = [
-    ['charge-editor', addresses['plan'], 'Add a charge'],
-    ['new-plan', addresses['plans'], 'New plan'],
     ['subscribe', addresses['customer'], 'Subscribe to a plan'],
-    ['line', addresses['invoice-open'], 'Tokens'],
     ['cancel', addresses['subscription'], 'Cancel subscription'],
     ['new-feature', addresses['features'], 'New feature'],
     ['meter-keys', addresses['meter'], 'Choose keys'],
@@ -161,6 +158,88 @@ test('so are the dialogs in which prices are written, customers subscribed and l
     await draw(page, `${name}-light`);
   }
   expect(found).toEqual([]);
+  expect(faults).toEqual([]);
+});
+
+test('a plan of five models is made on one page with at most 12 clicks, and changed, by one request each', async () => {
+  const { page, faults } = visit;
+  const { session } = organization;
+  const call = async (method: string, path: string, body?: object) =>
+    (await weir.request(method, `/api/v1${path}`, { session, ...(body !== undefined && { body }) })).body;
+  for (const name of ['Images', 'Seconds']) {
+    const feature = { name, lookup_key: name.toLowerCase(), type: 'meter', aggregation_type: 'SUM' };
+    await call('POST', '/features', feature);
+  }
+  await page.goto('/plans');
+  await settled(page);
+  await page.evaluate(`
+    globalThis.presses = 0;
+    addEventListener('pointerdown', () => { globalThis.presses += 1; }, true);
+  `);
+  const writes: string[] = [];
+  page.on('request', (request) => {
+    const { pathname } = new URL(request.url());
+    if (request.method() !== 'GET' && !pathname.endsWith('/evaluate')) writes.push(`${request.method()} ${pathname}`);
+  });
+  await page.getByRole('link', { name: 'New plan' }).click();
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Five models');
+  const charges: [model: string, meter: RegExp, prices: Record<string, string>][] = [
+    ['Per unit', /^API requests/, { 'Price of a unit, USD': '0.002', 'Included units': '1000' }],
+    ['Graduated tiers', /^Tokens/, { 'Price of a unit, tier 1': '0.10', 'Price of a unit, tier 2': '0.08' }],
+    ['Volume tiers', /^Images/, { 'Price of a unit, tier 1': '2', 'Price of a unit, tier 2': '1' }],
+    ['Packages', /^Seconds/, { 'Price of a package, USD': '5', 'Units in a package': '100' }],
+    ['Percentage', /^Active users/, { 'Percentage, %': '2.9' }],
+  ];
+  const list = page.getByRole('region', { name: 'Charges' });
+  for (const [model, meter, prices] of charges) {
+    await list.getByRole('group', { name: 'Add a charge' }).getByRole('button', { name: model }).click();
+    await page.getByRole('option', { name: meter }).click();
+    for (const [label, price] of Object.entries(prices)) await list.getByRole('textbox', { name: label }).fill(price);
+  }
+  const costs = page.getByRole('region', { name: 'Cost preview' });
+  await costs.getByText('29.00 USD').waitFor();
+  expect(await findBarriers(page)).toEqual([]);
+  await draw(page, 'plan-of-five-models-light');
+  await page.getByRole('button', { name: 'Create plan' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Five models' }).waitFor();
+  expect(await page.evaluate<number>('globalThis.presses')).toBeLessThanOrEqual(12);
+  const id = page.url().split('/').at(-1);
+  const plan = await call('GET', `/plans/${id}`);
+  expect([plan.charges.length, plan.features.length]).toEqual([5, 5]);
+
+  await page.getByRole('link', { name: 'Edit', exact: true }).click();
+  await list.getByRole('button', { name: 'Actions on Images' }).click();
+  await page.getByRole('menuitem', { name: 'Archive price' }).click();
+  await list.getByRole('button', { name: 'Actions on Seconds' }).click();
+  await page.getByRole('menuitem', { name: 'New price' }).click();
+  await list.getByRole('textbox', { name: 'Price of a package, USD' }).fill('4');
+  await page.getByRole('textbox', { name: 'Limit of Images' }).fill('5,000');
+  expect(await findBarriers(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('row', { name: /Seconds 4\.00 USD per started 100/ }).waitFor();
+  await page.getByRole('row', { name: /Images 5,000 in all/ }).waitFor();
+  expect(writes).toEqual(['POST /api/v1/plans', `PATCH /api/v1/plans/${id}`]);
+  expect(faults).toEqual([]);
+});
+
+test('what is behind a line has an address, and is closed by going back or by Escape', async () => {
+  const { page, faults } = visit;
+  const { addresses } = organization;
+  const [invoice = '', line = ''] = [addresses['invoice-open'], addresses['invoice-line']];
+  await page.goto(line);
+  const drawer = page.getByRole('dialog', { name: 'What is behind “Tokens”' });
+  await drawer.getByRole('group', { name: 'Usage by time' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.waitForURL((url) => url.pathname + url.search === invoice);
+  await page.getByRole('link', { name: 'Tokens', exact: true }).click();
+  await drawer.waitFor();
+  await page.waitForURL((url) => url.pathname + url.search === line);
+  await page.goBack();
+  await drawer.waitFor({ state: 'detached' });
+  await page.getByRole('link', { name: 'Tokens', exact: true }).click();
+  await drawer.getByRole('button', { name: 'Close' }).click();
+  await drawer.waitFor({ state: 'detached' });
+  expect(page.url().endsWith(invoice)).toBe(true);
   expect(faults).toEqual([]);
 });
 

@@ -47,6 +47,17 @@ export const billingRoutes = [
   }),
   createRoute({
     getParentRoute,
+    path: '/plans/new',
+    validateSearch,
+    component: lazyRouteComponent(() => import('./catalog/plan-editor.tsx'), 'NewPlanPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/plans/$planId/edit',
+    component: lazyRouteComponent(() => import('./catalog/plan-editor.tsx'), 'EditPlanPage'),
+  }),
+  createRoute({
+    getParentRoute,
     path: '/plans/$planId',
     component: lazyRouteComponent(() => import('./catalog/plan-page.tsx'), 'PlanPage'),
   }),
@@ -71,6 +82,7 @@ export const billingRoutes = [
   createRoute({
     getParentRoute,
     path: '/invoices/$invoiceId',
+    validateSearch,
     component: lazyRouteComponent(() => import('./billing/invoice-page.tsx'), 'InvoicePage'),
   }),
   createRoute({

@@ -103,7 +103,8 @@ export async function furnish(weir: Weir): Promise<Furnished> {
   await call('POST', `/invoices/${paid.id}/finalize`);
   await call('POST', `/invoices/${paid.id}/pay`, { reference: 'ch_3PqX' });
   await call('POST', `/customers/${customer.id}/credits`, { amount: '25.00', currency: 'USD', note: 'Welcome' });
-  await call('POST', `/invoices/${open.id}/finalize`);
+  const { lines } = await call('POST', `/invoices/${open.id}/finalize`);
+  const line = lines.find(({ description }: { description: string }) => description === 'Tokens');
   const endpoint = await call('POST', '/webhook-endpoints', { url: 'https://example.com/weir' });
   await call('POST', `/webhook-endpoints/${endpoint.id}/test`);
   const alert = await call('POST', '/alerts', {
@@ -129,17 +130,21 @@ export async function furnish(weir: Weir): Promise<Furnished> {
       events: '/events',
       customers: '/customers',
       customer: `/customers/${customer.id}`,
+      'customer-usage': `/customers/${customer.id}?tab=usage`,
       'customer-credits': `/customers/${customer.id}?tab=credits`,
       'customer-entitlements': `/customers/${customer.id}?tab=entitlements`,
       features: '/features',
       meter: `/meters/${tokens.meter_id}`,
       plans: '/plans',
       plan: `/plans/${plan.id}`,
+      'new-plan': `/plans/new?copy=${plan.id}`,
+      'edit-plan': `/plans/${plan.id}/edit`,
       subscriptions: '/subscriptions',
       subscription: `/subscriptions/${subscription.id}`,
       invoices: '/invoices',
       'invoice-draft': `/invoices/${draft.id}`,
       'invoice-open': `/invoices/${open.id}`,
+      'invoice-line': `/invoices/${open.id}?line=${line.id}`,
       'invoice-print': `/invoices/${paid.id}/print`,
       'invoice-print-first': `/invoices/${first.id}/print`,
       credits: `/credits?customer=${customer.id}`,

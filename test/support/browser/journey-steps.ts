@@ -106,8 +106,6 @@ export function stepsOf(
     return body.id;
   };
   const slug = name.toLowerCase();
-  /** The page, without a dialog over it. */
-  const alone = () => page.locator('body:not(:has([role="dialog"]))');
   const fact = (text: string) => page.locator('.facts').getByText(text, { exact: true }).first();
   return [
     {
@@ -129,15 +127,16 @@ export function stepsOf(
       async fill() {
         made.featureId = await find(`/features?search=${slug}`);
         await page.goto('/plans');
-        await button('New plan').click();
-        await field(/^Name/).fill(name);
-        await choose('Billed every', 'day');
+        await page.getByRole('link', { name: 'New plan' }).click();
+        await page.getByRole('textbox', { name: 'Name', exact: true }).fill(name);
+        await page.getByRole('combobox', { name: 'Billed every' }).click();
+        await page.getByRole('option', { name: 'day' }).click();
       },
       button: () => button('Create plan'),
       write: ['POST', /\/plans$/],
       count: async () =>
         (await call('GET', '/plans?page_size=100')).data.filter((plan: Made) => plan.name === name).length,
-      typed: () => [field(/^Name/), name],
+      typed: () => [page.getByRole('textbox', { name: 'Name', exact: true }), name],
       done: () => titled(name),
     },
     {
@@ -145,18 +144,16 @@ export function stepsOf(
       async fill() {
         const plans: { id: string; name: string }[] = (await call('GET', '/plans?page_size=100')).data;
         made.planId = plans.find((plan) => plan.name === name)?.id ?? '';
-        await page.goto(`/plans/${made.planId}`);
-        await button('Add a charge').click();
-        await dialog().getByText('Fixed', { exact: true }).click();
-        await field(/^Name/).fill('Base fee');
-        await field(/^Price of a day/).fill('49');
+        await page.goto(`/plans/${made.planId}/edit`);
+        await page.getByRole('group', { name: 'Add a charge' }).getByRole('button', { name: 'Fixed fee' }).click();
+        await page.getByRole('region', { name: 'Charges' }).getByLabel('Name').fill('Base fee');
+        await page.getByLabel(/^Price of a day/).fill('49');
       },
-      button: () => button('Add charge'),
-      write: ['POST', /\/charges$/],
+      button: () => button('Save'),
+      write: ['PATCH', /\/plans\/[^/]+$/],
       count: async () => (await call('GET', `/plans/${made.planId}`)).charges.length,
-      typed: () => [field(/^Price of a day/), '49'],
-      // Behind the dialog it stands as soon as it is known to be there.
-      done: () => alone().getByRole('row', { name: /Base fee 49\.00 USD each day/ }),
+      typed: () => [page.getByLabel(/^Price of a day/), '49'],
+      done: () => page.getByRole('row', { name: /Base fee 49\.00 USD each day/ }),
     },
     {
       name: 'a customer',

@@ -14,6 +14,7 @@ import { addDays, formatLastDay, isDay, LOCAL_ZONE, startOfDay } from '../text/i
 import { Loaded } from '../components/outcomes/loaded.tsx';
 import { FormDialog } from '../components/dialogs/form-dialog.tsx';
 import { useForm } from '../components/forms/form.tsx';
+import { RowMenu } from '../components/lists/row-menu.tsx';
 import { Section } from '../components/page/page.tsx';
 import { Status } from '../components/lists/status.tsx';
 import { Time } from '../components/page/time.tsx';
@@ -54,9 +55,10 @@ export function CustomerCredits({ customerId: id }: { customerId: string }) {
               onConfirm={() => end(grant)}
               isDangerous
               trigger={(open) => (
-                <Button variant="subtle" color="red" onClick={open}>
-                  Void
-                </Button>
+                <RowMenu
+                  label={`Actions on the credit of ${formatAmount(grant.amount, grant.currency)}`}
+                  items={[{ label: 'Void credit', onClick: open, isDangerous: true }]}
+                />
               )}
             >
               What invoices drew of it stays drawn. The rest ends, for good.

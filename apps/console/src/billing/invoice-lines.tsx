@@ -1,10 +1,11 @@
 // The lines of an invoice, of a draft or of a preview, and what they come to.
 
-import { Button } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
 import type { Schema } from '../api/client.ts';
 import { describeCharge } from '../catalog/charge-words.ts';
 import { DataTable, type Column } from '../components/lists/data-table.tsx';
 import { formatAmount, formatDecimal } from '../text/decimals.ts';
+import { RowMenu } from '../components/lists/row-menu.tsx';
 import { formatDays } from '../text/instants.ts';
 import './invoice.css';
 
@@ -24,12 +25,13 @@ interface InvoiceLinesProps {
   invoice: { currency: string; lines: readonly Line[] };
   /** Of the subscription: its periods are of whole days there. */
   zone: string;
-  onOpen?: (line: Schema<'InvoiceLine'>) => void;
+  /** Of an invoice that is there: what is behind its lines has an address. */
+  invoiceId?: string;
   /** Beside lines that were added by hand, while the invoice is a draft. */
   onRemove?: ((line: Schema<'InvoiceLine'>) => void) | undefined;
 }
 
-export function InvoiceLines({ invoice, zone, onOpen, onRemove }: InvoiceLinesProps) {
+export function InvoiceLines({ invoice, zone, invoiceId, onRemove }: InvoiceLinesProps) {
   const { currency, lines } = invoice;
   const rows = lines.map((line, index) => ({ line, key: line.id ?? String(index) }));
   const columns: Column<(typeof rows)[number]>[] = [
@@ -37,19 +39,8 @@ export function InvoiceLines({ invoice, zone, onOpen, onRemove }: InvoiceLinesPr
       title: 'Description',
       cell: ({ line }) => (
         <>
-          <Title line={line} onOpen={onOpen} />
+          <Title line={line} invoiceId={invoiceId} />
           <span className="line-notes">{notesOf(line, currency)}</span>
-          {line.kind === 'ADJUSTMENT' && onRemove !== undefined && (
-            <Button
-              variant="subtle"
-              color="red"
-              size="compact-xs"
-              aria-label={`Take ${line.description} off`}
-              onClick={() => onRemove(line as Schema<'InvoiceLine'>)}
-            >
-              Take off
-            </Button>
-          )}
         </>
       ),
     },
@@ -60,6 +51,28 @@ export function InvoiceLines({ invoice, zone, onOpen, onRemove }: InvoiceLinesPr
       isNumber: true,
     },
     { title: 'Amount', cell: ({ line }) => formatAmount(line.amount, currency), isNumber: true },
+    ...(onRemove === undefined || lines.every(({ kind }) => kind !== 'ADJUSTMENT')
+      ? []
+      : [
+          {
+            title: 'Changes',
+            isTitleHidden: true,
+            isTight: true,
+            cell: ({ line }: (typeof rows)[number]) =>
+              line.kind === 'ADJUSTMENT' && (
+                <RowMenu
+                  label={`Actions on ${line.description}`}
+                  items={[
+                    {
+                      label: 'Take off',
+                      onClick: () => onRemove(line as Schema<'InvoiceLine'>),
+                      isDangerous: true,
+                    },
+                  ]}
+                />
+              ),
+          },
+        ]),
   ];
   return (
     <DataTable
@@ -72,9 +85,9 @@ export function InvoiceLines({ invoice, zone, onOpen, onRemove }: InvoiceLinesPr
   );
 }
 
-function Title({ line, onOpen }: { line: Line; onOpen: InvoiceLinesProps['onOpen'] }) {
+function Title({ line, invoiceId }: { line: Line; invoiceId: string | undefined }) {
   const late = line.kind === 'LATE_USAGE' && <span className="status status-warn">late</span>;
-  if (onOpen === undefined || line.quantity === null)
+  if (invoiceId === undefined || line.id === undefined || line.quantity === null)
     return (
       <span className="line-title">
         {line.description} {late}
@@ -82,9 +95,15 @@ function Title({ line, onOpen }: { line: Line; onOpen: InvoiceLinesProps['onOpen
     );
   return (
     <span className="line-title">
-      <button type="button" className="row-button" onClick={() => onOpen(line as Schema<'InvoiceLine'>)}>
+      <Link
+        to="/invoices/$invoiceId"
+        params={{ invoiceId }}
+        search={{ line: line.id }}
+        resetScroll={false}
+        className="row-link"
+      >
         {line.description}
-      </button>{' '}
+      </Link>{' '}
       {late}
     </span>
   );

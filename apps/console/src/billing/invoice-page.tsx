@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { Link, useCanGoBack, useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { client, send, type Schema } from '../api/client.ts';
 import { pace } from '../api/pace.ts';
@@ -22,15 +22,15 @@ import { LineBehind } from './line-behind.tsx';
 
 type Invoice = Schema<'InvoiceWithLines'>;
 
-/** An invoice, with the zone that its periods are of. A draft is read again and again: it is computed when it is read. */
+/** An invoice, with its subscription: its periods are of the zone of that. A draft is read again and again: it is computed when it is read. */
 export function useInvoice(id: string) {
   return useQuery({
     queryKey: ['/api/v1/invoices/{id}', id],
     queryFn: async () => {
       const invoice = await send(client.GET('/api/v1/invoices/{id}', { params: { path: { id } } }));
       const path = { id: invoice.subscription_id };
-      const { time_zone: zone } = await send(client.GET('/api/v1/subscriptions/{id}', { params: { path } }));
-      return { invoice, zone };
+      const subscription = await send(client.GET('/api/v1/subscriptions/{id}', { params: { path } }));
+      return { invoice, subscription, zone: subscription.time_zone };
     },
     refetchInterval: ({ state }) => (state.data?.invoice.status === 'DRAFT' ? pace(3_000) : false),
   });
@@ -41,13 +41,16 @@ export function InvoicePage() {
   const query = useInvoice(invoiceId);
   return (
     <Loaded query={query} rows={12}>
-      {({ invoice, zone }) => <InvoiceView invoice={invoice} zone={zone} />}
+      {({ invoice, subscription }) => <InvoiceView invoice={invoice} subscription={subscription} />}
     </Loaded>
   );
 }
 
-function InvoiceView({ invoice, zone }: { invoice: Invoice; zone: string }) {
-  const [line, setLine] = useState<Schema<'InvoiceLine'>>();
+function InvoiceView({ invoice, subscription }: { invoice: Invoice; subscription: Schema<'Subscription'> }) {
+  const { line: lineId } = useSearch({ strict: false }) as { line?: string };
+  const closeLine = useCloseLine();
+  const { time_zone: zone } = subscription;
+  const line = invoice.lines.find((each) => each.id === lineId && each.quantity !== null);
   const [isAdding, setIsAdding] = useState(false);
   const { id, status, currency } = invoice;
   const isDraft = status === 'DRAFT';
@@ -93,7 +96,8 @@ function InvoiceView({ invoice, zone }: { invoice: Invoice; zone: string }) {
           [
             'Subscription',
             <Link key="of" to="/subscriptions/$subscriptionId" params={{ subscriptionId: invoice.subscription_id }}>
-              {invoice.cycle === null ? 'after its end' : `cycle ${invoice.cycle}`}
+              {`${subscription.plan_name} for ${subscription.customer_external_id}`}
+              {invoice.cycle === null && ', after its end'}
             </Link>,
           ],
           ['Period', periodOf(invoice, zone)],
@@ -107,7 +111,7 @@ function InvoiceView({ invoice, zone }: { invoice: Invoice; zone: string }) {
       <InvoiceLines
         invoice={invoice}
         zone={zone}
-        onOpen={setLine}
+        invoiceId={id}
         onRemove={isDraft ? (removed) => void removeLine(removed.id) : undefined}
       />
       <ProblemBox error={error} />
@@ -121,11 +125,22 @@ function InvoiceView({ invoice, zone }: { invoice: Invoice; zone: string }) {
       <InvoicePayments invoice={invoice} zone={zone} />
       {!isDraft && <InvoiceCredits invoice={invoice} zone={zone} />}
       {line !== undefined && (
-        <LineBehind invoiceId={id} line={line} currency={currency} zone={zone} onClose={() => setLine(undefined)} />
+        <LineBehind invoiceId={id} line={line} currency={currency} zone={zone} onClose={closeLine} />
       )}
       {isAdding && <AddLineForm invoice={invoice} onClose={() => setIsAdding(false)} />}
     </Page>
   );
+}
+
+/** Back to the invoice alone: the way one came, or where one came by the address, by taking the line out of it. */
+function useCloseLine(): () => void {
+  const { history } = useRouter();
+  const navigate = useNavigate();
+  const canGoBack = useCanGoBack();
+  return () => {
+    if (canGoBack) history.back();
+    else void navigate({ to: '.', search: {}, replace: true, resetScroll: false });
+  };
 }
 
 /** Computes the invoice again from the single events, and says whether it comes to the same. */

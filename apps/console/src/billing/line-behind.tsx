@@ -7,7 +7,7 @@ import { client, read, send, type Schema } from '../api/client.ts';
 import { describeCharge } from '../catalog/charge-words.ts';
 import { DataTable, type Column } from '../components/lists/data-table.tsx';
 import { formatAmount, formatDecimal } from '../text/decimals.ts';
-import { Dialog } from '../components/dialogs/dialog.tsx';
+import { Drawer } from '../components/dialogs/drawer.tsx';
 import { Facts } from '../components/lists/facts.tsx';
 import { Loaded } from '../components/outcomes/loaded.tsx';
 import { Loading } from '../components/outcomes/loading.tsx';
@@ -28,7 +28,7 @@ interface LineBehindProps {
 export function LineBehind({ invoiceId, line, currency, zone, onClose }: LineBehindProps) {
   const path = { id: invoiceId, line_id: line.id };
   return (
-    <Dialog title={`What is behind “${line.description}”`} size="46rem" onClose={onClose}>
+    <Drawer title={`What is behind “${line.description}”`} onClose={onClose}>
       <Facts
         of={[
           ['Quantity', formatDecimal(line.quantity)],
@@ -53,7 +53,7 @@ export function LineBehind({ invoiceId, line, currency, zone, onClose }: LineBeh
           <Events path={path} zone={zone} isLate={line.kind === 'LATE_USAGE'} />
         </Tabs.Panel>
       </Tabs>
-    </Dialog>
+    </Drawer>
   );
 }
 

@@ -4,11 +4,11 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { client, read, send, type Schema } from '../api/client.ts';
 import { pace } from '../api/pace.ts';
+import { useSession } from '../api/session.ts';
 import { invalidate } from '../api/queries.ts';
 import { EntitlementTable } from '../customers/entitlement-table.tsx';
 import { AdminOnly } from '../components/page/admin-only.tsx';
 import { Confirm } from '../components/dialogs/confirm.tsx';
-import { DataTable, type Column } from '../components/lists/data-table.tsx';
 import { Facts } from '../components/lists/facts.tsx';
 import { formatDays } from '../text/instants.ts';
 import { Loaded } from '../components/outcomes/loaded.tsx';
@@ -21,6 +21,7 @@ import { InvoiceList } from './invoice-list.tsx';
 import { PendingChanges } from './pending-changes.tsx';
 import { ChangePlanForm } from './change-plan-form.tsx';
 import { CancelForm } from './subscription-forms.tsx';
+import { SubscriptionTimeline } from './subscription-timeline.tsx';
 
 type Subscription = Schema<'SubscriptionWithEntitlements'>;
 
@@ -38,6 +39,8 @@ function SubscriptionView({ subscription }: { subscription: Subscription }) {
   const { id, status, time_zone: zone } = subscription;
   const [dialog, setDialog] = useState<'cancel' | 'change'>();
   const isOver = status === 'CANCELED';
+  // To compute it is not open to viewers.
+  const hasNext = useSession().isAdmin && !isOver;
   return (
     <Page
       title={`${subscription.plan_name} for ${subscription.customer_external_id}`}
@@ -60,14 +63,17 @@ function SubscriptionView({ subscription }: { subscription: Subscription }) {
     >
       <PendingChanges subscription={subscription} />
       <SubscriptionFacts subscription={subscription} />
-      <Tabs defaultValue={isOver ? 'invoices' : 'next'} keepMounted={false}>
+      <Tabs defaultValue="timeline" keepMounted={false}>
         <Tabs.List>
-          {!isOver && <Tabs.Tab value="next">Next invoice</Tabs.Tab>}
+          <Tabs.Tab value="timeline">Timeline</Tabs.Tab>
+          {hasNext && <Tabs.Tab value="next">Next invoice</Tabs.Tab>}
           <Tabs.Tab value="invoices">Invoices</Tabs.Tab>
           <Tabs.Tab value="features">Entitlements</Tabs.Tab>
-          <Tabs.Tab value="periods">Periods</Tabs.Tab>
         </Tabs.List>
-        {!isOver && (
+        <Tabs.Panel value="timeline" pt="md">
+          <SubscriptionTimeline subscription={subscription} />
+        </Tabs.Panel>
+        {hasNext && (
           <Tabs.Panel value="next" pt="md">
             <NextInvoice id={id} zone={zone} />
           </Tabs.Panel>
@@ -77,9 +83,6 @@ function SubscriptionView({ subscription }: { subscription: Subscription }) {
         </Tabs.Panel>
         <Tabs.Panel value="features" pt="md">
           <EntitlementTable entitlements={subscription.entitlements} />
-        </Tabs.Panel>
-        <Tabs.Panel value="periods" pt="md">
-          <Periods id={id} zone={zone} />
         </Tabs.Panel>
       </Tabs>
       {dialog === 'cancel' && <CancelForm subscription={subscription} onClose={() => setDialog(undefined)} />}
@@ -152,29 +155,6 @@ function NextInvoice({ id, zone }: { id: string; zone: string }) {
 function Invoices({ id }: { id: string }) {
   const [page, setPage] = useState(1);
   return <InvoiceList filter={{ subscription_id: id, page }} onPage={setPage} />;
-}
-
-function Periods({ id, zone }: { id: string; zone: string }) {
-  const periods = useQuery(read('/api/v1/subscriptions/{id}/periods', { path: { id }, query: { count: 6 } }));
-  type Period = NonNullable<typeof periods.data>['data'][number];
-  const columns: Column<Period>[] = [
-    { title: 'Cycle', cell: ({ cycle }) => cycle, isNumber: true, isTight: true },
-    { title: 'Period', cell: ({ period_start, period_end }) => formatDays(period_start, period_end, zone) },
-    { title: 'Days', cell: ({ days }) => days ?? 'all' },
-  ];
-  return (
-    <Loaded query={periods}>
-      {({ data }) => (
-        <DataTable
-          label="Periods"
-          columns={columns}
-          rows={data}
-          keyOf={({ cycle }) => String(cycle)}
-          empty="No period has begun."
-        />
-      )}
-    </Loaded>
-  );
 }
 
 function Settle({ id }: { id: string }) {

@@ -5,6 +5,7 @@ import type { components } from '../api/openapi.d.ts';
 import { keysOf } from '../components/forms/keys-of.ts';
 import { plainDecimal } from '../text/typed-text.ts';
 import { fieldsOf, type AnyTerms, type ChargeModel, type ChargeTerms, type PriceField } from './charge-models.ts';
+import { describeCharge } from './charge-words.ts';
 
 export interface TierDraft {
   up_to: string;
@@ -22,12 +23,12 @@ export interface ChargeDraft extends Record<PriceField, string> {
   tiers: TierDraft[];
 }
 
-export function newChargeDraft(type: ChargeDraft['type']): ChargeDraft {
+export function newChargeDraft(type: ChargeDraft['type'], model: ChargeModel = 'per_unit'): ChargeDraft {
   return {
     type,
     display_name: '',
     meter_id: null,
-    model: 'per_unit',
+    model,
     timing: 'in_advance',
     unit_price: '',
     included_units: '',
@@ -90,6 +91,13 @@ export function isPriced(draft: ChargeDraft): boolean {
     if (fields[field] !== 'needed') return true;
     return field === 'tiers' ? draft.tiers.every(isTierPriced) : plainDecimal(draft[field]) !== '';
   });
+}
+
+/** The price as a price list says it; undefined while there is not enough of it. */
+export function describeDraft(draft: ChargeDraft, currency: string, interval: string): string | undefined {
+  if (!isPriced(draft)) return undefined;
+  const empty = Object.fromEntries(keysOf(fieldsOf(draft)).map((field) => [field, null]));
+  return describeCharge({ ...empty, ...termsOf(draft) } as ChargeTerms, currency, interval);
 }
 
 function isTierPriced({ up_to, unit_price }: TierDraft, index: number, tiers: readonly TierDraft[]): boolean {

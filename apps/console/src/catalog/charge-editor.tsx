@@ -1,6 +1,6 @@
 // The price of a plan, written while one sees what it comes to. The figures are the API's: the same function bills.
 
-import { ActionIcon, Button, SegmentedControl, Select, TextInput } from '@mantine/core';
+import { ActionIcon, Button, Checkbox, Select, TextInput } from '@mantine/core';
 import { Icon } from '../components/page/icons.tsx';
 import { keysOf } from '../components/forms/keys-of.ts';
 import type { ChargeDraft, TierDraft } from './charge-draft.ts';
@@ -14,11 +14,14 @@ interface MeterChoice {
 interface ChargeEditorProps {
   draft: ChargeDraft;
   onChange: (draft: ChargeDraft) => void;
+  onMeter: (meter: string | null) => void;
   currency: string;
   interval: string;
   meters: MeterChoice[];
-  /** Types that the plan takes. */
-  types: readonly ChargeDraft['type'][];
+  /** Whether it takes the place of a charge, of whose meter it has to be. */
+  isReplacing: boolean;
+  /** The feature of its meter, and whether the plan includes it. */
+  feature: { name: string; isIncluded: boolean; onChange: (isIncluded: boolean) => void } | undefined;
   /** Returns the refusal of a field, by its path in a charge. */
   errorOf: (path: string) => string | undefined;
 }
@@ -42,7 +45,8 @@ const FIELDS: Readonly<
 };
 
 /** The form of a charge. It keeps what is typed in fields that another model does not have. */
-export function ChargeEditor({ draft, onChange, currency, interval, meters, types, errorOf }: ChargeEditorProps) {
+export function ChargeEditor(props: ChargeEditorProps) {
+  const { draft, onChange, onMeter, currency, interval, meters, isReplacing, feature, errorOf } = props;
   const change = (part: Partial<ChargeDraft>) => onChange({ ...draft, ...part });
   const fields = fieldsOf(draft);
   const text = (name: PriceField) => ({
@@ -54,41 +58,34 @@ export function ChargeEditor({ draft, onChange, currency, interval, meters, type
   });
   return (
     <div className="charge-fields">
-      {types.length > 1 && (
-        <SegmentedControl
-          aria-label="Kind of charge"
-          value={draft.type}
-          onChange={(type) => change({ type })}
-          data={[
-            { value: 'USAGE', label: 'For usage' },
-            { value: 'FIXED', label: 'Fixed' },
-          ]}
-        />
-      )}
       <div className="form-row is-wide">
+        {draft.type === 'USAGE' && (
+          <Select
+            label="Meter"
+            placeholder="Whose usage is priced"
+            data={meters}
+            value={draft.meter_id}
+            onChange={onMeter}
+            error={errorOf('meter_id')}
+            limit={50}
+            nothingFoundMessage="No such meter"
+            disabled={isReplacing}
+            openOnFocus
+            searchable
+            selectFirstOptionOnChange
+            required
+          />
+        )}
         <TextInput
           label="Name"
           placeholder="What invoices call it"
           value={draft.display_name}
           onChange={({ currentTarget: { value } }) => change({ display_name: value })}
           error={errorOf('display_name')}
+          autoComplete="off"
           required
-          data-autofocus
         />
-        {draft.type === 'USAGE' ? (
-          <Select
-            label="Meter"
-            placeholder="Whose usage is priced"
-            data={meters}
-            value={draft.meter_id}
-            onChange={(meter_id) => change({ meter_id })}
-            error={errorOf('meter_id')}
-            limit={50}
-            nothingFoundMessage="No such meter"
-            searchable
-            required
-          />
-        ) : (
+        {draft.type === 'FIXED' ? (
           <Select
             label="Due"
             data={[
@@ -99,8 +96,7 @@ export function ChargeEditor({ draft, onChange, currency, interval, meters, type
             onChange={(timing) => change({ timing: timing ?? 'in_advance' })}
             allowDeselect={false}
           />
-        )}
-        {draft.type === 'USAGE' && (
+        ) : (
           <Select
             label="Model"
             value={draft.model}
@@ -129,6 +125,13 @@ export function ChargeEditor({ draft, onChange, currency, interval, meters, type
             ),
         )}
       </div>
+      {feature !== undefined && (
+        <Checkbox
+          label={`Include the feature ${feature.name} in the plan`}
+          checked={feature.isIncluded}
+          onChange={({ currentTarget: { checked } }) => feature.onChange(checked)}
+        />
+      )}
     </div>
   );
 }

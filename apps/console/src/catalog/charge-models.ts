@@ -10,9 +10,6 @@ export type ChargeTerms = components['schemas']['ChargeTerms'];
 export type SentCharge =
   paths['/api/v1/charges/evaluate']['post']['requestBody']['content']['application/json']['charge'];
 
-/** A charge for a plan, as it is sent. */
-export type SentToPlan = paths['/api/v1/plans/{id}/charges']['post']['requestBody']['content']['application/json'];
-
 type UsageTerms = Extract<ChargeTerms, { type: 'USAGE' }>;
 export type ChargeModel = UsageTerms['model'];
 

@@ -1,7 +1,5 @@
-import { Button } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
-import { useState } from 'react';
 import { client, read, send, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
 import { AdminOnly } from '../components/page/admin-only.tsx';
@@ -10,14 +8,14 @@ import type { Column } from '../components/lists/data-table.tsx';
 import { Facts } from '../components/lists/facts.tsx';
 import { Loaded } from '../components/outcomes/loaded.tsx';
 import { Page, Section } from '../components/page/page.tsx';
+import { RowMenu } from '../components/lists/row-menu.tsx';
 import { RowsByPage } from '../components/lists/rows-by-page.tsx';
-import { AddCharge } from './add-charge.tsx';
+import { formatDecimal } from '../text/decimals.ts';
 import { describeCharge } from './charge-words.ts';
-import { PlanFeatures } from './plan-features.tsx';
-import { PlanForm } from './plan-form.tsx';
 
 type Plan = Schema<'PlanWithFeatures'>;
 type Charge = Schema<'Charge'>;
+type PlanFeature = Plan['features'][number];
 
 export function PlanPage() {
   const { planId } = useParams({ strict: false }) as { planId: string };
@@ -31,14 +29,6 @@ export function PlanPage() {
 }
 
 function PlanView({ plan }: { plan: Plan }) {
-  const navigate = useNavigate();
-  const queries = useQueryClient();
-  const [isEdited, setIsEdited] = useState(false);
-  const remove = async () => {
-    await send(client.DELETE('/api/v1/plans/{id}', { params: { path: { id: plan.id } } }));
-    await navigate({ to: '/plans' });
-    await invalidate(queries, '/api/v1/plans');
-  };
   return (
     <Page
       title={plan.name}
@@ -46,18 +36,16 @@ function PlanView({ plan }: { plan: Plan }) {
       about={plan.description ?? undefined}
       actions={
         <AdminOnly>
-          <Button variant="default" onClick={() => setIsEdited(true)}>
+          <Link to="/plans/$planId/edit" params={{ planId: plan.id }} className="link-button">
             Edit
-          </Button>
-          <Confirm label="Delete" title={`Delete ${plan.name}?`} onConfirm={remove} isDangerous>
-            A plan that has had a subscription cannot be deleted: switch off that it takes new ones instead.
-          </Confirm>
+          </Link>
+          <PlanMenu plan={plan} />
         </AdminOnly>
       }
     >
       <Facts
         of={[
-          ['Lookup id', <code key="id">{plan.lookup_id}</code>],
+          ['Lookup ID', <code key="id">{plan.lookup_id}</code>],
           ['Billed', `every ${plan.billing_interval} in ${plan.currency}`],
           ['Trial', plan.trial_days === 0 ? 'none' : `${plan.trial_days} days`],
           ['New subscriptions', plan.is_active ? 'yes' : 'no'],
@@ -65,23 +53,40 @@ function PlanView({ plan }: { plan: Plan }) {
       />
       <Charges plan={plan} />
       <PlanFeatures plan={plan} />
-      {isEdited && <PlanForm plan={plan} isPriced={plan.charges.length > 0} onClose={() => setIsEdited(false)} />}
     </Page>
   );
 }
 
-function Charges({ plan }: { plan: Plan }) {
+function PlanMenu({ plan: { id, name } }: { plan: Plan }) {
+  const navigate = useNavigate();
   const queries = useQueryClient();
-  const [dialog, setDialog] = useState<'new' | Charge>();
-  const end = async ({ id }: Charge) => {
-    const path = { id: plan.id, charge_id: id };
-    await send(
-      client.PATCH('/api/v1/plans/{id}/charges/{charge_id}', { params: { path }, body: { status: 'INACTIVE' } }),
-    );
-    await invalidate(queries, '/api/v1/plans/{id}');
+  const remove = async () => {
+    await send(client.DELETE('/api/v1/plans/{id}', { params: { path: { id } } }));
+    await navigate({ to: '/plans' });
+    await invalidate(queries, '/api/v1/plans');
   };
-  const active = plan.charges.filter(({ status }) => status === 'ACTIVE');
-  const ended = plan.charges.filter(({ status }) => status !== 'ACTIVE');
+  return (
+    <Confirm
+      label="Delete"
+      title={`Delete ${name}?`}
+      onConfirm={remove}
+      isDangerous
+      trigger={(open) => (
+        <RowMenu
+          label="More actions"
+          items={[
+            { label: 'Duplicate', onClick: () => void navigate({ to: '/plans/new', search: { copy: id } }) },
+            { label: 'Delete', onClick: open, isDangerous: true },
+          ]}
+        />
+      )}
+    >
+      A plan that has had a subscription cannot be deleted: switch off that it takes new ones instead.
+    </Confirm>
+  );
+}
+
+function Charges({ plan }: { plan: Plan }) {
   const columns: Column<Charge>[] = [
     {
       title: 'Charge',
@@ -96,62 +101,62 @@ function Charges({ plan }: { plan: Plan }) {
     },
     { title: 'Price', cell: (charge) => describeCharge(charge, plan.currency, plan.billing_interval) },
   ];
-  const buttons: Column<Charge> = {
-    title: 'Changes',
-    isTitleHidden: true,
-    isTight: true,
-    cell: (charge) => (
-      <AdminOnly>
-        <span className="row-actions">
-          <Button
-            variant="subtle"
-            aria-label={`New price for ${charge.display_name}`}
-            onClick={() => setDialog(charge)}
-          >
-            New price
-          </Button>
-          <Confirm
-            label="Archive price"
-            title={`Archive the price ${charge.display_name}?`}
-            onConfirm={() => end(charge)}
-            isDangerous
-            trigger={(open) => (
-              <Button variant="subtle" color="red" aria-label={`Archive ${charge.display_name}`} onClick={open}>
-                Archive
-              </Button>
-            )}
-          >
-            Each subscription is billed by it to the end of its open period, and never again.
-          </Confirm>
-        </span>
-      </AdminOnly>
-    ),
-  };
+  const active = plan.charges.filter(({ status }) => status === 'ACTIVE');
+  const ended = plan.charges.filter(({ status }) => status !== 'ACTIVE');
   return (
-    <Section
-      title="Charges"
-      actions={
-        <AdminOnly>
-          <Button onClick={() => setDialog('new')}>Add a charge</Button>
-        </AdminOnly>
-      }
-    >
+    <Section title="Charges">
       <RowsByPage
         label="Charges"
-        columns={[...columns, buttons]}
+        columns={columns}
         rows={active}
         keyOf={({ id }) => id}
-        empty="The plan costs nothing yet."
+        empty="The plan costs nothing yet: Edit adds charges."
       />
       {ended.length > 0 && (
         <details className="more">
-          <summary>Ended charges ({ended.length})</summary>
-          <RowsByPage label="Ended charges" columns={columns} rows={ended} keyOf={({ id }) => id} empty={null} />
+          <summary>Archived charges ({ended.length})</summary>
+          <RowsByPage label="Archived charges" columns={columns} rows={ended} keyOf={({ id }) => id} empty={null} />
         </details>
-      )}
-      {dialog !== undefined && (
-        <AddCharge plan={plan} replaced={dialog === 'new' ? undefined : dialog} onClose={() => setDialog(undefined)} />
       )}
     </Section>
   );
+}
+
+function PlanFeatures({ plan }: { plan: Plan }) {
+  const catalog = useQuery(read('/api/v1/features'));
+  return (
+    <Section title="Features and limits">
+      <Loaded query={catalog} rows={3}>
+        {({ data: features }) => (
+          <RowsByPage
+            label="Features and limits"
+            columns={[
+              {
+                title: 'Feature',
+                cell: ({ feature_id }) => features.find(({ id }) => id === feature_id)?.name ?? 'Feature',
+              },
+              { title: 'What the plan gives', cell: describeLimit },
+            ]}
+            rows={plan.features}
+            keyOf={({ feature_id }) => feature_id}
+            empty="The plan includes no feature: whoever asks for entitlements is told that its customers may use none."
+          />
+        )}
+      </Loaded>
+    </Section>
+  );
+}
+
+function describeLimit({
+  is_enabled,
+  usage_limit,
+  usage_reset_period,
+  is_soft_limit,
+  static_value,
+}: PlanFeature): string {
+  if (!is_enabled) return 'off';
+  if (static_value !== null) return static_value;
+  if (usage_limit === null) return 'unlimited';
+  const reset = usage_reset_period === null ? 'in all' : `each ${usage_reset_period}`;
+  return `${formatDecimal(usage_limit)} ${reset}${is_soft_limit ? ', may go past it' : ''}`;
 }

@@ -1,13 +1,12 @@
-import { Button, Select } from '@mantine/core';
+import { Select } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { read, type Schema } from '../api/client.ts';
 import { AdminOnly } from '../components/page/admin-only.tsx';
 import type { Column } from '../components/lists/data-table.tsx';
 import { PagedList } from '../components/lists/paged-list.tsx';
 import { Page } from '../components/page/page.tsx';
-import { PlanForm } from './plan-form.tsx';
 
 type Plan = Schema<'Plan'>;
 
@@ -20,7 +19,7 @@ const columns: Column<Plan>[] = [
       </Link>
     ),
   },
-  { title: 'Lookup id', cell: ({ lookup_id }) => <code>{lookup_id}</code>, isExtra: true },
+  { title: 'Lookup ID', cell: ({ lookup_id }) => <code>{lookup_id}</code>, isExtra: true },
   { title: 'Charges', cell: ({ type }) => TYPES.find(({ value }) => value === type)?.label },
   { title: 'Billed', cell: ({ billing_interval, currency }) => `every ${billing_interval}, ${currency}` },
   { title: 'Trial', cell: ({ trial_days }) => (trial_days === 0 ? '–' : `${trial_days} days`), isExtra: true },
@@ -34,10 +33,8 @@ const TYPES = [
 ];
 
 export function PlansPage() {
-  const navigate = useNavigate();
   const [page, setPage] = useState(1);
   const [type, setType] = useState<Plan['type'] | null>(null);
-  const [isNew, setIsNew] = useState(false);
   const plans = useQuery({
     ...read('/api/v1/plans', { query: { page, ...(type !== null && { type }) } }),
     placeholderData: keepPreviousData,
@@ -48,7 +45,9 @@ export function PlansPage() {
       about="What customers pay, and what they may use."
       actions={
         <AdminOnly>
-          <Button onClick={() => setIsNew(true)}>New plan</Button>
+          <Link to="/plans/new" className="link-button is-primary">
+            New plan
+          </Link>
         </AdminOnly>
       }
     >
@@ -76,12 +75,6 @@ export function PlansPage() {
             : 'No plan of this kind.'
         }
       />
-      {isNew && (
-        <PlanForm
-          onClose={() => setIsNew(false)}
-          onDone={({ id }) => void navigate({ to: '/plans/$planId', params: { planId: id } })}
-        />
-      )}
     </Page>
   );
 }

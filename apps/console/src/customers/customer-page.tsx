@@ -16,16 +16,18 @@ import { formatDecimal } from '../text/decimals.ts';
 import { Facts } from '../components/lists/facts.tsx';
 import { Loaded } from '../components/outcomes/loaded.tsx';
 import { Page } from '../components/page/page.tsx';
+import { RowMenu } from '../components/lists/row-menu.tsx';
 import { RowsByPage } from '../components/lists/rows-by-page.tsx';
 import { tabOf, useSearchState } from '../components/lists/search-state.ts';
 import { Time } from '../components/page/time.tsx';
 import { CustomerForm } from './customer-form.tsx';
+import { CustomerOverview } from './customer-overview.tsx';
 import { EntitlementTable } from './entitlement-table.tsx';
 import { EraseCustomer, Erased } from './erase-customer.tsx';
 
 type Customer = Schema<'Customer'>;
 
-const TABS = ['usage', 'subscriptions', 'invoices', 'credits', 'entitlements'] as const;
+const TABS = ['overview', 'usage', 'subscriptions', 'invoices', 'credits', 'entitlements'] as const;
 
 export function CustomerPage() {
   const { customerId } = useParams({ strict: false }) as { customerId: string };
@@ -39,16 +41,10 @@ export function CustomerPage() {
 
 function CustomerView({ customer }: { customer: Customer }) {
   const navigate = useNavigate();
-  const queries = useQueryClient();
   const { state, change } = useSearchState<'tab'>();
   const [dialog, setDialog] = useState<'edit' | 'subscribe'>();
   const { id, name, external_id: externalId, erased_at: erasedAt } = customer;
   const close = () => setDialog(undefined);
-  const remove = async () => {
-    await send(client.DELETE('/api/v1/customers/{id}', { params: { path: { id } } }));
-    await navigate({ to: '/customers' });
-    await invalidate(queries, '/api/v1/customers');
-  };
   return (
     <Page
       title={name ?? externalId}
@@ -63,11 +59,7 @@ function CustomerView({ customer }: { customer: Customer }) {
               </Button>
             </>
           )}
-          <Confirm label="Delete" title={`Delete ${name ?? externalId}?`} onConfirm={remove} isDangerous>
-            The record only: usage stays, under the external id. A customer with a subscription, an invoice or a credit
-            cannot be deleted: erase it.
-          </Confirm>
-          <EraseCustomer customer={customer} />
+          <CustomerMenu customer={customer} />
         </AdminOnly>
       }
     >
@@ -77,7 +69,7 @@ function CustomerView({ customer }: { customer: Customer }) {
           ['Email', customer.email],
           ['Phone', customer.phone],
           ['Legal name', customer.legal_name],
-          ['Tax id', customer.tax_id],
+          ['Tax ID', customer.tax_id],
           ['Address', addressOf(customer)],
           ['Time zone', customer.time_zone ?? 'that of the organization'],
           ['Since', <Time key="since" at={customer.created_at} as="date" />],
@@ -86,12 +78,16 @@ function CustomerView({ customer }: { customer: Customer }) {
       />
       <Tabs value={tabOf(state.tab, TABS)} onChange={(tab) => change({ tab })} keepMounted={false}>
         <Tabs.List>
+          <Tabs.Tab value="overview">Overview</Tabs.Tab>
           <Tabs.Tab value="usage">Usage</Tabs.Tab>
           <Tabs.Tab value="subscriptions">Subscriptions</Tabs.Tab>
           <Tabs.Tab value="invoices">Invoices</Tabs.Tab>
           <Tabs.Tab value="credits">Credits</Tabs.Tab>
           <Tabs.Tab value="entitlements">Entitlements</Tabs.Tab>
         </Tabs.List>
+        <Tabs.Panel value="overview" pt="md">
+          <CustomerOverview customer={customer} />
+        </Tabs.Panel>
         <Tabs.Panel value="usage" pt="md">
           <Usage customer={customer} />
         </Tabs.Panel>
@@ -119,6 +115,43 @@ function CustomerView({ customer }: { customer: Customer }) {
         />
       )}
     </Page>
+  );
+}
+
+/** What is seldom done, and cannot be taken back. */
+function CustomerMenu({ customer }: { customer: Customer }) {
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const { id, name, external_id: externalId } = customer;
+  const remove = async () => {
+    await send(client.DELETE('/api/v1/customers/{id}', { params: { path: { id } } }));
+    await navigate({ to: '/customers' });
+    await invalidate(queries, '/api/v1/customers');
+  };
+  return (
+    <Confirm
+      label="Delete"
+      title={`Delete ${name ?? externalId}?`}
+      onConfirm={remove}
+      isDangerous
+      trigger={(openDelete) => (
+        <EraseCustomer
+          customer={customer}
+          trigger={(openErase) => (
+            <RowMenu
+              label="More actions"
+              items={[
+                { label: 'Delete', onClick: openDelete, isDangerous: true },
+                { label: 'Erase', onClick: openErase, isDangerous: true },
+              ]}
+            />
+          )}
+        />
+      )}
+    >
+      The record only: usage stays, under the external id. A customer with a subscription, an invoice or a credit cannot
+      be deleted: erase it.
+    </Confirm>
   );
 }
 

@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useState, type ReactNode } from 'react';
 import { client, read, send, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
 import { Confirm } from '../components/dialogs/confirm.tsx';
@@ -9,10 +9,12 @@ import { formatDecimal } from '../text/decimals.ts';
 
 interface EraseProps {
   customer: Schema<'Customer'>;
+  /** Draws what opens it. */
+  trigger: (open: () => void) => ReactNode;
 }
 
 /** Asks, and says what goes and what stays: nothing of it can be taken back. One that is erased has only its copies on invoices left. */
-export function EraseCustomer({ customer }: EraseProps) {
+export function EraseCustomer({ customer, trigger }: EraseProps) {
   const queries = useQueryClient();
   const [before, setBefore] = useState('');
   const { id, name, external_id: externalId } = customer;
@@ -30,7 +32,7 @@ export function EraseCustomer({ customer }: EraseProps) {
   };
   const title = isErased ? 'Erase it from invoices, too?' : `Erase ${name ?? externalId} for good?`;
   return (
-    <Confirm label="Erase" title={title} onConfirm={erase} isDangerous>
+    <Confirm label="Erase" title={title} onConfirm={erase} trigger={trigger} isDangerous>
       {!isErased && (
         <>
           <p>Then nothing that is kept names this customer any more. It cannot be taken back.</p>

@@ -132,7 +132,7 @@ function nameIn(changes: AuditEntry['changes']): string | undefined {
 const FIELDS: Record<string, string> = {
   is_active: 'Takes new subscriptions',
   is_enabled: 'On',
-  lookup_id: 'Lookup id',
+  lookup_id: 'Lookup ID',
   external_id: 'External ID',
   billing_address_line1: 'Street',
   billing_address_city: 'City',

@@ -33,10 +33,10 @@ export function formatDay(date: string): string {
   return formatDate(`${date}T00:00:00Z`, 'UTC');
 }
 
-/** The days from one instant to before another, both counted: `1 Nov 2026 – 30 Nov 2026`. One day is told once. */
+/** The days from one instant to before another, both counted: `1 Nov 2026 – 30 Nov 2026`. One day is told once, also where no time is between. */
 export function formatDays(start: string, end: string, zone = LOCAL_ZONE): string {
   const first = formatDate(start, zone);
-  const last = formatDate(lastInstantBefore(end), zone);
+  const last = start === end ? first : formatDate(lastInstantBefore(end), zone);
   return first === last ? first : `${first} – ${last}`;
 }
 

@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest';
+import type { components } from '../api/openapi.d.ts';
+import { newChargeDraft } from './charge-draft.ts';
+import {
+  copyOfPlan,
+  draftOfPlan,
+  newFeatureDraft,
+  newPlanDraft,
+  planBodyOf,
+  planChangesOf,
+  withMeter,
+} from './plan-draft.ts';
+
+const feature = { ...newFeatureDraft('f1'), usage_limit: '1000', static_value: null, created_at: '' };
+const charge = { id: 'c1', type: 'FIXED', display_name: 'Fee', meter_id: null, timing: 'in_arrears', unit_price: '49' };
+const plan = {
+  id: 'p1',
+  name: 'Pro',
+  lookup_id: 'pro',
+  type: 'HYBRID',
+  billing_interval: 'month',
+  currency: 'EUR',
+  is_active: true,
+  trial_days: 0,
+  description: null,
+  created_at: '',
+  features: [feature],
+  charges: [
+    { ...charge, ended_at: null },
+    { ...charge, id: 'c0', ended_at: '2026-01-01T00:00:00.000Z' },
+  ],
+} as unknown as components['schemas']['PlanWithFeatures'];
+
+test('a copy has the prices that have not ended and the features, and another name', () => {
+  expect(planBodyOf(copyOfPlan(plan))).toMatchObject({
+    name: 'Pro copy',
+    lookup_id: 'pro-copy',
+    currency: 'EUR',
+    charges: [{ type: 'FIXED', display_name: 'Fee', timing: 'in_arrears', unit_price: '49' }],
+    features: [{ feature_id: 'f1', usage_limit: '1000' }],
+  });
+});
+
+test('of a plan that is changed only what differs is sent', () => {
+  const draft = draftOfPlan(plan);
+  expect(Object.keys(planChangesOf(plan, draft))).toEqual([
+    'name',
+    'lookup_id',
+    'trial_days',
+    'description',
+    'is_active',
+  ]);
+  const changed = {
+    ...draft,
+    archived: ['c1'],
+    charges: [{ key: 'x', draft: { ...newChargeDraft('FIXED'), unit_price: '59' }, replaces: 'c1' }],
+    features: [newFeatureDraft('f2')],
+  };
+  expect(planChangesOf(plan, changed)).toMatchObject({
+    update_charges: [{ id: 'c1', status: 'INACTIVE' }],
+    add_charges: [{ type: 'FIXED', unit_price: '59', replaces: 'c1' }],
+    remove_features: ['f1'],
+    put_features: [{ feature_id: 'f2', usage_limit: null }],
+  });
+});
+
+test('the meter of a charge brings its feature in place of the one before, unless that has a limit', () => {
+  const catalog = ['a', 'b'].map((meter_id) => ({ id: `feature-${meter_id}`, name: `Meter ${meter_id}`, meter_id }));
+  const row = { key: 'x', draft: newChargeDraft('USAGE') };
+  const one = withMeter({ ...newPlanDraft(), charges: [row] }, { key: 'x', meter: 'a', catalog });
+  expect(one.charges[0]?.draft).toMatchObject({ meter_id: 'a', display_name: 'Meter a' });
+  expect(one.features).toEqual([newFeatureDraft('feature-a')]);
+  const other = withMeter(one, { key: 'x', meter: 'b', catalog });
+  expect(other.charges[0]?.draft.display_name).toBe('Meter b');
+  expect(other.features).toEqual([newFeatureDraft('feature-b')]);
+  const limited = { ...other, features: other.features.map((each) => ({ ...each, usage_limit: '5' })) };
+  expect(withMeter(limited, { key: 'x', meter: null, catalog }).features).toEqual(limited.features);
+});

@@ -1,0 +1,222 @@
+// A plan on one page: what it is called, what it costs and what it includes, with the cost of a charge beside it. Saving is one
+// request, and all of it is done or nothing.
+
+import { Select } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { client, read, send, type Schema } from '../api/client.ts';
+import { problemOf } from '../api/problem.ts';
+import { invalidate } from '../api/queries.ts';
+import { FormBox, useForm, type Form } from '../components/forms/form.tsx';
+import { Loaded } from '../components/outcomes/loaded.tsx';
+import { Page } from '../components/page/page.tsx';
+import { ChargeCosts } from './charge-costs.tsx';
+import { draftOf } from './charge-draft.ts';
+import { ChargeRows } from './charge-rows.tsx';
+import { FeatureRows } from './feature-rows.tsx';
+import {
+  changedFeatures,
+  copyOfPlan,
+  draftOfPlan,
+  newPlanDraft,
+  planBodyOf,
+  planChangesOf,
+  type PlanDraft,
+} from './plan-draft.ts';
+import { PlanFields } from './plan-fields.tsx';
+import './charge-editor.css';
+
+type Plan = Schema<'PlanWithFeatures'>;
+type Catalog = readonly Schema<'Feature'>[];
+
+const usePlan = (id: string | undefined) =>
+  useQuery({ ...read('/api/v1/plans/{id}', { path: { id: id ?? '' } }), enabled: id !== undefined });
+
+/** A new plan, which may begin as a copy of another one. */
+export function NewPlanPage() {
+  const { copy } = useSearch({ strict: false }) as { copy?: string };
+  const copied = usePlan(copy);
+  const features = useQuery(read('/api/v1/features'));
+  return (
+    <Loaded query={features} rows={12}>
+      {({ data: catalog }) =>
+        copy === undefined ? (
+          <NewPlan key="new" catalog={catalog} />
+        ) : (
+          <Loaded query={copied} rows={12}>
+            {(data) => <NewPlan key={copy} copied={data as Plan} catalog={catalog} />}
+          </Loaded>
+        )
+      }
+    </Loaded>
+  );
+}
+
+function NewPlan({ copied, catalog }: { copied?: Plan; catalog: Catalog }) {
+  const navigate = useNavigate();
+  const { data: plans } = useQuery(read('/api/v1/plans', { query: { page_size: 100 } }));
+  const editor = useEditor({
+    name: copied === undefined ? 'plan' : `plan-${copied.id}`,
+    initial: copied === undefined ? newPlanDraft() : copyOfPlan(copied),
+    path: 'charges',
+    save: (draft) => send(client.POST('/api/v1/plans', { body: planBodyOf(draft) })),
+  });
+  return (
+    <Page title="New plan" above={<Link to="/plans">Plans</Link>}>
+      <FormBox form={editor.form} submitLabel="Create plan" onCancel={() => void navigate({ to: '/plans' })}>
+        <Select
+          label="Copy of"
+          placeholder="no other plan"
+          data={(plans?.data ?? []).map(({ id, name, lookup_id }) => ({ value: id, label: `${name} (${lookup_id})` }))}
+          value={copied?.id ?? null}
+          onChange={(id) => void navigate({ to: '/plans/new', search: id === null ? {} : { copy: id } })}
+          nothingFoundMessage="No such plan"
+          limit={50}
+          w={300}
+          searchable
+          clearable
+        />
+        <PlanFields form={editor.form} isNew={copied === undefined} isPriced={false} />
+        <PlanParts editor={editor} catalog={catalog} />
+      </FormBox>
+    </Page>
+  );
+}
+
+export function EditPlanPage() {
+  const { planId } = useParams({ strict: false }) as { planId: string };
+  const plan = usePlan(planId);
+  const features = useQuery(read('/api/v1/features'));
+  return (
+    <Loaded query={features} rows={12}>
+      {({ data: catalog }) => (
+        <Loaded query={plan} rows={12}>
+          {(data) => <EditPlan plan={data as Plan} catalog={catalog} />}
+        </Loaded>
+      )}
+    </Loaded>
+  );
+}
+
+function EditPlan({ plan: opened, catalog }: { plan: Plan; catalog: Catalog }) {
+  const navigate = useNavigate();
+  // As it was when it was opened: what is read later does not change what is being written.
+  const [plan] = useState(opened);
+  const editor = useEditor({
+    initial: draftOfPlan(plan),
+    path: 'add_charges',
+    save: (draft) =>
+      send(client.PATCH('/api/v1/plans/{id}', { params: { path: { id: plan.id } }, body: planChangesOf(plan, draft) })),
+  });
+  const back = { to: '/plans/$planId', params: { planId: plan.id } } as const;
+  return (
+    <Page title={`Edit ${plan.name}`} above={<Link {...back}>{plan.name}</Link>}>
+      <FormBox form={editor.form} submitLabel="Save" onCancel={() => void navigate(back)}>
+        <PlanFields form={editor.form} isNew={false} isPriced={plan.charges.length > 0} />
+        <PlanParts editor={editor} catalog={catalog} plan={plan} />
+        {plan.charges.length > 0 && (
+          <p className="muted">
+            A price that is replaced or archived ends with the open period of each subscription. Invoices that are made
+            do not change.
+          </p>
+        )}
+      </FormBox>
+    </Page>
+  );
+}
+
+interface Editor {
+  form: Form<PlanDraft>;
+  /** The charge that is open, by its key or its id. */
+  open: string | undefined;
+  setOpen: (key: string | undefined) => void;
+  /** Where its new charges stand in what is sent. */
+  path: string;
+}
+
+interface EditorOptions {
+  /** Under which what is typed outlives the page. */
+  name?: string;
+  initial: PlanDraft;
+  path: string;
+  save: (draft: PlanDraft) => Promise<{ id: string }>;
+}
+
+function useEditor({ name, initial, path, save }: EditorOptions): Editor {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const [open, setOpen] = useState<string>();
+  const form = useForm<PlanDraft>({
+    ...(name !== undefined && { name }),
+    initial,
+    async onSubmit(draft) {
+      const { id } = await save(draft).catch((error: unknown) => {
+        const wrong = wrongRow(error, path);
+        if (wrong !== undefined) setOpen(draft.charges[wrong]?.key);
+        throw error;
+      });
+      await invalidate(queries, '/api/v1/plans', '/api/v1/plans/{id}', '/api/v1/features');
+      await navigate({ to: '/plans/$planId', params: { planId: id } });
+    },
+  });
+  return { form, open, setOpen, path };
+}
+
+/** Which charge a refusal is about first. */
+function wrongRow(error: unknown, path: string): number | undefined {
+  for (const each of problemOf(error).errors ?? []) {
+    const [, list, index] = /^(\w+)\[(\d+)\]/.exec(each.path) ?? [];
+    if (list === path) return Number(index);
+  }
+  return undefined;
+}
+
+interface PlanPartsProps {
+  editor: Editor;
+  catalog: Catalog;
+  plan?: Plan;
+}
+
+/** Its charges and features, and what the charge that is open costs. */
+function PlanParts({ editor: { form, open, setOpen, path }, catalog, plan }: PlanPartsProps) {
+  const { values } = form;
+  const charges = (plan?.charges ?? []).filter(({ ended_at }) => ended_at === null);
+  const typed = values.currency.trim().toUpperCase();
+  const currency = /^[A-Z]{3}$/.test(typed) ? typed : 'XXX';
+  const row = values.charges.find(({ key }) => key === open);
+  const charge = charges.find(({ id }) => id === open);
+  const draft = row?.draft ?? (charge && draftOf(charge));
+  const changed = plan === undefined ? values.features : changedFeatures(plan, values);
+  const list = plan === undefined ? 'features' : 'put_features';
+  return (
+    <div className="plan-editor">
+      <div>
+        <ChargeRows
+          form={form}
+          charges={charges}
+          catalog={catalog}
+          currency={currency}
+          open={open}
+          onOpen={setOpen}
+          path={path}
+        />
+        <FeatureRows form={form} catalog={catalog} pathOf={(feature) => `${list}[${changed.indexOf(feature)}]`} />
+      </div>
+      {draft === undefined ? (
+        <section className="costs" aria-label="Cost preview">
+          <h3>Cost preview</h3>
+          <p className="muted">Open a charge to see what it comes to.</p>
+        </section>
+      ) : (
+        <ChargeCosts
+          key={open}
+          draft={draft}
+          currency={currency}
+          interval={values.billing_interval}
+          unit={catalog.find(({ meter_id }) => meter_id !== null && meter_id === draft.meter_id)?.unit ?? null}
+        />
+      )}
+    </div>
+  );
+}

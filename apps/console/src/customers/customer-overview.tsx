@@ -1,0 +1,167 @@
+// How a customer stands: the plan, what the next invoice comes to so far, what is owed, the credit, and the meters with usage.
+
+import { useQueries, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { client, read, send, type Answer, type Schema } from '../api/client.ts';
+import { pace } from '../api/pace.ts';
+import { useSession } from '../api/session.ts';
+import { DataTable, type Column } from '../components/lists/data-table.tsx';
+import { Status } from '../components/lists/status.tsx';
+import { Loading } from '../components/outcomes/loading.tsx';
+import { ProblemBox } from '../components/outcomes/problem-box.tsx';
+import { Section } from '../components/page/page.tsx';
+import { addDecimals, formatAmount } from '../text/decimals.ts';
+import { formatDate, formatDays, formatLastDay } from '../text/instants.ts';
+import { UsageOfCustomer } from './usage-of-customer.tsx';
+
+type Subscription = Schema<'Subscription'>;
+type Preview = Schema<'InvoicePreview'>;
+
+/** Whose next invoice is computed: as many as one customer has, with some to spare. */
+const SHOWN_MAX = 5;
+
+const REFRESH_MS = 10_000;
+
+export function CustomerOverview({ customer }: { customer: Schema<'Customer'> }) {
+  const { id } = customer;
+  const { isAdmin } = useSession();
+  const subscriptions = useQuery(read('/api/v1/subscriptions', { query: { customer_id: id, page_size: 50 } }));
+  const open = useQuery(read('/api/v1/invoices', { query: { customer_id: id, status: 'OPEN', page_size: 100 } }));
+  const credits = useQuery(read('/api/v1/customers/{id}/credits', { path: { id } }));
+  const usage = useQuery({
+    ...read('/api/v1/customers/{id}/usage', { path: { id } }),
+    refetchInterval: () => pace(REFRESH_MS),
+  });
+  const going = (subscriptions.data?.data ?? []).filter(({ status }) => status !== 'CANCELED');
+  const shown = going.slice(0, SHOWN_MAX);
+  const previews = useQueries({
+    queries: shown.map((subscription) => ({
+      queryKey: ['/api/v1/subscriptions/{id}', 'preview-invoice', subscription.id],
+      queryFn: () =>
+        send(client.POST('/api/v1/subscriptions/{id}/preview-invoice', { params: { path: { id: subscription.id } } })),
+      // To compute one is not open to viewers.
+      enabled: isAdmin,
+      refetchInterval: () => pace(REFRESH_MS),
+    })),
+  });
+  // All of it at once, so that nothing gives way to what comes later.
+  const isComing = [subscriptions, open, credits, usage, ...previews].some(({ isLoading }) => isLoading);
+  if (isComing) return <Loading rows={12} />;
+  const failed = [subscriptions, open, credits, usage].find(({ error }) => error !== null);
+  const rows = shown.map((subscription, index) => ({ subscription, next: previews[index]?.data }));
+  return (
+    <>
+      {failed !== undefined && <ProblemBox error={failed.error} onRetry={() => void failed.refetch()} />}
+      <dl className="figures">
+        {isAdmin && <NextInvoice rows={rows} />}
+        <Owed invoices={open.data} />
+        <Figure
+          title="Credit"
+          amounts={Object.entries(credits.data?.balance ?? {})}
+          note="is drawn by the next invoices"
+        />
+      </dl>
+      <Section title="Plan">
+        <DataTable
+          label="Plan"
+          columns={isAdmin ? columns : columns.filter(({ title }) => title !== 'Next invoice')}
+          rows={rows}
+          keyOf={({ subscription }) => subscription.id}
+          empty="No plan: a subscription puts the customer on one, and from then on usage is billed."
+        />
+        {going.length > shown.length && (
+          <p>
+            <Link to="/customers/$customerId" params={{ customerId: id }} search={{ tab: 'subscriptions' }}>
+              All {going.length} subscriptions
+            </Link>
+          </p>
+        )}
+      </Section>
+      <UsageOfCustomer customer={customer} usage={usage.data?.data ?? []} />
+    </>
+  );
+}
+
+interface Row {
+  subscription: Subscription;
+  next: Preview | undefined;
+}
+
+const columns: Column<Row>[] = [
+  {
+    title: 'Plan',
+    cell: ({ subscription: { id, plan_name } }) => (
+      <Link to="/subscriptions/$subscriptionId" params={{ subscriptionId: id }} className="row-link">
+        {plan_name}
+      </Link>
+    ),
+  },
+  { title: 'Status', cell: ({ subscription: { status } }) => <Status of={status} />, isTight: true },
+  {
+    title: 'Current period',
+    cell: ({ subscription: { status, current_period_start, current_period_end, time_zone, start_date } }) =>
+      status === 'SCHEDULED'
+        ? `starts ${formatDate(start_date, time_zone)}`
+        : formatDays(current_period_start, current_period_end, time_zone),
+    isExtra: true,
+  },
+  {
+    title: 'Next invoice',
+    cell: ({ next }) => (next === undefined ? '–' : formatAmount(next.total, next.currency)),
+    isNumber: true,
+  },
+];
+
+/** What the next invoices come to so far, and up to which day the first of them is. */
+function NextInvoice({ rows }: { rows: readonly Row[] }) {
+  const known = rows.flatMap(({ subscription: { time_zone: zone }, next }) =>
+    next === undefined ? [] : [{ zone, next }],
+  );
+  const [soonest] = known.toSorted((a, b) => (a.next.period_end < b.next.period_end ? -1 : 1));
+  const amounts = known.map(({ next: { currency, total } }) => [currency, total] as const);
+  const note =
+    soonest === undefined ? 'No subscription' : `so far, up to ${formatLastDay(soonest.next.period_end, soonest.zone)}`;
+  return <Figure title="Next invoice" amounts={sumsOf(amounts)} note={note} />;
+}
+
+function Owed({ invoices }: { invoices: Answer<'/api/v1/invoices'> | undefined }) {
+  const { data = [], meta } = invoices ?? {};
+  const past = data.filter((invoice) => invoice.is_past_due).length;
+  const total = meta?.total ?? 0;
+  const note = total === 0 ? 'Nothing is due' : `${total} open, ${past} past due`;
+  return (
+    <Figure
+      title={total > data.length ? `Balance, of ${data.length} invoices` : 'Balance'}
+      amounts={sumsOf(data.map(({ currency, amount_due }) => [currency, amount_due]))}
+      note={note}
+      isBad={past > 0}
+    />
+  );
+}
+
+function sumsOf(amounts: readonly (readonly [currency: string, amount: string])[]): [string, string][] {
+  const sums = new Map<string, string>();
+  for (const [currency, amount] of amounts) sums.set(currency, addDecimals(sums.get(currency) ?? '0', amount));
+  return [...sums];
+}
+
+interface FigureProps {
+  title: string;
+  amounts: readonly (readonly [currency: string, amount: string])[];
+  note: string;
+  isBad?: boolean;
+}
+
+function Figure({ title, amounts, note, isBad = false }: FigureProps) {
+  return (
+    <div>
+      <dt>{title}</dt>
+      <dd>
+        <span className={isBad ? 'figure figure-bad' : 'figure'}>
+          {amounts.map(([currency, amount]) => formatAmount(amount, currency)).join(', ') || 'none'}
+        </span>
+        <div className="figure-note">{note}</div>
+      </dd>
+    </div>
+  );
+}

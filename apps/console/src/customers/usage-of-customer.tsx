@@ -1,0 +1,64 @@
+// The meters that a customer has used in the last 30 days, with a small chart of each.
+
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { read, type Answer, type Schema } from '../api/client.ts';
+import { SparkBars } from '../components/charts/spark-bars.tsx';
+import { Section } from '../components/page/page.tsx';
+import { forDrawing, formatDecimal } from '../text/decimals.ts';
+
+type Used = Answer<'/api/v1/customers/{id}/usage'>['data'][number];
+
+/** As many as one takes in, and as many reads. */
+const CHARTS_MAX = 6;
+
+interface UsageOfCustomerProps {
+  customer: Schema<'Customer'>;
+  usage: readonly Used[];
+}
+
+export function UsageOfCustomer({ customer, usage }: UsageOfCustomerProps) {
+  const used = usage.filter(({ event_count }) => event_count > 0).toSorted((a, b) => b.event_count - a.event_count);
+  return (
+    <Section
+      title="Usage of the last 30 days"
+      actions={
+        <Link to="/customers/$customerId" params={{ customerId: customer.id }} search={{ tab: 'usage' }}>
+          {used.length > CHARTS_MAX ? `All ${used.length} meters` : 'As a table'}
+        </Link>
+      }
+    >
+      {used.length === 0 ? (
+        <div className="empty">No usage in the last 30 days.</div>
+      ) : (
+        <ul className="sparks">
+          {used.slice(0, CHARTS_MAX).map((each) => (
+            <MeterOfCustomer key={each.meter_id} used={each} customer={customer} />
+          ))}
+        </ul>
+      )}
+    </Section>
+  );
+}
+
+function MeterOfCustomer({ used, customer }: { used: Used; customer: Schema<'Customer'> }) {
+  const { meter_id: id, name, unit, total_usage: total } = used;
+  const { data } = useQuery(
+    read('/api/v1/meters/{id}/usage', { path: { id }, query: { customer_id: customer.id, group_by: 'day' } }),
+  );
+  const words = `${formatDecimal(total)}${unit === null ? '' : ` ${unit}`}`;
+  return (
+    <li>
+      <div className="spark-head">
+        <Link to="/usage" search={{ meter: id, customer: customer.external_id }}>
+          {name}
+        </Link>
+        <span>{words}</span>
+      </div>
+      <SparkBars
+        label={`${name} by day, ${words} in the last 30 days`}
+        values={(data?.grouped_data ?? []).map(({ usage }) => forDrawing(usage))}
+      />
+    </li>
+  );
+}
