@@ -66,6 +66,8 @@ const RULES: { operation: string; path: string; rule: string }[] = [
   { operation: 'post /api/v1/customers/{id}/credits', path: 'amount', rule: 'a currency has so many digits' },
   { operation: 'post /api/v1/auth/password', path: 'current_password', rule: 'it is the password of the account' },
   { operation: 'post /api/v1/api-keys', path: 'scopes', rule: 'a key has each scope once' },
+  { operation: 'post /api/v1/alerts', path: 'meter_id', rule: 'an alert watches a meter or amounts' },
+  { operation: 'post /api/v1/alerts', path: '', rule: 'an organization has so many alerts' },
 ];
 
 /** What is wrong with an answer to a call; undefined when all is well. */
