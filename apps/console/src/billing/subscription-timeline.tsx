@@ -10,6 +10,7 @@ import { Time } from '../components/page/time.tsx';
 import { actionWords } from '../settings/audit-words.ts';
 import { formatAmount } from '../text/decimals.ts';
 import { formatDays } from '../text/instants.ts';
+import './subscription-timeline.css';
 
 type Subscription = Schema<'Subscription'>;
 type Invoice = Schema<'Invoice'>;

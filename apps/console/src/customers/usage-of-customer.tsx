@@ -6,6 +6,7 @@ import { read, type Answer, type Schema } from '../api/client.ts';
 import { SparkBars } from '../components/charts/spark-bars.tsx';
 import { Section } from '../components/page/page.tsx';
 import { forDrawing, formatDecimal } from '../text/decimals.ts';
+import './usage-of-customer.css';
 
 type Used = Answer<'/api/v1/customers/{id}/usage'>['data'][number];
 

@@ -7,13 +7,13 @@ import { useSessionOver } from '../api/session-end.ts';
 import { useSession } from '../api/session.ts';
 import { Icon } from '../components/page/icons.tsx';
 import { DESTINATIONS } from './navigation.ts';
-import { Search } from './search.tsx';
-import { ShortcutHelp } from './shortcut-help.tsx';
 import { useShortcuts } from './shortcuts.ts';
 import { UserMenu } from './user-menu.tsx';
 
-/** The first page has no form, and does not wait for what makes one. */
+/** The first page has no form and no dialog, and does not wait for what makes one. */
+const Search = lazyRouteComponent(() => import('./search.tsx'), 'Search');
 const SignInAgain = lazyRouteComponent(() => import('./sign-in-again.tsx'), 'SignInAgain');
+const ShortcutHelp = lazyRouteComponent(() => import('./shortcut-help.tsx'), 'ShortcutHelp');
 
 export function Shell() {
   const { organization } = useSession();
@@ -78,9 +78,9 @@ export function Shell() {
       <main id="main" className="main" tabIndex={-1}>
         <Outlet />
       </main>
-      {dialog === 'search' && <Search onClose={() => setDialog(undefined)} />}
+      <Suspense>{dialog === 'search' && <Search onClose={() => setDialog(undefined)} />}</Suspense>
       <Suspense>{isSessionOver && <SignInAgain />}</Suspense>
-      {dialog === 'help' && <ShortcutHelp onClose={() => setDialog(undefined)} />}
+      <Suspense>{dialog === 'help' && <ShortcutHelp onClose={() => setDialog(undefined)} />}</Suspense>
     </div>
   );
 }

@@ -1,4 +1,5 @@
 import { Kbd } from '@mantine/core';
+import '@mantine/core/styles/Kbd.css';
 import { Dialog } from '../components/dialogs/dialog.tsx';
 import { DESTINATIONS } from './navigation.ts';
 

@@ -1,4 +1,5 @@
 import { Drawer as Panel } from '@mantine/core';
+import '@mantine/core/styles/Drawer.css';
 import type { ReactNode } from 'react';
 import { useFocusBack } from './dialog.tsx';
 
