@@ -8,6 +8,8 @@ import {
 } from '@weir/db/billing/credits/credit-ledger';
 import { listInvoiceRows, type InvoiceFilter } from '@weir/db/billing/invoices/find-invoices';
 import { listLines, type LinePlace } from '@weir/db/billing/invoices/list-lines';
+import { findTouchedInvoices } from '@weir/db/corrections/touched-invoices';
+import { newId } from '@weir/shared/ids';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startBilled, type Billed } from '../support/invoicing.ts';
 import { rowsReadBy, stopAnalyzing } from '../support/reading-effort.ts';
@@ -97,6 +99,23 @@ describe.each([
       const found = await listInvoiceRows(kysely, billing.admin.id, filter(), { page: 1, page_size: 20 });
       expect(found.total).toBeGreaterThan(0);
       expect(found.total).toBeLessThan(200);
+    });
+    expect(rows).toBeLessThan(few);
+  });
+
+  test('the invoices of events are found by the dues of these', async () => {
+    const event = {
+      id: newId(),
+      organization_id: billing.admin.id,
+      meter_id: billing.ownMeter.id,
+      customer_external_id: billing.ownCustomer.external_id,
+      quantity: '1',
+      timestamp: '2025-01-15T12:00:00Z',
+    };
+    const rows = await rowsReadBy(weir, async ({ kysely }) => {
+      const changed = [false, true].map((isNew) => ({ event, aggregation: 'SUM' as const, isNew }));
+      const { total } = await findTouchedInvoices(kysely, billing.admin.id, changed);
+      expect(total).toBeGreaterThan(0);
     });
     expect(rows).toBeLessThan(few);
   });

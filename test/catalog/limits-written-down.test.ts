@@ -12,7 +12,10 @@ test.each([
   ['docs/limits.md', limitsPage(LIMIT_TABLE)],
   ['packages/sdk/src/limits.ts', typescriptLimits(LIMIT_TABLE, ['batchEvents'])],
   ['clients/python/weir/_limits.py', pythonLimits(LIMIT_TABLE, ['batchEvents'])],
-  ['apps/console/src/api/limits.ts', typescriptLimits(LIMIT_TABLE, ['pageSize', 'meterKeys', 'groupBuckets'])],
+  [
+    'apps/console/src/api/limits.ts',
+    typescriptLimits(LIMIT_TABLE, ['pageSize', 'meterKeys', 'groupBuckets', 'corrections']),
+  ],
 ])('%s says the limits as they are', async (file, text) => {
   await expect(text).toMatchFileSnapshot(`../../${file}`);
 });

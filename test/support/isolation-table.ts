@@ -11,11 +11,14 @@ const TAKE_BACK = 'DELETE /api/v1/invoices/{id}/payments/{payment_id}';
 
 export type Row = [operation: string, path: (ids: Ids) => string, body?: (ids: Ids) => object];
 
+const voided = ({ event }: Ids) => ({ corrections: [{ type: 'void', event_id: event, reason: 'a test' }] });
+
 /** The operations, with `own` for what the one who asks has. */
 export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[]; namesNothing: string[] } {
   // Everything that names a thing by its id, in the path, the query or the body.
   const operations: Row[] = [
     ['DELETE /api/v1/auth/sessions/{id}', ({ session }) => `/auth/sessions/${session}`],
+    ['GET /api/v1/users/{id}', ({ user }) => `/users/${user}`],
     ['PATCH /api/v1/users/{id}', ({ user }) => `/users/${user}`, () => ({ role: 'viewer' })],
     ['DELETE /api/v1/users/{id}', ({ user }) => `/users/${user}`],
     ['POST /api/v1/users/{id}/password-reset', ({ user }) => `/users/${user}/password-reset`],
@@ -256,11 +259,8 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
       ({ event }) => `/events/${event}/amend`,
       () => ({ reason: 'a test', quantity: 2 }),
     ],
-    [
-      'POST /api/v1/corrections',
-      () => '/corrections',
-      ({ event }) => ({ corrections: [{ type: 'void', event_id: event, reason: 'a test' }] }),
-    ],
+    ['POST /api/v1/corrections', () => '/corrections', voided],
+    ['POST /api/v1/corrections/preview', () => '/corrections/preview', voided],
     [
       'POST /api/v1/sdk/track',
       () => '/sdk/track',
@@ -280,6 +280,7 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
     ['GET /api/v1/invitations', () => '/invitations'],
     ['GET /api/v1/audit-log', () => '/audit-log'],
     ['GET /api/v1/audit-log', ({ user }) => `/audit-log?user_id=${user}`],
+    ['GET /api/v1/audit-log', ({ user }) => `/audit-log?actor_id=${user}`],
     ['GET /api/v1/audit-log', ({ plan }) => `/audit-log?resource_id=${plan}&action=plan.create`],
     ['GET /api/v1/audit-log', ({ event }) => `/audit-log?cursor=${event}`],
     ['GET /api/v1/api-keys', () => '/api-keys'],

@@ -78,6 +78,7 @@ export const WHO_MAY = {
     'GET /api/v1/usage-moves',
     'GET /api/v1/usage-moves/{id}',
     'GET /api/v1/users',
+    'GET /api/v1/users/{id}',
     'GET /api/v1/widget/settings',
   ],
   /** Customers and what they pay: an admin who is signed in, and service accounts from biller on. */
@@ -86,6 +87,7 @@ export const WHO_MAY = {
     'PATCH /api/v1/alerts/{id}',
     'DELETE /api/v1/alerts/{id}',
     'POST /api/v1/corrections',
+    'POST /api/v1/corrections/preview',
     'POST /api/v1/events/{id}/amend',
     'POST /api/v1/events/{id}/void',
     'POST /api/v1/credits/{id}/void',

@@ -78,6 +78,7 @@ import { useRepeats } from './http/repeats.ts';
 import { useReadBudget } from './http/read-budget.ts';
 import { useRateLimits } from './http/rate-limits.ts';
 import { Turns } from './http/turns.ts';
+import { useVersions } from './http/versions.ts';
 import { dropSlowReaders } from './http/slow-readers.ts';
 import type { DatabaseWatch } from './database-watch.ts';
 import type { Ingest } from './ingest/ingest.ts';
@@ -199,6 +200,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   refuseUnknownFields(app);
   // Before what wraps handlers: a route is known by its own.
   useRepeats(app, database);
+  const tagged = useVersions(app);
   const budget = useReadBudget(
     app,
     { connections, pressure },
@@ -214,7 +216,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   await useCompression(app);
   // Only the guards read cookies, so that tracking does not pay for it.
   await app.register(cookie, { hook: false });
-  await useOpenapi(app, settings.PUBLIC_URL, webhookOperations());
+  await useOpenapi(app, settings.PUBLIC_URL, webhookOperations(), tagged);
   const consolePage = await useConsole(app, deps.consoleFolder);
   const { keyUse, tokenUse } = deps;
   const guards = buildGuards(app, { database, apiKeys, keyUse, tokenUse, publicUrl: settings.PUBLIC_URL });

@@ -123,6 +123,18 @@ export async function deleteUser(transaction: Queries, organizationId: string, i
   return numDeletedRows > 0n ? 'done' : 'not_found';
 }
 
+/** Holds off others that change this user, until the transaction ends: with the admins, in the order in which these are locked below. */
+export async function holdUser(transaction: Queries, organizationId: string, id: string): Promise<void> {
+  await transaction
+    .selectFrom('users')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where((users) => users.or([users('role', '=', 'admin'), users('id', '=', id)]))
+    .orderBy('id')
+    .forNoKeyUpdate()
+    .execute();
+}
+
 /**
  * Locks every admin of the organization, in one order. Of two who take each other's role away, the second waits here and then
  * finds that it is the only one: Postgres looks at rows anew after waiting for them.

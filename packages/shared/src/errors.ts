@@ -54,6 +54,7 @@ export type ErrorCode =
   | 'not_replayable'
   | 'not_correctable'
   | 'already_voided'
+  | 'precondition_failed'
   | 'payload_too_large'
   | 'unsupported_media_type'
   | 'expectation_failed'

@@ -23,7 +23,7 @@ export const LIMIT_TABLE = {
   corrections: {
     under: 'Events',
     max: 1_000,
-    of: 'events in one `POST /corrections`',
+    of: 'events in one `POST /corrections`, and in its preview',
     why: 'all of them are one transaction, for which others wait',
   },
   metadataKeys: { under: 'Events', max: 50, of: 'keys of `metadata` itself', why: 'what lies within counts as bytes' },
@@ -182,6 +182,12 @@ export const LIMIT_TABLE = {
     why: 'each may hold a hundred tiers; the others follow by a cursor',
   },
   invoiceLineTiers: { under: 'Pages', max: 4_000, of: 'tiers of those lines', why: 'some megabytes' },
+  previewRows: {
+    under: 'Pages',
+    max: 100,
+    of: 'rows of usage, and invoices, in the preview of corrections',
+    why: 'the usage after them is read while others wait',
+  },
   rejections: { under: 'Pages', max: 100, of: 'reasons in `GET /events/rejections`', why: 'the most frequent ones' },
   grantsBesideBalance: {
     under: 'Pages',

@@ -69,6 +69,8 @@ const MEANINGS: Meanings = {
   group_by_metadata: fc.constant('model'),
   // White space at the ends of a header is no part of it, and what is not ASCII has to be sent as UTF-8.
   'idempotency-key': fc.uuid(),
+  'if-match': fc.constant('*'),
+  'if-none-match': fc.uuid().map((tag) => `"${tag}"`),
 };
 
 /** Which invoices something can be done to, beside those that are just there. */
@@ -94,6 +96,10 @@ const subscribed = {
 /** What a plan costs and includes, sent with it. */
 const charged = fc.constantFrom<Value>([], [{ type: 'FIXED', display_name: 'Fee', unit_price: '10' }]);
 const including = ids('features').map((feature_id): Value => [{ feature_id }]);
+
+const corrected: Meanings = {
+  corrections: fc.constant([{ type: 'void', event_id: idOf('counted-event', 0), reason: 'a test' }]),
+};
 
 /** What the document says in words about the fields of one operation. */
 const MEANINGS_OF: Record<string, Meanings> = {
@@ -139,9 +145,8 @@ const MEANINGS_OF: Record<string, Meanings> = {
     quantity: fc.constant(2),
     metadata: fc.constant({ user_id: 'ada' }),
   },
-  'post /api/v1/corrections': {
-    corrections: fc.constant([{ type: 'void', event_id: idOf('counted-event', 0), reason: 'a test' }]),
-  },
+  'post /api/v1/corrections': corrected,
+  'post /api/v1/corrections/preview': corrected,
   'get /api/v1/events': { reason: fc.constantFrom('the meter does not exist any more', 'x') },
   // A feature can only be taken out of a plan that has it.
   'delete /api/v1/plans/{id}/features/{feature_id}': {

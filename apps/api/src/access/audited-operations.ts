@@ -116,6 +116,7 @@ export const NOT_AUDITED: ReadonlySet<string> = new Set([
   'POST /api/v1/sdk/track/batch',
   // They compute, and keep nothing.
   'POST /api/v1/charges/evaluate',
+  'POST /api/v1/corrections/preview',
   'POST /api/v1/invoices/:id/recompute',
   'POST /api/v1/subscriptions/preview',
   'POST /api/v1/subscriptions/:id/preview-invoice',

@@ -17,6 +17,7 @@ import {
   type ServiceToken,
 } from '@weir/db/service-accounts';
 import type { Queries } from '@weir/db/database';
+import { holdRow } from '@weir/db/hold-row';
 import { Refusal } from '@weir/shared/errors';
 import { newId } from '@weir/shared/ids';
 import { LIMITS } from '@weir/shared/limits';
@@ -41,6 +42,7 @@ import {
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, gone, made, writing } from '../http/writing.ts';
+import { changing, reading, type Versioned } from '../http/versions.ts';
 import type { RouteDeps } from '../route-deps.ts';
 import { hashSecret, last4Of, newServiceToken } from './secrets.ts';
 
@@ -88,6 +90,12 @@ const readingCodes = ['unauthenticated', 'rate_limited', 'unavailable', 'invalid
 
 const TOO_MANY_ACCOUNTS = `would be more than ${LIMITS.serviceAccounts} service accounts of an organization: delete some that nothing uses`;
 const TOO_MANY_TOKENS = `would be more than ${LIMITS.serviceTokens} tokens of a service account: delete some that nothing uses`;
+
+const accounts: Versioned<ServiceAccount> = {
+  read: getServiceAccount,
+  hold: holdRow('service_accounts'),
+  living: ['last_used_at'],
+};
 
 export function serviceAccountRoutes(app: App, { database, guards }: RouteDeps): void {
   const db = database.kysely;
@@ -144,7 +152,7 @@ export function serviceAccountRoutes(app: App, { database, guards }: RouteDeps):
         response: { 200: accountAnswer, ...problemResponses(...readingCodes, 'not_found') },
       },
     },
-    ({ caller, params }) => getServiceAccount(db, caller.organizationId, params.id),
+    reading(database, accounts),
   );
 
   app.patch(
@@ -161,7 +169,7 @@ export function serviceAccountRoutes(app: App, { database, guards }: RouteDeps):
         response: { 200: accountAnswer, ...problemResponses(...adminCodes, ...bodyCodes, 'not_found') },
       },
     },
-    writing(database, ({ caller, params, body }, write) =>
+    changing(database, accounts, ({ caller, params, body }, write) =>
       write.transaction(async (transaction) => {
         if (!(await updateServiceAccount(transaction, caller.organizationId, params.id, body)))
           throw new Refusal('not_found', NO_SUCH_THING);

@@ -1,7 +1,9 @@
 // The organization and its people.
 
-import { getOrganization, renameOrganization } from '@weir/db/organizations';
-import { deleteUser, findUser, listUsers, updateRole, type User, type UserOutcome } from '@weir/db/users';
+import type { Queries } from '@weir/db/database';
+import { holdOrganization } from '@weir/db/hold-row';
+import { getOrganization, renameOrganization, type OrganizationSince } from '@weir/db/organizations';
+import { deleteUser, findUser, holdUser, listUsers, updateRole, type User, type UserOutcome } from '@weir/db/users';
 import { Refusal } from '@weir/shared/errors';
 import { z } from 'zod';
 import {
@@ -19,6 +21,7 @@ import {
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, gone, writing } from '../http/writing.ts';
+import { changing, reading, type Versioned } from '../http/versions.ts';
 import { role } from './accounts.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
@@ -34,6 +37,10 @@ const organizationAnswer = z.object({ id: z.uuid(), name: z.string(), created_at
 
 const readable = problemResponses('unauthenticated', 'rate_limited', 'unavailable');
 
+const organizations: Versioned<OrganizationSince> = { read: getOrganization, hold: holdOrganization };
+
+const users: Versioned<User> = { read: getUser, hold: holdUser, living: ['last_seen_at'] };
+
 export function userRoutes(app: App, { database, guards }: RouteDeps): void {
   const db = database.kysely;
 
@@ -48,7 +55,7 @@ export function userRoutes(app: App, { database, guards }: RouteDeps): void {
         response: { 200: organizationAnswer, ...readable },
       },
     },
-    async (request) => await getOrganization(db, request.caller.organizationId),
+    reading(database, organizations),
   );
 
   app.patch(
@@ -63,7 +70,7 @@ export function userRoutes(app: App, { database, guards }: RouteDeps): void {
         response: { 200: organizationAnswer, ...problemResponses(...adminCodes, ...bodyCodes) },
       },
     },
-    writing(database, ({ caller, body }, write) =>
+    changing(database, organizations, ({ caller, body }, write) =>
       write.single(async (db) => done(await renameOrganization(db, { id: caller.organizationId, name: body.name }))),
     ),
   );
@@ -86,6 +93,24 @@ export function userRoutes(app: App, { database, guards }: RouteDeps): void {
     async (request) => answerPage(await listUsers(db, request.caller.organizationId, request.query), request.query),
   );
 
+  app.get(
+    '/api/v1/users/:id',
+    {
+      onRequest: guards.viewer,
+      schema: {
+        operationId: 'getUser',
+        tags: ['Access'],
+        summary: 'Read a user',
+        params: idInPath,
+        response: {
+          200: userAnswer,
+          ...problemResponses('unauthenticated', 'rate_limited', 'unavailable', 'not_found'),
+        },
+      },
+    },
+    reading(database, users),
+  );
+
   app.patch(
     '/api/v1/users/:id',
     {
@@ -103,14 +128,12 @@ export function userRoutes(app: App, { database, guards }: RouteDeps): void {
         },
       },
     },
-    writing(database, async (request, write) => {
+    changing(database, users, async (request, write) => {
       const { organizationId } = request.caller;
       const { id } = request.params;
       return await write.transaction(async (transaction) => {
         requireDone(await updateRole(transaction, organizationId, id, request.body.role));
-        const user = await findUser(transaction, organizationId, id);
-        if (user === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-        return done(user);
+        return done(await getUser(transaction, organizationId, id));
       });
     }),
   );
@@ -135,6 +158,12 @@ export function userRoutes(app: App, { database, guards }: RouteDeps): void {
       }),
     ),
   );
+}
+
+async function getUser(db: Queries, organizationId: string, id: string): Promise<User> {
+  const user = await findUser(db, organizationId, id);
+  if (user === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+  return user;
 }
 
 function requireDone(outcome: UserOutcome): void {

@@ -13,6 +13,7 @@ import {
   type Crossing,
 } from '@weir/db/alerts/alerts';
 import { lockExternalId } from '@weir/db/customers';
+import { holdRow } from '@weir/db/hold-row';
 import { findMeter } from '@weir/db/meters';
 import { Refusal } from '@weir/shared/errors';
 import { LIMITS } from '@weir/shared/limits';
@@ -37,6 +38,7 @@ import {
 } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
+import { changing, reading, type Versioned } from '../http/versions.ts';
 import { done, gone, made, writing } from '../http/writing.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
@@ -118,6 +120,11 @@ const NO_SUCH_CUSTOMER = 'Your organization has no customer with this customer_i
 
 const listCodes = ['unauthenticated', 'rate_limited', 'unavailable'] as const;
 
+const alerts: Versioned<Alert> = {
+  read: async (db, organizationId, id) => found(await findAlert(db, organizationId, id)),
+  hold: holdRow('alerts'),
+};
+
 export function alertRoutes(app: App, { database, guards }: RouteDeps): void {
   const db = database.kysely;
 
@@ -188,7 +195,7 @@ export function alertRoutes(app: App, { database, guards }: RouteDeps): void {
         response: { 200: alertAnswer, ...problemResponses(...listCodes, 'not_found') },
       },
     },
-    async ({ caller, params }) => found(await findAlert(db, caller.organizationId, params.id)),
+    reading(database, alerts),
   );
 
   app.patch(
@@ -209,7 +216,7 @@ export function alertRoutes(app: App, { database, guards }: RouteDeps): void {
         response: { 200: alertAnswer, ...problemResponses(...adminCodes, ...bodyCodes, 'not_found') },
       },
     },
-    writing(database, (request, write) =>
+    changing(database, alerts, (request, write) =>
       write.transaction(async (transaction) => {
         const { caller, params, body } = request;
         if (body.status === 'ACTIVE') request.pay(ALERT_COST);

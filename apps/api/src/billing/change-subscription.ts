@@ -13,10 +13,21 @@ import {
   type SubscriptionRow,
 } from '@weir/db/billing/subscriptions/subscriptions';
 import type { Queries } from '@weir/db/database';
+import { holdRow } from '@weir/db/hold-row';
 import { Refusal } from '@weir/shared/errors';
 import { credentialOf, type Caller } from '../http/caller.ts';
 import { NO_SUCH_THING } from '../http/problem.ts';
+import type { Versioned } from '../http/versions.ts';
 import { BEHIND, ENDED } from './subscription-refusals.ts';
+
+export const subscriptions: Versioned<Subscription> = {
+  async read(db, organizationId, id) {
+    const subscription = await findSubscription(db, organizationId, id);
+    if (subscription === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+    return subscription;
+  },
+  hold: holdRow('subscriptions'),
+};
 
 /** What a change writes, and what the feed is to say of it. */
 export type Change = (transaction: Queries, row: SubscriptionRow, actor: string) => Promise<NewFeedEvent[]>;

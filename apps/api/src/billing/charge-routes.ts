@@ -10,6 +10,8 @@ import { adminCodes, answerPage, bodyCodes, idInPath, idOf, oneOf, pageQuery, pa
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, made, writing } from '../http/writing.ts';
+import { changingWithin } from '../http/versions.ts';
+import { plans } from '../catalog/whole-plan.ts';
 import { addCharges, changeCharge } from './add-charges.ts';
 import { answerCharge, chargeAnswer } from './charge-answer.ts';
 import { chargeBody, chargeChanges } from './charge-body.ts';
@@ -104,7 +106,7 @@ export function chargeRoutes(app: App, { database, guards }: RouteDeps): void {
         },
       },
     },
-    writing(database, async (request, write) => {
+    changingWithin(database, plans, async (request, write) => {
       const { organizationId } = request.caller;
       const { id: planId, charge_id: id } = request.params;
       return await write.transaction(async (transaction) => {

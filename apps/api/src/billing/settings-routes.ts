@@ -1,13 +1,15 @@
 // How the organization bills.
 
 import { getBillingSettings, updateBillingSettings, type BillingSettings } from '@weir/db/billing/billing-settings';
+import { holdOrganization } from '@weir/db/hold-row';
 import { text } from '@weir/shared/text';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import { adminCodes, answerOf, bodyCodes, changesOf, oneOf, timeZone } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
-import { done, writing } from '../http/writing.ts';
+import { done } from '../http/writing.ts';
+import { changing, reading, type Versioned } from '../http/versions.ts';
 import { party, partyBody } from './party.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
@@ -50,9 +52,9 @@ const settingsAnswer = answerOf<BillingSettings>()({ ...settingsShape, seller: p
 });
 const settingsChanges = changesOf(settingsShape);
 
-export function settingsRoutes(app: App, { database, guards }: RouteDeps): void {
-  const db = database.kysely;
+const billingSettings: Versioned<BillingSettings> = { read: getBillingSettings, hold: holdOrganization };
 
+export function settingsRoutes(app: App, { database, guards }: RouteDeps): void {
   app.get(
     '/api/v1/billing/settings',
     {
@@ -67,7 +69,7 @@ export function settingsRoutes(app: App, { database, guards }: RouteDeps): void 
         },
       },
     },
-    async (request) => await getBillingSettings(db, request.caller.organizationId),
+    reading(database, billingSettings),
   );
 
   app.patch(
@@ -84,7 +86,7 @@ export function settingsRoutes(app: App, { database, guards }: RouteDeps): void 
         response: { 200: settingsAnswer, ...problemResponses(...adminCodes, ...bodyCodes) },
       },
     },
-    writing(database, ({ caller, body }, write) =>
+    changing(database, billingSettings, ({ caller, body }, write) =>
       write.single(async (db) => done(await updateBillingSettings(db, caller.organizationId, body))),
     ),
   );

@@ -9,7 +9,8 @@ import { adminCodes, bodyCodes, idInPath } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, writing, type Write, type Written } from '../http/writing.ts';
-import { changeSubscription, type Change } from './change-subscription.ts';
+import { changing } from '../http/versions.ts';
+import { changeSubscription, subscriptions, type Change } from './change-subscription.ts';
 import { cancelBody, subscriptionAnswer, subscriptionChanges } from './subscription-body.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
@@ -30,7 +31,7 @@ export function subscriptionChangeRoutes(app: App, { database, guards }: RouteDe
         },
       },
     },
-    writing(database, async (request, write) => {
+    changing(database, subscriptions, async (request, write) => {
       const { cancel_at_period_end, pending_plan_id } = request.body;
       return await change(write, request.caller, request.params.id, async (transaction, row, actor) => {
         const events: NewFeedEvent[] = [];

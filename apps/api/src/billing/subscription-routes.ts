@@ -1,7 +1,7 @@
 // Subscriptions: a customer on a plan. How one is made is in subscribe.ts, and what changes one in subscription-change-routes.ts.
 
 import { listPeriods } from '@weir/db/billing/subscriptions/subscription-periods';
-import { findSubscription, listSubscriptions } from '@weir/db/billing/subscriptions/subscriptions';
+import { listSubscriptions } from '@weir/db/billing/subscriptions/subscriptions';
 import type { QueueConnection } from '@weir/queue/connection';
 import { Refusal } from '@weir/shared/errors';
 import { z } from 'zod';
@@ -10,6 +10,8 @@ import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { credentialOf } from '../http/caller.ts';
 import type { App } from '../http/typed-app.ts';
 import { writing } from '../http/writing.ts';
+import { reading } from '../http/versions.ts';
+import { subscriptions } from './change-subscription.ts';
 import { entitlementAnswer, readEntitlements } from './entitlement-answer.ts';
 import { subscribe } from './subscribe.ts';
 import {
@@ -101,16 +103,13 @@ export function subscriptionRoutes(app: App, { database, queue, guards, wakeRun 
         response: { 200: subscriptionWithEntitlements, ...problemResponses(...readingCodes, 'not_found') },
       },
     },
-    async (request) => {
-      const { organizationId } = request.caller;
-      const subscription = await findSubscription(db, organizationId, request.params.id);
-      if (subscription === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+    reading(database, subscriptions, async (subscription, { caller: { organizationId } }) => {
       const entitled = { subscriptionId: subscription.id };
       return {
         ...subscription,
         entitlements: await readEntitlements({ database, queue }, { organizationId, entitled }),
       };
-    },
+    }),
   );
 
   app.get(

@@ -15,6 +15,7 @@ import {
   type CustomerFields,
 } from '@weir/db/customers';
 import { violatedConstraint, type Queries } from '@weir/db/database';
+import { holdRow } from '@weir/db/hold-row';
 import { Refusal } from '@weir/shared/errors';
 import { metadata, METADATA_LIMITS } from '@weir/shared/event';
 import { newId } from '@weir/shared/ids';
@@ -43,6 +44,7 @@ import {
 import type { JsonText } from '../http/json.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { problemOfMetadataText } from '../http/metadata-text.ts';
+import { changing, reading, type Versioned } from '../http/versions.ts';
 import { refuseMoving } from '../usage/usage-query.ts';
 import { refuseErased } from './refuse-erased.ts';
 import type { RouteDeps } from '../route-deps.ts';
@@ -105,6 +107,15 @@ const customerAnswer = answerOf<Customer>()({
   created_at: time,
   erased_at: time.nullable().meta({ description: 'When it was erased (POST /erasures): it does not change any more.' }),
 }).meta({ id: 'Customer' });
+
+const customers: Versioned<Customer> = {
+  async read(db, organizationId, id) {
+    const customer = await findCustomer(db, organizationId, id);
+    if (customer === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+    return customer;
+  },
+  hold: holdRow('customers'),
+};
 
 export function customerRoutes(app: App, { database, guards }: RouteDeps): void {
   const db = database.kysely;
@@ -181,11 +192,7 @@ export function customerRoutes(app: App, { database, guards }: RouteDeps): void 
         response: { 200: customerAnswer, ...problemResponses(...readCodes, 'not_found') },
       },
     },
-    async (request) => {
-      const customer = await findCustomer(db, request.caller.organizationId, request.params.id);
-      if (customer === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-      return customer;
-    },
+    reading(database, customers),
   );
 
   app.patch(
@@ -218,7 +225,7 @@ export function customerRoutes(app: App, { database, guards }: RouteDeps): void 
         },
       },
     },
-    writing(database, async (request, write) => {
+    changing(database, customers, async (request, write) => {
       checkMetadata(request.json);
       const { caller, params, body } = request;
       if (body.external_id !== undefined) await refuseMoving(database, caller.organizationId, body.external_id);

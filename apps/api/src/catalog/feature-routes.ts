@@ -11,6 +11,7 @@ import {
   updateFeature,
   type Feature,
 } from '@weir/db/features';
+import { holdRow } from '@weir/db/hold-row';
 import { archiveMeterOfFeature, insertMeter, updateUnitOfFeature } from '@weir/db/meters';
 import { Refusal } from '@weir/shared/errors';
 import { randomBase62 } from '@weir/shared/base62';
@@ -40,6 +41,7 @@ import {
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { sendJson } from '../http/send-json.ts';
 import { inTurns, type Turns } from '../http/turns.ts';
+import { changing, reading, type Versioned } from '../http/versions.ts';
 import { writingList } from '../http/write-list.ts';
 import { metadataKeys, unit } from './meter-fields.ts';
 import type { RouteDeps } from '../route-deps.ts';
@@ -81,6 +83,8 @@ const featureAnswer = answerOf<Feature>()({
 }).meta({ id: 'Feature' });
 
 const TOO_MANY = `would be more than ${LIMITS.features} features of an organization: delete some that no plan uses`;
+
+const features: Versioned<Feature> = { read: getFeature, hold: holdRow('features') };
 
 export function featureRoutes(app: App, { database, guards, turns }: RouteDeps & { turns: Turns }): void {
   const db = database.kysely;
@@ -173,7 +177,7 @@ export function featureRoutes(app: App, { database, guards, turns }: RouteDeps &
         response: { 200: featureAnswer, ...problemResponses(...readCodes, 'not_found') },
       },
     },
-    async (request) => await getFeature(db, request.caller.organizationId, request.params.id),
+    reading(database, features),
   );
 
   app.patch(
@@ -195,7 +199,7 @@ export function featureRoutes(app: App, { database, guards, turns }: RouteDeps &
         },
       },
     },
-    writing(database, async (request, write) => {
+    changing(database, features, async (request, write) => {
       const { organizationId } = request.caller;
       const { id } = request.params;
       const { unit, ...changes } = request.body;

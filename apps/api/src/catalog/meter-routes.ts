@@ -2,11 +2,12 @@
 
 import { changeMetadataKeys } from '@weir/db/metadata-keys';
 import { findMeter, listMeters, updateMeter, type Meter } from '@weir/db/meters';
+import { holdRow } from '@weir/db/hold-row';
 import { Refusal } from '@weir/shared/errors';
 import { AGGREGATION_TYPES, METER_STATUSES } from '@weir/shared/meter';
 import { z } from 'zod';
 import type { App } from '../http/typed-app.ts';
-import { done, writing } from '../http/writing.ts';
+import { done } from '../http/writing.ts';
 import {
   adminCodes,
   answerOf,
@@ -23,6 +24,7 @@ import {
   time,
 } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { changing, reading, type Versioned } from '../http/versions.ts';
 import { metadataKeys, unit } from './meter-fields.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
@@ -47,6 +49,15 @@ const meterAnswer = answerOf<Meter>()({
 
 /** The cost of a change of keys, in buckets of a chart: it stops recording for a moment, and may not be done on and on. */
 const KEYS_COST = 5_000;
+
+const meters: Versioned<Meter> = {
+  async read(db, organizationId, id) {
+    const meter = await findMeter(db, organizationId, id);
+    if (meter === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+    return meter;
+  },
+  hold: holdRow('meters'),
+};
 
 export function meterRoutes(app: App, { database, guards }: RouteDeps): void {
   const db = database.kysely;
@@ -90,11 +101,7 @@ export function meterRoutes(app: App, { database, guards }: RouteDeps): void {
         response: { 200: meterAnswer, ...problemResponses(...readCodes, 'not_found') },
       },
     },
-    async (request) => {
-      const meter = await findMeter(db, request.caller.organizationId, request.params.id);
-      if (meter === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-      return meter;
-    },
+    reading(database, meters),
   );
 
   app.patch(
@@ -118,7 +125,7 @@ export function meterRoutes(app: App, { database, guards }: RouteDeps): void {
         },
       },
     },
-    writing(database, async (request, write) => {
+    changing(database, meters, async (request, write) => {
       const { organizationId } = request.caller;
       const { id } = request.params;
       const { metadata_keys: keys, ...changes } = request.body;

@@ -8,9 +8,11 @@ import type { App } from '../http/typed-app.ts';
 import { done, gone, made, writing } from '../http/writing.ts';
 import { adminCodes, bodyCodes, idInPath, idOf, nothing } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { changingWithin } from '../http/versions.ts';
 import type { RouteDeps } from '../route-deps.ts';
 import { PLAN_FEATURE_DECIMALS, planFeatureAnswer, planFeatureBody, planFeatureChanges } from './plan-feature-body.ts';
 import { checkFeatures, checkFeatureCount } from './put-features.ts';
+import { plans } from './whole-plan.ts';
 
 const planFeatureInPath = idInPath.extend({ feature_id: idOf() });
 
@@ -65,7 +67,7 @@ export function planFeatureRoutes(app: App, { database, guards }: RouteDeps): vo
         },
       },
     },
-    writing(database, async (request, write) => {
+    changingWithin(database, plans, async (request, write) => {
       const { id: planId, feature_id: featureId } = request.params;
       return await write.single(async (db) => {
         const changed = await updatePlanFeature(db, request.caller.organizationId, { planId, featureId }, request.body);

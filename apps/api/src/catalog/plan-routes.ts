@@ -1,12 +1,10 @@
 // Plans: what is sold, how often it is billed and in which currency. What a plan includes is in
 // plan-feature-routes.ts, and what it costs in billing/charge-routes.ts.
 
-import { deletePlanFeatures, listPlanFeatures } from '@weir/db/plan-features';
-import { readChargesOfPlan } from '@weir/db/billing/plans/charges';
+import { deletePlanFeatures } from '@weir/db/plan-features';
 import type { Queries } from '@weir/db/database';
 import {
   deletePlan,
-  findPlan,
   insertPlan,
   isPlanInUse,
   listPlans,
@@ -22,7 +20,7 @@ import { slug, text } from '@weir/shared/text';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import { addCharges, changeCharge } from '../billing/add-charges.ts';
-import { answerCharge, chargeAnswer } from '../billing/charge-answer.ts';
+import { chargeAnswer } from '../billing/charge-answer.ts';
 import { addedCharges, changedCharges, firstCharges } from '../billing/charge-body.ts';
 import { CHARGE_DECIMALS } from '../billing/charge-models.ts';
 import type { App } from '../http/typed-app.ts';
@@ -43,8 +41,10 @@ import {
   time,
 } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses, refusedAt } from '../http/problem.ts';
+import { changingWithin, reading } from '../http/versions.ts';
 import { PLAN_FEATURE_DECIMALS, planFeatureAnswer, planFeatureBody } from './plan-feature-body.ts';
 import { putFeatures } from './put-features.ts';
+import { plans } from './whole-plan.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
 export const currency = z
@@ -224,18 +224,7 @@ export function planRoutes(app: App, { database, guards }: RouteDeps): void {
         },
       },
     },
-    async (request) => {
-      const { organizationId } = request.caller;
-      const plan = await findPlan(db, organizationId, request.params.id);
-      if (plan === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-      const { charges, ended } = await readChargesOfPlan(db, organizationId, plan.id);
-      return {
-        ...plan,
-        features: await listPlanFeatures(db, organizationId, plan.id),
-        charges: charges.map(answerCharge),
-        ...(ended > LIMITS.endedCharges && { ended_charges_total: ended }),
-      };
-    },
+    reading(database, plans),
   );
 
   app.patch(
@@ -267,7 +256,7 @@ export function planRoutes(app: App, { database, guards }: RouteDeps): void {
         },
       },
     },
-    writing(database, ({ caller, params, body }, write) =>
+    changingWithin(database, plans, ({ caller, params, body }, write) =>
       write.transaction(async (transaction) => {
         const { organizationId } = caller;
         const { id: planId } = params;

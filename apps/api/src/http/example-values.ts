@@ -227,6 +227,23 @@ export const OBJECTS: Record<string, Record<string, unknown>> = {
     type: 'invoice.finalized',
     data: { id: IDS['invoice_id'], invoice_number: 'INV-2026-000042', total: '61.50', currency: 'USD' },
   },
+  ChangedUsage: {
+    meter_name: 'API requests',
+    aggregation_type: 'SUM',
+    month: '2026-11',
+    events: 3,
+    new_events: 0,
+    before: '1250',
+    after: '1220',
+  },
+  TouchedInvoice: {
+    effect: 'LATE_USAGE',
+    invoice_number: 'INV-2026-000042',
+    status: 'OPEN',
+    events: 3,
+    new_events: 0,
+  },
+  CorrectionsPreview: { usage_total: 1, invoices_total: 1 },
   UnbilledUsage: {
     meter_name: 'API requests',
     events: 1204,

@@ -5,7 +5,9 @@ import { STATUS_CODES } from 'node:http';
 import { exampleOf, type DocumentSchema } from './openapi-examples.ts';
 import { tellOfAccess } from './openapi-access.ts';
 import { tellOfRepeats } from './openapi-repeats.ts';
+import { tellOfVersions } from './openapi-versions.ts';
 import { problemExamples } from './problem-examples.ts';
+import type { Tagged } from './versions.ts';
 
 interface Content {
   schema?: DocumentSchema;
@@ -41,11 +43,12 @@ interface Document {
 const INPUT = 'Input';
 
 /** The finished document; what it is given is left as it is. */
-export function finishDocument<Given extends object>(given: Given): Given {
+export function finishDocument<Given extends object>(given: Given, tagged: ReadonlyMap<string, Tagged>): Given {
   const document = withUsedSchemas(given as unknown as Document);
   const { schemas } = document.components;
   tellOfAccess(document.paths);
   tellOfRepeats(document.paths);
+  tellOfVersions(document.paths, tagged);
   const told = new Set<string>();
   for (const operation of Object.values(document.paths).flatMap((methods) => Object.values(methods))) {
     const { operationId: owner = '', parameters = [], requestBody, responses } = operation;

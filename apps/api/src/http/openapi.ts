@@ -3,12 +3,14 @@ import type { FastifyInstance } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { KEPT, KeptContent } from './kept-content.ts';
 import { finishDocument } from './openapi-document.ts';
+import type { Tagged } from './versions.ts';
 
 /** Serves `/openapi.json`, made of the same zod schemas that check the requests; `docs/docs-routes.ts` shows it. */
 export async function useOpenapi(
   app: FastifyInstance,
   publicUrl: string | undefined,
   webhooks: Record<string, object>,
+  tagged: ReadonlyMap<string, Tagged>,
 ): Promise<void> {
   await app.register(swagger, {
     openapi: {
@@ -21,7 +23,8 @@ export async function useOpenapi(
           'Errors are application/problem+json (RFC 9457) with a detail to act on and a stable code. Every answer has the ' +
           'id of its request as X-Request-Id, under which the log knows it. A body may come with Content-Encoding: gzip; what is ' +
           'read is answered in brotli or gzip to who accepts it. A request that changes something is safe to send again with the same ' +
-          'Idempotency-Key; reading, signing in or out and opening a link refuse that header.',
+          'Idempotency-Key; reading, signing in or out and opening a link refuse that header. What is changed with PATCH is read with ' +
+          'an ETag: a PATCH that names it in If-Match is 412 where somebody else has changed the same thing meanwhile.',
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       servers: [{ url: publicUrl ?? '/' }],
@@ -63,7 +66,7 @@ export async function useOpenapi(
       ],
     },
     transform: jsonSchemaTransform,
-    transformObject: (object) => finishDocument(jsonSchemaTransformObject(object)),
+    transformObject: (object) => finishDocument(jsonSchemaTransformObject(object), tagged),
   });
   // It never changes while the process runs, and to write it takes longer than all the rest of the answer.
   let document: KeptContent | undefined;

@@ -19,6 +19,7 @@ const DETAILS: Partial<Record<ErrorCode, [detail: string, fields?: RefusalFields
     'An event with this idempotency_key is already accepted: there is nothing to do.',
     { id: IDS['EventReceipt'] ?? '' },
   ],
+  precondition_failed: ['Somebody has changed it since the ETag in If-Match was read: read it again.'],
   payload_too_large: ['The body is too large: send less in one request.'],
   unsupported_media_type: ['Send the body as JSON in UTF-8, with the header Content-Type: application/json.'],
   invalid_request: ['name is required.', { errors: [{ path: 'name', message: 'is required' }] }],

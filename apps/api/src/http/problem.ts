@@ -65,6 +65,7 @@ const PROBLEMS = {
   not_replayable: { status: 409, title: 'The event is not rejected' },
   not_correctable: { status: 409, title: 'The event is not recorded' },
   already_voided: { status: 409, title: 'The event is void already' },
+  precondition_failed: { status: 412, title: 'It was changed since' },
   payload_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'The body must be JSON' },
   expectation_failed: { status: 417, title: 'The expectation cannot be met' },

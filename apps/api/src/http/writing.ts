@@ -72,10 +72,16 @@ export class Write {
   readonly #key: RequestKey | undefined;
   /** What the change came to that may be there by now, with its key. */
   #ours: Outcome<unknown> | undefined;
+  #check: ((transaction: Queries) => Promise<void>) | undefined;
 
   constructor(database: Database, { key }: FastifyRequest) {
     this.#db = database.kysely;
     this.#key = key;
+  }
+
+  /** What has to hold before the change, in its transaction: `check` throws a Refusal where it does not. A repeat is not checked. */
+  expect(check: (transaction: Queries) => Promise<void>): void {
+    this.#check = check;
   }
 
   /** A change that takes several statements: all of them, or none. */
@@ -85,9 +91,9 @@ export class Write {
     return outcome;
   }
 
-  /** A change that is one statement, or none of Postgres: without a key it needs no transaction. */
+  /** A change that is one statement, or none of Postgres: without a key, and with nothing to check, it needs no transaction. */
   async single<Body>(work: Work<Body>): Promise<Written<Body>> {
-    if (this.#key !== undefined) return await this.transaction(work);
+    if (this.#key !== undefined || this.#check !== undefined) return await this.transaction(work);
     const answer = await work(this.#db);
     if (answer instanceof Refusal) throw answer;
     return new Outcome(answer);
@@ -130,11 +136,13 @@ export class Write {
   async #within<Body>(transaction: Queries, work: Work<Body>): Promise<Outcome<Body> | Refusal> {
     const key = this.#key;
     if (key === undefined) {
+      await this.#check?.(transaction);
       const answer = await work(transaction);
       return answer instanceof Refusal ? answer : new Outcome(answer);
     }
     const first = firstOf<Body>(await holdRequestKey(transaction, key));
     if (first !== undefined) return first;
+    await this.#check?.(transaction);
     const answer = await work(transaction);
     if (answer instanceof Refusal) return answer;
     if (!(await insertRequestKey(transaction, key, keptOf(answer)))) throw new Error('a key that is held was written');
@@ -183,16 +191,19 @@ export const isWriting = (handler: object): boolean => handlers.has(handler);
 
 /**
  * The handler of a route that changes something. What it returns comes from `write`, by which it makes its change once; what it does
- * before is done again by a repeat that comes at the same time, and what it does after may be lost.
+ * before is done again by a repeat that comes at the same time, and what it does after may be lost. `headersOf` an answer go with
+ * it, but not with its repeats.
  */
 export function writing<Request extends FastifyRequest, Body>(
   database: Database,
   handler: (request: Request, write: Write) => Promise<Written<Body>>,
+  headersOf?: (body: Body) => Record<string, string>,
 ): (request: Request, reply: FastifyReply) => Promise<Body> {
   const handle = async (request: Request, reply: FastifyReply): Promise<Body> => {
     const write = new Write(database, request);
     const written = await handler(request, write).catch((error: unknown) => write.findAfter<Body>(error, request));
     request.isRepeat = written.isRepeat;
+    if (headersOf !== undefined && !written.isRepeat) void reply.headers(headersOf(written.body));
     // The types of a route are about the body, and not about how it is sent.
     return sendWritten(reply, written) as unknown as Body;
   };

@@ -4,18 +4,23 @@
 import {
   correctEvents,
   whileInTheWay,
-  type Amendment,
   type AskedCorrection,
+  type Corrected,
   type RefusedCorrection,
 } from '@weir/db/corrections/correct-events';
 import { listCorrections, type Correction } from '@weir/db/corrections/corrections';
-import { parseQuantity } from '@weir/shared/decimal';
-import { Refusal, type FieldError } from '@weir/shared/errors';
-import { metadata } from '@weir/shared/event';
-import { text } from '@weir/shared/text';
+import {
+  previewCorrections,
+  type ChangedUsage,
+  type CorrectionsPreview,
+} from '@weir/db/corrections/preview-corrections';
+import { INVOICE_EFFECTS, type TouchedInvoice } from '@weir/db/corrections/touched-invoices';
+import { Refusal } from '@weir/shared/errors';
 import { LIMITS } from '@weir/shared/limits';
+import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { INVOICE_STATUSES } from '../billing/invoice-shape.ts';
 import { credentialOf } from '../http/caller.ts';
 import {
   adminCodes,
@@ -23,104 +28,66 @@ import {
   answerPage,
   bodyCodes,
   idInPath,
-  idOf,
   oneOf,
   pageQuery,
   pageSchema,
   readCodes,
 } from '../http/fields.ts';
-import { itemsOf, spansOfMembers, type Spans } from '../http/json-spans.ts';
-import { problemOfMetadataText } from '../http/metadata-text.ts';
 import { invalidFields, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
-import { made, writing, type Write, type Written } from '../http/writing.ts';
-import { readTimestamp } from '../ingest/read-event.ts';
+import { done, made, writing, type Write, type Written } from '../http/writing.ts';
+import { amendBody, amendmentIn, correctionsBody, correctionsOf, DECIMALS, voidBody } from './correction-body.ts';
 import { getReceipt, type EventDeps } from './event-routes.ts';
 import { correctionFields } from './receipt.ts';
 import { USAGE_MOVING } from './usage-query.ts';
-
-const DECIMALS = { decimals: new Set(['quantity']) };
-
-const LITERAL = /^\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-
-/** As for an event that is tracked. The route has the digits that were sent. */
-const quantity = z
-  .custom<string>((value) => problemOfQuantity(value) === undefined, {
-    error: ({ input }) => problemOfQuantity(input),
-  })
-  .transform((literal) => {
-    const read = parseQuantity(literal, Number(literal));
-    return 'decimal' in read ? read.decimal : literal;
-  })
-  .meta({
-    type: ['number', 'string'],
-    exclusiveMinimum: 0,
-    maximum: LIMITS.quantity,
-    pattern: LITERAL.source,
-    examples: [12],
-    description: 'In place of the one that was recorded: a number greater than 0, or the same as text.',
-  });
-
-function problemOfQuantity(value: unknown): string | undefined {
-  if (typeof value !== 'string' || !LITERAL.test(value)) return 'must be a number greater than 0';
-  const read = parseQuantity(value, Number(value));
-  return 'problem' in read ? read.problem : undefined;
-}
-
-const reason = text(1, LIMITS.note)
-  .refine((words) => words.trim() !== '', 'must not be blank')
-  .meta({ pattern: '\\S', description: 'Why; it stands in the receipt of the event.' });
-
-const amended = {
-  quantity: quantity.optional(),
-  timestamp: z.string().optional().meta({
-    format: 'date-time',
-    description: 'ISO 8601 with an offset, in place of the one that was recorded.',
-  }),
-  metadata: metadata.nullable().optional().meta({
-    description: 'In place of all of the metadata that was recorded; null: none.',
-  }),
-};
-const AMENDED = ['quantity', 'timestamp', 'metadata'] as const;
-const NOTHING_NEW = `must be sent together with at least one of ${AMENDED.join(', ')}`;
-
-const voidBody = z.strictObject({ reason });
-const amendBody = z
-  .strictObject({ reason, ...amended })
-  .refine((body) => isAmending(body), { path: ['reason'], error: NOTHING_NEW });
-
-const correctionsBody = z.strictObject({
-  corrections: z
-    .array(
-      z
-        .strictObject({ type: oneOf(['void', 'amend']), event_id: idOf(), reason, ...amended })
-        .superRefine((asked, { addIssue }) => {
-          if (asked.type === 'amend' && !isAmending(asked))
-            addIssue({ code: 'custom', path: ['type'], message: `amend ${NOTHING_NEW}` });
-          if (asked.type === 'void' && isAmending(asked))
-            addIssue({ code: 'custom', path: ['type'], message: `void takes none of ${AMENDED.join(', ')}` });
-        }),
-    )
-    .min(1)
-    .max(LIMITS.corrections)
-    .superRefine((asked, { addIssue }) => {
-      const ids = new Set<string>();
-      for (const [index, { event_id: id }] of asked.entries()) {
-        if (ids.has(id)) addIssue({ code: 'custom', path: [index, 'event_id'], message: 'must stand here once' });
-        ids.add(id);
-      }
-    }),
-});
-
-function isAmending(body: Partial<Record<(typeof AMENDED)[number], unknown>>): boolean {
-  return AMENDED.some((name) => body[name] !== undefined);
-}
 
 const correction = answerOf<Correction>()({ ...correctionFields, event_id: z.uuid() }).meta({ id: 'Correction' });
 
 /** What is answered to who made it: the reason is theirs, and is kept nowhere but in the correction. */
 const correctionMade = correction.omit({ reason: true, actor: true }).meta({ id: 'CorrectionMade' });
 const madeOf = ({ reason: _reason, actor: _actor, ...rest }: Correction) => rest;
+
+const changedUsage = answerOf<ChangedUsage>()({
+  meter_id: z.uuid(),
+  meter_name: z.string(),
+  aggregation_type: oneOf(AGGREGATION_TYPES),
+  unit: z.string().nullable(),
+  customer_external_id: z.string(),
+  month: z.string().meta({ description: 'Such as 2026-11, in `time_zone`.' }),
+  events: z.int().meta({ description: 'How many of its events would be void.' }),
+  new_events: z.int().meta({ description: 'How many would come into it in the place of those.' }),
+  before: z.string().nullable().meta({ description: 'What usage of the month is: an exact decimal; null: none.' }),
+  after: z.string().nullable().meta({ description: 'What it would be.' }),
+}).meta({ id: 'ChangedUsage' });
+
+const touchedInvoice = answerOf<TouchedInvoice>()({
+  effect: oneOf(INVOICE_EFFECTS).meta({
+    description:
+      'LATE_USAGE: it is finalized and stays as it is, and the next one of the subscription has a LATE_USAGE line for the difference. ' +
+      'AT_ONCE: it is a draft, or a period that is not billed yet, and shows the change at once.',
+  }),
+  invoice_id: z.uuid().nullable().meta({ description: 'Null where there is no invoice of the period yet.' }),
+  invoice_number: z.string().nullable(),
+  status: oneOf(INVOICE_STATUSES).nullable(),
+  subscription_id: z.uuid(),
+  customer_external_id: z.string(),
+  period_start: z.string().meta({ format: 'date-time' }),
+  period_end: z.string().meta({ format: 'date-time' }),
+  events: z.int().meta({ description: 'How many of the events that would be void are of its periods.' }),
+  new_events: z.int().meta({ description: 'How many of the new ones are.' }),
+}).meta({ id: 'TouchedInvoice' });
+
+const correctionsPreview = answerOf<CorrectionsPreview>()({
+  time_zone: z.string().meta({ description: 'That of the organization, in which months begin.' }),
+  usage: z.array(changedUsage).meta({
+    description: `The ${LIMITS.previewRows} with most of the events, of \`usage_total\`.`,
+  }),
+  usage_total: z.int(),
+  invoices: z.array(touchedInvoice).meta({
+    description: `The first ${LIMITS.previewRows} of \`invoices_total\`: finalized ones, then by period. An event that no charge bills is in none.`,
+  }),
+  invoices_total: z.int(),
+}).meta({ id: 'CorrectionsPreview' });
 
 const codes = [
   ...adminCodes,
@@ -178,14 +145,9 @@ export function correctionRoutes(app: App, deps: EventDeps): void {
       },
     },
     writing(database, async (request, write) => {
-      const errors: FieldError[] = [];
-      const amendment = amendmentOf(request.body, request.json ?? undefined, '', errors);
-      if (errors.length > 0) throw invalidFields(errors);
-      return await correctOne(request, write, {
-        eventId: request.params.id,
-        reason: request.body.reason,
-        amendment,
-      });
+      const { params, body } = request;
+      const amendment = amendmentIn(request, deps.aheadSeconds);
+      return await correctOne(request, write, { eventId: params.id, reason: body.reason, amendment });
     }),
   );
 
@@ -204,17 +166,36 @@ export function correctionRoutes(app: App, deps: EventDeps): void {
       },
     },
     writing(database, async (request, write) => {
-      const { corrections } = request.body;
-      const { text: json = '', members } = request.json ?? {};
-      const { starts = [] } = itemsOf(json, members?.get('corrections')?.[0] ?? 0, corrections.length) ?? {};
-      const errors: FieldError[] = [];
-      const asked = corrections.map(({ type, event_id: eventId, reason, ...body }, index): AskedCorrection => {
-        if (type === 'void') return { eventId, reason };
-        const item = { text: json, members: spansOfMembers(json, starts[index] ?? 0) };
-        return { eventId, reason, amendment: amendmentOf(body, item, `corrections[${index}].`, errors) };
-      });
-      if (errors.length > 0) throw invalidFields(errors.slice(0, LIMITS.problems));
+      const asked = correctionsOf(request, deps.aheadSeconds);
       return await correct(request, write, asked, (done) => ({ data: done.map(madeOf) }));
+    }),
+  );
+
+  app.post(
+    '/api/v1/corrections/preview',
+    {
+      onRequest: guards.biller,
+      config: DECIMALS,
+      schema: {
+        operationId: 'previewCorrections',
+        tags: ['Usage'],
+        summary: 'What corrections would do: to usage, and to invoices',
+        description:
+          'Takes the body of POST /corrections and changes nothing. Usage is that of a customer on a meter in a calendar month, in the ' +
+          'time zone of the organization, before and after, both as of one instant. What would be refused is refused here, too.',
+        body: correctionsBody,
+        response: { 200: correctionsPreview, ...problemResponses(...codes) },
+      },
+    },
+    writing(database, async (request, write) => {
+      const { organizationId } = request.caller;
+      const asked = correctionsOf(request, deps.aheadSeconds);
+      return await write.computed(async () => {
+        const actor = credentialOf(request.caller);
+        const found = await whileInTheWay(database, () => previewCorrections(database, organizationId, actor, asked));
+        if (found.outcome !== 'previewed') throw await refusalOf(organizationId, asked, found);
+        return done(found.preview);
+      });
     }),
   );
 
@@ -256,24 +237,31 @@ export function correctionRoutes(app: App, deps: EventDeps): void {
     return await whileInTheWay(database, () =>
       write.transaction(async (transaction) => {
         const done = await correctEvents(database, transaction, organizationId, credentialOf(request.caller), asked);
-        switch (done.outcome) {
-          case 'corrected':
-            return made(answer(done.corrections));
-          case 'refused':
-            throw await refusalOf(organizationId, asked, done.refused);
-          case 'moving':
-            throw new Refusal('usage_moving', USAGE_MOVING, { id: done.id });
-          case 'grouping':
-            throw new Refusal(
-              'groups_not_ready',
-              'The usage of the meter is being grouped by its new metadata_keys: try again when that is done.',
-            );
-        }
+        if (done.outcome !== 'corrected') throw await refusalOf(organizationId, asked, done);
+        return made(answer(done.corrections));
       }),
     );
   }
 
   async function refusalOf(
+    organizationId: string,
+    asked: readonly AskedCorrection[],
+    outcome: Exclude<Corrected, { outcome: 'corrected' }>,
+  ): Promise<Refusal> {
+    switch (outcome.outcome) {
+      case 'moving':
+        return new Refusal('usage_moving', USAGE_MOVING, { id: outcome.id });
+      case 'grouping':
+        return new Refusal(
+          'groups_not_ready',
+          'The usage of the meter is being grouped by its new metadata_keys: try again when that is done.',
+        );
+      case 'refused':
+        return await refusalOfFirst(organizationId, asked, outcome.refused);
+    }
+  }
+
+  async function refusalOfFirst(
     organizationId: string,
     asked: readonly AskedCorrection[],
     refused: readonly RefusedCorrection[],
@@ -301,22 +289,5 @@ export function correctionRoutes(app: App, deps: EventDeps): void {
           { path: asked.length === 1 ? 'metadata' : `corrections[${first.index}].metadata`, message: first.reason },
         ]);
     }
-  }
-
-  function amendmentOf(
-    body: { quantity?: string | undefined; timestamp?: string | undefined; metadata?: unknown },
-    json: { text: string; members: Spans } | undefined,
-    path: string,
-    errors: FieldError[],
-  ): Amendment {
-    const own: FieldError[] = [];
-    const timestamp =
-      body.timestamp === undefined ? undefined : readTimestamp(body.timestamp, Date.now(), deps.aheadSeconds, own);
-    const span = json?.members.get('metadata');
-    const sent = span === undefined ? undefined : json?.text.slice(...span);
-    const problem = sent === undefined || sent === 'null' ? undefined : problemOfMetadataText(sent);
-    if (problem !== undefined) own.push({ path: 'metadata', message: problem });
-    errors.push(...own.map((error) => ({ ...error, path: path + error.path })));
-    return { quantity: body.quantity, timestamp, metadata: sent === 'null' ? null : sent };
   }
 }

@@ -2,6 +2,7 @@
 
 import { FEED_TYPES } from '@weir/billing/feed-events';
 import type { Queries } from '@weir/db/database';
+import { holdRow } from '@weir/db/hold-row';
 import {
   countEndpoints,
   deleteEndpoint,
@@ -33,6 +34,7 @@ import {
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, gone, made, writing } from '../http/writing.ts';
+import { changing, reading, type Versioned } from '../http/versions.ts';
 import type { RouteDeps } from '../route-deps.ts';
 import { replayBody, replayOf } from './replay-body.ts';
 import { problemOfWebhookUrl } from './webhook-url.ts';
@@ -84,6 +86,12 @@ const withSecret = endpointAnswer
 const TOO_MANY = `would be more than ${LIMITS.webhookEndpoints} endpoints of an organization: delete one`;
 
 const REPLAY_UNDER_WAY = 'Events are still being sent again to this endpoint: wait until its replay is null.';
+
+const endpoints: Versioned<WebhookEndpoint> = {
+  read: async (db, organizationId, id) => found(await findEndpoint(db, organizationId, id)),
+  hold: holdRow('webhook_endpoints'),
+  living: ['last_sequence', 'replay', 'failing_since', 'previous_secret_until'],
+};
 
 export function webhookRoutes(app: App, { database, guards, allowedNetworks }: WebhookDeps): void {
   const url = text(1, LIMITS.url)
@@ -153,7 +161,7 @@ export function webhookRoutes(app: App, { database, guards, allowedNetworks }: W
         },
       },
     },
-    async ({ caller, params }) => found(await findEndpoint(database.kysely, caller.organizationId, params.id)),
+    reading(database, endpoints),
   );
 
   app.patch(
@@ -170,7 +178,7 @@ export function webhookRoutes(app: App, { database, guards, allowedNetworks }: W
         response: { 200: endpointAnswer, ...problemResponses(...adminCodes, ...bodyCodes, 'not_found') },
       },
     },
-    writing(database, ({ caller, params, body }, write) =>
+    changing(database, endpoints, ({ caller, params, body }, write) =>
       write.single(async (db) => done(found(await updateEndpoint(db, caller.organizationId, params.id, body)))),
     ),
   );

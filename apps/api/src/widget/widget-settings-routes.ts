@@ -1,13 +1,15 @@
 // Chooses the meters that an organization shows its customers.
 
-import { getWidgetSettings, updateWidgetSettings } from '@weir/db/widget-settings';
+import { holdOrganization } from '@weir/db/hold-row';
+import { getWidgetSettings, updateWidgetSettings, type WidgetSettings } from '@weir/db/widget-settings';
 import { Refusal } from '@weir/shared/errors';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import { adminCodes, bodyCodes, changesOf, idOf } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
-import { done, writing } from '../http/writing.ts';
+import { done } from '../http/writing.ts';
+import { changing, reading, type Versioned } from '../http/versions.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
 const meterIds = z
@@ -28,9 +30,9 @@ const settingsChanges = changesOf({ meter_ids: meterIds });
 
 const NO_SUCH_METER = 'Your organization has no meter with one of these meter_ids: see GET /api/v1/meters.';
 
-export function widgetSettingsRoutes(app: App, { database, guards }: RouteDeps): void {
-  const db = database.kysely;
+const widgetSettings: Versioned<WidgetSettings> = { read: getWidgetSettings, hold: holdOrganization };
 
+export function widgetSettingsRoutes(app: App, { database, guards }: RouteDeps): void {
   app.get(
     '/api/v1/widget/settings',
     {
@@ -42,7 +44,7 @@ export function widgetSettingsRoutes(app: App, { database, guards }: RouteDeps):
         response: { 200: settingsAnswer, ...problemResponses('unauthenticated', 'rate_limited', 'unavailable') },
       },
     },
-    async (request) => await getWidgetSettings(db, request.caller.organizationId),
+    reading(database, widgetSettings),
   );
 
   app.patch(
@@ -58,7 +60,7 @@ export function widgetSettingsRoutes(app: App, { database, guards }: RouteDeps):
         response: { 200: settingsAnswer, ...problemResponses(...adminCodes, ...bodyCodes, 'not_found') },
       },
     },
-    writing(database, ({ caller, body }, write) =>
+    changing(database, widgetSettings, ({ caller, body }, write) =>
       write.single(async (db) => {
         const { organizationId } = caller;
         const { meter_ids = (await getWidgetSettings(db, organizationId)).meter_ids } = body;

@@ -38,6 +38,55 @@ export function read<Path extends GetPath>(path: Path, params?: NonNullable<GetI
   });
 }
 
+/** A thing that a form changes, as it was read for that. */
+export interface Opened<Data> {
+  readonly data: Data;
+  /** Changes it, unless somebody else has since it was read: `opened.change((headers) => client.PATCH(path, { headers, body }))`. */
+  change: <Answered>(patch: (headers: { 'if-match': string }) => Promise<Sent<Answered>>) => Promise<Answered>;
+  /** Reads it anew: a change after that is one of what was read then. */
+  reload: () => Promise<Data>;
+}
+
+/** What ETags became by changes of this page: other forms on it need not be told of them. */
+const ownChanges = new Map<string, string>();
+
+function afterOwnChanges(tag: string): string {
+  let now = tag;
+  for (let next = ownChanges.get(now); next !== undefined; next = ownChanges.get(now)) now = next;
+  return now;
+}
+
+/** Reads a thing with the ETag that a change of it names. */
+export async function openToChange<Path extends GetPath>(
+  path: Path,
+  params?: NonNullable<GetInit<Path>>['params'],
+): Promise<Opened<GetData<Path>>> {
+  let tag = '*';
+  const tagIn = ({ response }: Sent<unknown>): string => response.headers.get('etag') ?? '*';
+  const load = async () => {
+    const asked = client.GET(path as never, { params } as never) as Promise<Sent<GetData<Path>>>;
+    const data = await send(asked);
+    tag = tagIn(await asked);
+    return data;
+  };
+  return {
+    data: await load(),
+    reload: load,
+    async change(patch) {
+      const before = afterOwnChanges(tag);
+      const asked = patch({ 'if-match': before });
+      const answered = await send(asked);
+      tag = tagIn(await asked);
+      if (tag !== before && tag !== '*') {
+        // Nothing leads back to where it came from.
+        ownChanges.delete(tag);
+        ownChanges.set(before, tag);
+      }
+      return answered;
+    },
+  };
+}
+
 /** Who is signed in is asked by the router, and a sign-in that is refused ends nothing. */
 const NO_SESSION_NEEDED = /\/api\/v1\/auth\/(?:me|login|password)$/;
 

@@ -8,3 +8,6 @@ export const METER_KEYS_MAX = 5;
 
 /** The most periods of all groups together. */
 export const GROUP_BUCKETS_MAX = 50_000;
+
+/** The most events in one `POST /corrections`, and in its preview. */
+export const CORRECTIONS_MAX = 1_000;

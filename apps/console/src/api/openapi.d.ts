@@ -166,6 +166,11 @@ export interface paths {
     };
     "/api/v1/users/{id}": {
         /**
+         * Read a user
+         * @description Who may: whoever is signed in, or a service account of any role.
+         */
+        get: operations["getUser"];
+        /**
          * Delete a user
          * @description All sessions of that person end at once. The last admin stays.
          *
@@ -1010,6 +1015,15 @@ export interface paths {
          */
         post: operations["createCorrections"];
     };
+    "/api/v1/corrections/preview": {
+        /**
+         * What corrections would do: to usage, and to invoices
+         * @description Takes the body of POST /corrections and changes nothing. Usage is that of a customer on a meter in a calendar month, in the time zone of the organization, before and after, both as of one instant. What would be refused is refused here, too.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role biller or admin.
+         */
+        post: operations["previewCorrections"];
+    };
     "/api/v1/overview": {
         /**
          * How the organization stands in this month so far
@@ -1262,7 +1276,7 @@ export interface components {
             /** @description What went wrong and what to do about it, for a person. */
             detail: string;
             /** @enum {string} */
-            code: "malformed_json" | "malformed_request" | "two_credentials" | "unauthenticated" | "missing_scope" | "missing_role" | "person_only" | "admin_only" | "cross_origin" | "signup_closed" | "not_found" | "meter_not_found" | "link_not_valid" | "method_not_allowed" | "request_timeout" | "email_taken" | "last_admin" | "mail_not_set_up" | "lookup_key_taken" | "lookup_id_taken" | "external_id_taken" | "feature_in_use" | "feature_already_in_plan" | "plan_inactive" | "plan_in_use" | "customer_in_use" | "customer_erased" | "external_id_billed" | "grouped_by_customer" | "usage_moving" | "meter_already_billed" | "meter_already_priced" | "currency_differs" | "interval_differs" | "charge_inactive" | "subscription_behind" | "subscription_ended" | "subscription_not_ended" | "earlier_draft" | "invoice_not_draft" | "invoice_not_open" | "invoice_not_finalized" | "invoice_partly_paid" | "payment_recorded" | "payment_above_due" | "payment_taken_back" | "groups_not_ready" | "replay_under_way" | "webhook_endpoint_disabled" | "request_under_way" | "duplicate_event" | "not_replayable" | "not_correctable" | "already_voided" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "invalid_request" | "charge_not_of_plan_type" | "idempotency_key_reused" | "meter_archived" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "shutting_down";
+            code: "malformed_json" | "malformed_request" | "two_credentials" | "unauthenticated" | "missing_scope" | "missing_role" | "person_only" | "admin_only" | "cross_origin" | "signup_closed" | "not_found" | "meter_not_found" | "link_not_valid" | "method_not_allowed" | "request_timeout" | "email_taken" | "last_admin" | "mail_not_set_up" | "lookup_key_taken" | "lookup_id_taken" | "external_id_taken" | "feature_in_use" | "feature_already_in_plan" | "plan_inactive" | "plan_in_use" | "customer_in_use" | "customer_erased" | "external_id_billed" | "grouped_by_customer" | "usage_moving" | "meter_already_billed" | "meter_already_priced" | "currency_differs" | "interval_differs" | "charge_inactive" | "subscription_behind" | "subscription_ended" | "subscription_not_ended" | "earlier_draft" | "invoice_not_draft" | "invoice_not_open" | "invoice_not_finalized" | "invoice_partly_paid" | "payment_recorded" | "payment_above_due" | "payment_taken_back" | "groups_not_ready" | "replay_under_way" | "webhook_endpoint_disabled" | "request_under_way" | "duplicate_event" | "not_replayable" | "not_correctable" | "already_voided" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "invalid_request" | "charge_not_of_plan_type" | "idempotency_key_reused" | "meter_archived" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "shutting_down";
             request_id: string;
             errors?: {
                 path: string;
@@ -2650,6 +2664,57 @@ export interface components {
             /** Format: uuid */
             event_id: string;
         };
+        ChangedUsage: {
+            /** Format: uuid */
+            meter_id: string;
+            meter_name: string;
+            /** @enum {string} */
+            aggregation_type: "COUNT" | "SUM" | "MAX" | "MIN" | "AVG" | "LAST" | "UNIQUE_COUNT";
+            unit: string | null;
+            customer_external_id: string;
+            /** @description Such as 2026-11, in `time_zone`. */
+            month: string;
+            /** @description How many of its events would be void. */
+            events: number;
+            /** @description How many would come into it in the place of those. */
+            new_events: number;
+            /** @description What usage of the month is: an exact decimal; null: none. */
+            before: string | null;
+            /** @description What it would be. */
+            after: string | null;
+        };
+        TouchedInvoice: {
+            /**
+             * @description LATE_USAGE: it is finalized and stays as it is, and the next one of the subscription has a LATE_USAGE line for the difference. AT_ONCE: it is a draft, or a period that is not billed yet, and shows the change at once.
+             * @enum {string}
+             */
+            effect: "LATE_USAGE" | "AT_ONCE";
+            /** @description Null where there is no invoice of the period yet. */
+            invoice_id: string | null;
+            invoice_number: string | null;
+            status: ("DRAFT" | "OPEN" | "PAID" | "VOID" | "UNCOLLECTIBLE") | null;
+            /** Format: uuid */
+            subscription_id: string;
+            customer_external_id: string;
+            /** Format: date-time */
+            period_start: string;
+            /** Format: date-time */
+            period_end: string;
+            /** @description How many of the events that would be void are of its periods. */
+            events: number;
+            /** @description How many of the new ones are. */
+            new_events: number;
+        };
+        CorrectionsPreview: {
+            /** @description That of the organization, in which months begin. */
+            time_zone: string;
+            /** @description The 100 with most of the events, of `usage_total`. */
+            usage: components["schemas"]["ChangedUsage"][];
+            usage_total: number;
+            /** @description The first 100 of `invoices_total`: finalized ones, then by period. An event that no charge bills is in none. */
+            invoices: components["schemas"]["TouchedInvoice"][];
+            invoices_total: number;
+        };
         Overview: {
             /**
              * Format: date-time
@@ -3407,6 +3472,22 @@ export interface operations {
                         data: components["schemas"]["User"][];
                         meta: components["schemas"]["PageMeta"];
                     };
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    getUser: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                content: {
+                    "application/json": components["schemas"]["User"];
                 };
             };
             default: components["responses"]["Refusal"];
@@ -6568,6 +6649,42 @@ export interface operations {
                     "application/json": {
                         data: components["schemas"]["CorrectionMade"][];
                     };
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    previewCorrections: {
+        requestBody: {
+            content: {
+                "application/json": {
+                    corrections: {
+                        /** @enum {string} */
+                        type: "void" | "amend";
+                        /** Format: uuid */
+                        event_id: string;
+                        /** @description Why; it stands in the receipt of the event. */
+                        reason: string;
+                        /** @description In place of the one that was recorded: a number greater than 0, or the same as text. */
+                        quantity?: number | string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 with an offset, in place of the one that was recorded.
+                         */
+                        timestamp?: string;
+                        /** @description In place of all of the metadata that was recorded; null: none. */
+                        metadata?: {
+                            [key: string]: unknown;
+                        } | null;
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                content: {
+                    "application/json": components["schemas"]["CorrectionsPreview"];
                 };
             };
             default: components["responses"]["Refusal"];

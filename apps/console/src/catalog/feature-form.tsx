@@ -1,7 +1,7 @@
 import { Select, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { client, send, type Schema } from '../api/client.ts';
+import { client, send, type Opened, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
 import { FormDialog } from '../components/dialogs/form-dialog.tsx';
 import { useForm } from '../components/forms/form.tsx';
@@ -25,28 +25,34 @@ interface Values {
 }
 
 interface FeatureFormProps {
-  feature: Feature | undefined;
+  /** The feature to change; without it, a new one is made. */
+  opened?: Opened<Feature>;
   onClose: () => void;
 }
 
-export function FeatureForm({ feature, onClose }: FeatureFormProps) {
+const valuesOf = (feature: Feature | undefined): Values => ({
+  name: feature?.name ?? '',
+  lookup_key: feature?.lookup_key ?? '',
+  type: feature?.type ?? 'meter',
+  aggregation_type: feature?.aggregation_type ?? 'SUM',
+  unit: feature?.unit ?? '',
+});
+
+export function FeatureForm({ opened, onClose }: FeatureFormProps) {
   const queries = useQueryClient();
+  const feature = opened?.data;
   const [hasOwnKey, setHasOwnKey] = useState(feature !== undefined);
   const form = useForm<Values>({
     ...(feature === undefined && { name: 'feature' }),
-    initial: {
-      name: feature?.name ?? '',
-      lookup_key: feature?.lookup_key ?? '',
-      type: feature?.type ?? 'meter',
-      aggregation_type: feature?.aggregation_type ?? 'SUM',
-      unit: feature?.unit ?? '',
-    },
+    initial: valuesOf(feature),
+    reload: opened && (async () => valuesOf(await opened.reload())),
     async onSubmit({ name, lookup_key, type, aggregation_type, unit: typed }) {
       const unit = typed.trim() || null;
       const names = { name: name.trim(), lookup_key: lookup_key.trim() };
-      if (feature !== undefined) {
+      if (opened !== undefined) {
         const body = { ...names, ...(type === 'meter' && { unit }) };
-        await send(client.PATCH('/api/v1/features/{id}', { params: { path: { id: feature.id } }, body }));
+        const path = { id: opened.data.id };
+        await opened.change((headers) => client.PATCH('/api/v1/features/{id}', { params: { path }, headers, body }));
       } else if (type === 'meter') {
         await send(client.POST('/api/v1/features', { body: { ...names, type, aggregation_type, unit } }));
       } else {

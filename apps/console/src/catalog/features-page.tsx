@@ -5,6 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { client, send, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
+import { ToChange } from '../components/forms/to-change.tsx';
 import { AdminOnly } from '../components/page/admin-only.tsx';
 import { Confirm } from '../components/dialogs/confirm.tsx';
 import { CopyButton } from '../components/page/copy-button.tsx';
@@ -148,8 +149,11 @@ export function FeaturesPage() {
             : 'No feature yet. One of type meter gives you the token that your services track usage with.'
         }
       />
-      {dialog !== undefined && (
-        <FeatureForm feature={dialog === 'new' ? undefined : dialog} onClose={() => setDialog(undefined)} />
+      {dialog === 'new' && <FeatureForm onClose={() => setDialog(undefined)} />}
+      {typeof dialog === 'object' && (
+        <ToChange path="/api/v1/features/{id}" params={{ path: { id: dialog.id } }}>
+          {(opened) => <FeatureForm opened={opened} onClose={() => setDialog(undefined)} />}
+        </ToChange>
       )}
     </Page>
   );

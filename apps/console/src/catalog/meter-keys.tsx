@@ -3,9 +3,10 @@
 import { Button, TagsInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { client, send, type Schema } from '../api/client.ts';
+import { client, type Opened, type Schema } from '../api/client.ts';
 import { METER_KEYS_MAX } from '../api/limits.ts';
 import { invalidate } from '../api/queries.ts';
+import { ToChange } from '../components/forms/to-change.tsx';
 import { AdminOnly } from '../components/page/admin-only.tsx';
 import { FormDialog } from '../components/dialogs/form-dialog.tsx';
 import { useForm } from '../components/forms/form.tsx';
@@ -30,7 +31,11 @@ export function MeterKeys({ meter }: { meter: Schema<'Meter'> }) {
           ? 'By no key: events are counted as they come.'
           : keys.map((key) => `metadata.${key}`).join(', ')}
       </p>
-      {isEdited && <KeysForm meter={meter} keys={keys} onClose={() => setIsEdited(false)} />}
+      {isEdited && (
+        <ToChange path="/api/v1/meters/{id}" params={{ path: { id: meter.id } }}>
+          {(opened) => <KeysForm opened={opened} onClose={() => setIsEdited(false)} />}
+        </ToChange>
+      )}
     </Section>
   );
 }
@@ -39,12 +44,14 @@ function keysOf(meter: Schema<'Meter'>): string[] {
   return meter.metadata_keys;
 }
 
-function KeysForm({ meter, keys, onClose }: { meter: Schema<'Meter'>; keys: string[]; onClose: () => void }) {
+function KeysForm({ opened, onClose }: { opened: Opened<Schema<'Meter'>>; onClose: () => void }) {
   const queries = useQueryClient();
+  const path = { id: opened.data.id };
   const form = useForm({
-    initial: { metadata_keys: keys },
+    initial: { metadata_keys: keysOf(opened.data) },
+    reload: async () => ({ metadata_keys: keysOf(await opened.reload()) }),
     async onSubmit(body) {
-      await send(client.PATCH('/api/v1/meters/{id}', { params: { path: { id: meter.id } }, body }));
+      await opened.change((headers) => client.PATCH('/api/v1/meters/{id}', { params: { path }, headers, body }));
       await invalidate(queries, '/api/v1/meters', '/api/v1/meters/{id}');
       onClose();
     },

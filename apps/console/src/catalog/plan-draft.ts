@@ -155,6 +155,18 @@ export function changedFeatures(plan: Plan, { features }: PlanDraft): FeatureDra
   return features.filter((each) => before.get(each.feature_id) !== JSON.stringify(each));
 }
 
+/** What a plan includes by now, with what somebody has changed of it since it was as it was known. */
+export function mergedFeatures(now: PlanDraft, typed: PlanDraft, known: PlanDraft): FeatureDraft[] {
+  const [present, mine, before] = [now, typed, known].map(
+    ({ features }) => new Map(features.map((each) => [each.feature_id, each])),
+  );
+  const ids = new Set([...now.features, ...typed.features].map(({ feature_id }) => feature_id));
+  return [...ids].flatMap((id) => {
+    const isMine = JSON.stringify(mine?.get(id)) !== JSON.stringify(before?.get(id));
+    return (isMine ? mine : present)?.get(id) ?? [];
+  });
+}
+
 function draftOfFeature(feature: PlanFeature): FeatureDraft {
   const { feature_id, is_enabled, usage_limit, usage_reset_period, is_soft_limit, static_value } = feature;
   return {

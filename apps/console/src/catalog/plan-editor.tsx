@@ -5,10 +5,11 @@ import { Select } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { client, read, send, type Schema } from '../api/client.ts';
+import { client, read, send, type Opened, type Schema } from '../api/client.ts';
 import { problemOf } from '../api/problem.ts';
 import { invalidate } from '../api/queries.ts';
 import { FormBox, useForm, type Form } from '../components/forms/form.tsx';
+import { ToChange } from '../components/forms/to-change.tsx';
 import { Loaded } from '../components/outcomes/loaded.tsx';
 import { Page } from '../components/page/page.tsx';
 import { ChargeCosts } from './charge-costs.tsx';
@@ -19,6 +20,7 @@ import {
   changedFeatures,
   copyOfPlan,
   draftOfPlan,
+  mergedFeatures,
   newPlanDraft,
   planBodyOf,
   planChangesOf,
@@ -86,28 +88,38 @@ function NewPlan({ copied, catalog }: { copied?: Plan; catalog: Catalog }) {
 
 export function EditPlanPage() {
   const { planId } = useParams({ strict: false }) as { planId: string };
-  const plan = usePlan(planId);
   const features = useQuery(read('/api/v1/features'));
   return (
     <Loaded query={features} rows={12}>
       {({ data: catalog }) => (
-        <Loaded query={plan} rows={12}>
-          {(data) => <EditPlan plan={data as Plan} catalog={catalog} />}
-        </Loaded>
+        <ToChange path="/api/v1/plans/{id}" params={{ path: { id: planId } }} rows={12}>
+          {(opened) => <EditPlan opened={opened as Opened<Plan>} catalog={catalog} />}
+        </ToChange>
       )}
     </Loaded>
   );
 }
 
-function EditPlan({ plan: opened, catalog }: { plan: Plan; catalog: Catalog }) {
+function EditPlan({ opened, catalog }: { opened: Opened<Plan>; catalog: Catalog }) {
   const navigate = useNavigate();
   // As it was when it was opened: what is read later does not change what is being written.
-  const [plan] = useState(opened);
+  const [plan, setPlan] = useState(opened.data);
   const editor = useEditor({
     initial: draftOfPlan(plan),
     path: 'add_charges',
     save: (draft) =>
-      send(client.PATCH('/api/v1/plans/{id}', { params: { path: { id: plan.id } }, body: planChangesOf(plan, draft) })),
+      opened.change((headers) =>
+        client.PATCH('/api/v1/plans/{id}', {
+          params: { path: { id: plan.id } },
+          headers,
+          body: planChangesOf(plan, draft),
+        }),
+      ),
+    async reload() {
+      const now = await opened.reload();
+      setPlan(now);
+      return draftOfPlan(now);
+    },
   });
   const back = { to: '/plans/$planId', params: { planId: plan.id } } as const;
   return (
@@ -141,15 +153,19 @@ interface EditorOptions {
   initial: PlanDraft;
   path: string;
   save: (draft: PlanDraft) => Promise<{ id: string }>;
+  /** Where somebody else has changed the plan: what it is now. */
+  reload?: () => Promise<PlanDraft>;
 }
 
-function useEditor({ name, initial, path, save }: EditorOptions): Editor {
+function useEditor({ name, initial, path, save, reload }: EditorOptions): Editor {
   const queries = useQueryClient();
   const navigate = useNavigate();
   const [open, setOpen] = useState<string>();
   const form = useForm<PlanDraft>({
     ...(name !== undefined && { name }),
     initial,
+    reload,
+    merge: (now, typed, known) => ({ features: mergedFeatures(now, typed, known) }),
     async onSubmit(draft) {
       const { id } = await save(draft).catch((error: unknown) => {
         const wrong = wrongRow(error, path);

@@ -1,6 +1,6 @@
 import { Select, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { client, send, type Schema } from '../api/client.ts';
+import { client, send, type Opened, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
 import { FormDialog } from '../components/dialogs/form-dialog.tsx';
 import { useForm } from '../components/forms/form.tsx';
@@ -10,7 +10,7 @@ type Customer = Schema<'Customer'>;
 
 interface CustomerFormProps {
   /** The customer to change; without it, a new one is made. */
-  customer?: Customer;
+  opened?: Opened<Customer>;
   onDone?: (customer: Customer) => void;
   onClose: () => void;
 }
@@ -44,21 +44,31 @@ const PLACEHOLDERS: { [Name in Field]?: string } = {
 
 const fields = Object.entries(FIELDS) as [Field, string][];
 
-export function CustomerForm({ customer, onDone, onClose }: CustomerFormProps) {
-  const queries = useQueryClient();
+type Values = Record<Field, string> & Pick<Customer, 'time_zone'>;
+
+function valuesOf(customer: Customer | undefined): Values {
   const texts = Object.fromEntries(fields.map(([field]) => [field, customer?.[field] ?? ''])) as Record<Field, string>;
-  const form = useForm({
+  return { ...texts, time_zone: customer?.time_zone ?? null };
+}
+
+export function CustomerForm({ opened, onDone, onClose }: CustomerFormProps) {
+  const queries = useQueryClient();
+  const customer = opened?.data;
+  const form = useForm<Values>({
     ...(customer === undefined && { name: 'customer' }),
-    initial: { ...texts, time_zone: customer?.time_zone ?? null },
+    initial: valuesOf(customer),
+    reload: opened && (async () => valuesOf(await opened.reload())),
     async onSubmit({ external_id, time_zone, ...others }) {
       const body = {
         ...Object.fromEntries(Object.entries(others).map(([field, value]) => [field, value.trim() || null])),
         ...(external_id.trim() !== '' && { external_id: external_id.trim() }),
         time_zone,
       };
-      const saved = await (customer === undefined
+      const saved = await (opened === undefined
         ? send(client.POST('/api/v1/customers', { body }))
-        : send(client.PATCH('/api/v1/customers/{id}', { params: { path: { id: customer.id } }, body })));
+        : opened.change((headers) =>
+            client.PATCH('/api/v1/customers/{id}', { params: { path: { id: opened.data.id } }, headers, body }),
+          ));
       await invalidate(queries, '/api/v1/customers', '/api/v1/customers/{id}');
       onClose();
       onDone?.(saved);

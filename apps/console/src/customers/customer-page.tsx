@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { client, read, send, type Schema } from '../api/client.ts';
 import { pace } from '../api/pace.ts';
 import { invalidate } from '../api/queries.ts';
+import { ToChange } from '../components/forms/to-change.tsx';
 import { CustomerCredits } from '../billing/customer-credits.tsx';
 import { InvoiceList } from '../billing/invoice-list.tsx';
 import { SubscribeForm } from '../billing/subscribe-form.tsx';
@@ -104,7 +105,11 @@ function CustomerView({ customer }: { customer: Customer }) {
           <Entitlements id={id} />
         </Tabs.Panel>
       </Tabs>
-      {dialog === 'edit' && <CustomerForm customer={customer} onClose={close} />}
+      {dialog === 'edit' && (
+        <ToChange path="/api/v1/customers/{id}" params={{ path: { id } }}>
+          {(opened) => <CustomerForm opened={opened} onClose={close} />}
+        </ToChange>
+      )}
       {dialog === 'subscribe' && (
         <SubscribeForm
           customerId={id}

@@ -11,6 +11,9 @@ export type Rejection = Answer<'/api/v1/events/rejections'>['data'][number];
 
 type Query = paths['/api/v1/events']['get']['parameters']['query'];
 
+/** Which events. */
+export type EventFilter = Omit<NonNullable<Query>, 'cursor' | 'limit'>;
+
 /** Returns a page of events, newest first. */
 export async function listEvents(query: Query, signal?: AbortSignal): Promise<Answer<'/api/v1/events'>> {
   const options = { params: { query }, parseAs: 'text', ...(signal !== undefined && { signal }) } as const;

@@ -6,6 +6,7 @@ import { Link, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { writeExact } from '../api/exact-json.ts';
 import { pace } from '../api/pace.ts';
+import { useSession } from '../api/session.ts';
 import { DataTable, type Column } from '../components/lists/data-table.tsx';
 import { formatDecimal } from '../text/decimals.ts';
 import { Loaded } from '../components/outcomes/loaded.tsx';
@@ -18,9 +19,10 @@ import type { SearchTexts } from '../components/lists/search-texts.ts';
 import { useMeters } from '../usage/meters.ts';
 import { EventFilters } from './event-filters.tsx';
 import './events.css';
-import { listEvents, type EventReceipt } from './event-log.ts';
+import { listEvents, type EventFilter, type EventReceipt } from './event-log.ts';
 import { Receipt } from './receipt.tsx';
 import { Rejections } from './rejections.tsx';
+import { VoidMany } from './void-many.tsx';
 
 /** How often new events are asked for. */
 const LIVE_MS = 1_500;
@@ -30,11 +32,16 @@ const LIMIT = 50;
 export function EventsPage() {
   const search = useSearch({ from: '/shell/events' });
   const [isLive, setLive] = useState(true);
+  const { isAdmin } = useSession();
+  const filter = useEventFilter();
   return (
     <Page
       title="Events"
       actions={
-        <Switch label="Live" checked={isLive} onChange={({ currentTarget }) => setLive(currentTarget.checked)} />
+        <>
+          {isAdmin && isVoidable(filter) && !areReversed(search.from, search.to) && <VoidMany filter={filter} />}
+          <Switch label="Live" checked={isLive} onChange={({ currentTarget }) => setLive(currentTarget.checked)} />
+        </>
       }
     >
       <EventFilters />
@@ -47,10 +54,15 @@ export function EventsPage() {
   );
 }
 
-function useEvents(isLive: boolean) {
+/** Some of them, and recorded ones. */
+function isVoidable({ status, reason, ...filter }: EventFilter): boolean {
+  return (status === undefined || status === 'recorded') && reason === undefined && Object.keys(filter).length > 0;
+}
+
+/** As the address has it. */
+function useEventFilter(): EventFilter {
   const { status, meter, customer, from, to, key, reason } = useSearch({ from: '/shell/events' });
-  const query = {
-    limit: LIMIT,
+  return {
     ...(status !== undefined && { status: status as Exclude<EventReceipt['status'], 'queued'> }),
     ...(meter !== undefined && { meter_id: meter }),
     ...(customer !== undefined && { customer_external_id: customer }),
@@ -59,6 +71,10 @@ function useEvents(isLive: boolean) {
     ...(key !== undefined && { idempotency_key: key }),
     ...(reason !== undefined && { reason }),
   };
+}
+
+function useEvents(isLive: boolean) {
+  const query = { limit: LIMIT, ...useEventFilter() };
   return useInfiniteQuery({
     queryKey: ['/api/v1/events', query],
     queryFn: ({ pageParam, signal }) =>

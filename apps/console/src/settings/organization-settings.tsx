@@ -1,10 +1,12 @@
 import { Select, Textarea, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { client, read, send, type Schema } from '../api/client.ts';
+import type { ReactNode } from 'react';
+import { client, read, type Opened, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
 import { useSession } from '../api/session.ts';
 import { Facts } from '../components/lists/facts.tsx';
 import { FormBox, useForm } from '../components/forms/form.tsx';
+import { ToChange } from '../components/forms/to-change.tsx';
 import { timeZones } from '../text/instants.ts';
 import { Loaded } from '../components/outcomes/loaded.tsx';
 import { notify } from '../components/outcomes/notices.tsx';
@@ -16,43 +18,83 @@ type Billing = Schema<'BillingSettings'>;
 
 export function OrganizationSettings() {
   const { isAdmin } = useSession();
-  const organization = useQuery(read('/api/v1/organization'));
-  const billing = useQuery(read('/api/v1/billing/settings'));
   return (
     <div className="columns">
       <Section title="Organization">
-        <Loaded query={organization} rows={2}>
-          {(data) => (isAdmin ? <NameForm name={data.name} /> : <Facts of={[['Name', data.name]]} />)}
-        </Loaded>
+        {isAdmin ? (
+          <ToChange path="/api/v1/organization" rows={2}>
+            {(opened) => <NameForm opened={opened} />}
+          </ToChange>
+        ) : (
+          <Name />
+        )}
       </Section>
       <Section
         title="Billing"
         about="For subscriptions, drafts and invoices that are made from now on. What is made keeps its own."
       >
-        <Loaded query={billing} rows={6}>
-          {(data) => (
-            <>
-              {isAdmin ? <BillingForm settings={data} /> : <BillingFacts settings={data} />}
-              <Section
-                title="Seller"
-                about="Field by field, for electronic invoices. They are copied when an invoice is finalized, and printed in place of the issuer."
-              >
-                {isAdmin ? <SellerForm seller={data.seller} /> : <Facts of={factsOfParty(data.seller)} />}
-              </Section>
-            </>
-          )}
-        </Loaded>
+        {isAdmin ? (
+          <>
+            <ToChange path="/api/v1/billing/settings" rows={6}>
+              {(opened) => <BillingForm opened={opened} />}
+            </ToChange>
+            <Seller>
+              <ToChange path="/api/v1/billing/settings" rows={6}>
+                {(opened) => <SellerForm opened={opened} />}
+              </ToChange>
+            </Seller>
+          </>
+        ) : (
+          <BillingSettings />
+        )}
       </Section>
     </div>
   );
 }
 
-function NameForm({ name }: { name: string }) {
+function Name() {
+  const organization = useQuery(read('/api/v1/organization'));
+  return (
+    <Loaded query={organization} rows={2}>
+      {({ name }) => <Facts of={[['Name', name]]} />}
+    </Loaded>
+  );
+}
+
+function BillingSettings() {
+  const billing = useQuery(read('/api/v1/billing/settings'));
+  return (
+    <Loaded query={billing} rows={6}>
+      {(settings) => (
+        <>
+          <BillingFacts settings={settings} />
+          <Seller>
+            <Facts of={factsOfParty(settings.seller)} />
+          </Seller>
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function Seller({ children }: { children: ReactNode }) {
+  return (
+    <Section
+      title="Seller"
+      about="Field by field, for electronic invoices. They are copied when an invoice is finalized, and printed in place of the issuer."
+    >
+      {children}
+    </Section>
+  );
+}
+
+function NameForm({ opened }: { opened: Opened<Schema<'Organization'>> }) {
   const queries = useQueryClient();
   const form = useForm({
-    initial: { name },
+    initial: { name: opened.data.name },
+    reload: async () => ({ name: (await opened.reload()).name }),
     async onSubmit(body) {
-      await send(client.PATCH('/api/v1/organization', { body }));
+      await opened.change((headers) => client.PATCH('/api/v1/organization', { headers, body }));
       await invalidate(queries, '/api/v1/organization', '/api/v1/auth/me');
       notify('The name is changed.');
     },
@@ -64,17 +106,20 @@ function NameForm({ name }: { name: string }) {
   );
 }
 
-function BillingForm({ settings }: { settings: Billing }) {
+const valuesOf = (settings: Billing) => ({
+  time_zone: settings.time_zone,
+  invoice_grace_hours: String(settings.invoice_grace_hours),
+  payment_terms_days: String(settings.payment_terms_days),
+  invoice_prefix: settings.invoice_prefix,
+  invoice_issuer: settings.invoice_issuer ?? '',
+  finalize: settings.finalize,
+});
+
+function BillingForm({ opened }: { opened: Opened<Billing> }) {
   const queries = useQueryClient();
   const form = useForm({
-    initial: {
-      time_zone: settings.time_zone,
-      invoice_grace_hours: String(settings.invoice_grace_hours),
-      payment_terms_days: String(settings.payment_terms_days),
-      invoice_prefix: settings.invoice_prefix,
-      invoice_issuer: settings.invoice_issuer ?? '',
-      finalize: settings.finalize,
-    },
+    initial: valuesOf(opened.data),
+    reload: async () => valuesOf(await opened.reload()),
     async onSubmit({ time_zone, invoice_grace_hours, payment_terms_days, invoice_prefix, invoice_issuer, finalize }) {
       const body = {
         time_zone,
@@ -84,7 +129,7 @@ function BillingForm({ settings }: { settings: Billing }) {
         invoice_prefix: invoice_prefix.trim(),
         invoice_issuer: invoice_issuer.trim() === '' ? null : invoice_issuer.trim(),
       };
-      await send(client.PATCH('/api/v1/billing/settings', { body }));
+      await opened.change((headers) => client.PATCH('/api/v1/billing/settings', { headers, body }));
       await invalidate(queries, '/api/v1/billing/settings');
       notify('The settings of billing are saved.');
     },

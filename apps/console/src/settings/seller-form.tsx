@@ -2,7 +2,7 @@
 
 import { TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { client, send, type Schema } from '../api/client.ts';
+import { client, type Opened, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
 import type { Fact } from '../components/lists/facts.tsx';
 import { FormBox, useForm } from '../components/forms/form.tsx';
@@ -28,16 +28,20 @@ export function factsOfParty(party: Party | null): Fact[] {
   return fields.map(([field, label]) => [label, party[field]]);
 }
 
-export function SellerForm({ seller }: { seller: Party | null }) {
+const valuesOf = ({ seller }: Schema<'BillingSettings'>) =>
+  Object.fromEntries(fields.map(([field]) => [field, seller?.[field] ?? ''])) as Record<keyof Party, string>;
+
+export function SellerForm({ opened }: { opened: Opened<Schema<'BillingSettings'>> }) {
   const queries = useQueryClient();
   const form = useForm({
-    initial: Object.fromEntries(fields.map(([field]) => [field, seller?.[field] ?? ''])) as Record<keyof Party, string>,
+    initial: valuesOf(opened.data),
+    reload: async () => valuesOf(await opened.reload()),
     async onSubmit(typed) {
       const texts = fields.map(([field]) => [field, typed[field].trim() || null]);
       const { legal_name, ...others } = Object.fromEntries(texts) as Party;
       const isEmpty = [legal_name, ...Object.values(others)].every((text) => text === null);
       const body = { seller: isEmpty ? null : { legal_name: legal_name ?? '', ...others } };
-      await send(client.PATCH('/api/v1/billing/settings', { body }));
+      await opened.change((headers) => client.PATCH('/api/v1/billing/settings', { headers, body }));
       await invalidate(queries, '/api/v1/billing/settings');
       notify('The seller is saved.');
     },

@@ -4,8 +4,9 @@
 // What holds others off, in the order in which the record statement takes it:
 // - the closings of the organization, so that no closing falls between the number that a correction carries and its commit. Where a
 //   meter counts distinct values nobody may record either: a record statement looks at which values are there before it waits for a
-//   row, and would leave out one that is taken away meanwhile. Those that wait have looked, so they are made to begin again.
-// - the rows of hours, days and quarters, behind which a record statement that is under way commits first.
+//   row, and would leave out one that is taken away meanwhile. Those that wait have looked, so they are made to begin again. Nor where a
+//   meter names keys: that statement writes to the rows of groups first, of which only it knows which they are.
+// - the rows of quarters, days and hours, behind which a record statement that is under way commits first.
 // Nobody who records waits for long: this gives way where it would have to wait, and is tried again.
 
 import type { UsageEvent } from '@weir/shared/event';
@@ -52,8 +53,16 @@ export type RefusedCorrection = { index: number } & (
   | { why: 'not_taken'; reason: string }
 );
 
+/** An event that is void by a correction, or that counts in the place of one. */
+export interface ChangedEvent {
+  event: UsageEvent;
+  /** How its meter counts. */
+  aggregation: AggregationType;
+  isNew: boolean;
+}
+
 export type Corrected =
-  | { outcome: 'corrected'; corrections: Correction[] }
+  | { outcome: 'corrected'; corrections: Correction[]; changed: ChangedEvent[] }
   | { outcome: 'refused'; refused: RefusedCorrection[] }
   /** The usage of a customer is being moved or erased. */
   | { outcome: 'moving'; id: string }
@@ -113,7 +122,8 @@ export async function correctEvents(
   const fresh = amended.flatMap((event) => (event === undefined ? [] : [event]));
 
   const hasValues = events.some(({ aggregation }) => countsValues(aggregation));
-  const closed = await holdClosings(transaction, organizationId, hasValues);
+  const isGrouped = events.some((event) => event.isGrouped);
+  const closed = await holdClosings(transaction, organizationId, hasValues || isGrouped);
   const inTheWay = await findInTheWay(transaction, organizationId, events);
   if (inTheWay !== undefined) return inTheWay;
   for (const [text, values] of locksOf(organizationId, [...events.map(({ event }) => event), ...fresh]))
@@ -138,7 +148,6 @@ export async function correctEvents(
   }
 
   let valuesGone = 0;
-  const isGrouped = events.some((event) => event.isGrouped);
   for (const text of statementsFor({ isGrouped, hasValues })) {
     const [row] = await run<{ gone?: number }>(text, [organizationId, plainArray(ids)]);
     valuesGone += row?.gone ?? 0;
@@ -151,8 +160,22 @@ export async function correctEvents(
   );
   await record(pool, transaction, fresh, found);
   if (valuesGone > 0) await announceChange(transaction);
-  return { outcome: 'corrected', corrections };
+  return { outcome: 'corrected', corrections, changed: changedOf(events, fresh) };
 }
+
+/** A new event is of the meter of the one that it counts in the place of. */
+function changedOf(events: readonly FoundEvent[], fresh: readonly UsageEvent[]): ChangedEvent[] {
+  const aggregations = aggregationsOf(events);
+  const newOnes = fresh.flatMap((event): ChangedEvent[] => {
+    const aggregation = aggregations.get(event.meter_id);
+    return aggregation === undefined ? [] : [{ event, aggregation, isNew: true }];
+  });
+  return [...events.map(({ event, aggregation }) => ({ event, aggregation, isNew: false })), ...newOnes];
+}
+
+/** How each of the meters counts. */
+const aggregationsOf = (found: Iterable<FoundEvent>): Map<string, AggregationType> =>
+  new Map([...found].map(({ event, aggregation }) => [event.meter_id, aggregation]));
 
 async function findEvents(
   db: Queries,
@@ -252,7 +275,8 @@ function locksOf(organizationId: string, events: readonly UsageEvent[]): [text: 
     plainArray(events.map(({ timestamp }) => timestamp)),
   ];
   const { customerUsageHours, customerUsageDays, meterUsageQuarters } = ROLLUPS;
-  const locks = [customerUsageHours, customerUsageDays, meterUsageQuarters].map(
+  // Postgres runs the parts of a WITH that write and are not read last to first.
+  const locks = [meterUsageQuarters, customerUsageDays, customerUsageHours].map(
     ({ table, grain, scope }): [string, unknown[]] => {
       const key = ['meter_id', ...(scope === 'customer' ? ['customer_external_id'] : []), grain];
       const touched = `SELECT DISTINCT meter_id, customer_external_id, ${BEGINNING[grain]('"timestamp"')} AS ${grain}
@@ -309,7 +333,7 @@ async function record(
   found: ReadonlyMap<string, FoundEvent>,
 ): Promise<void> {
   if (events.length === 0) return;
-  const aggregations = new Map([...found.values()].map(({ event, aggregation }) => [event.meter_id, aggregation]));
+  const aggregations = aggregationsOf(found.values());
   const connection = {
     query: async ({ text, values }: { text: string; values: unknown[] }) =>
       await db.executeQuery(CompiledQuery.raw(text, values)),

@@ -17,6 +17,10 @@ interface FormOptions<Values> {
   secret?: readonly (keyof Values)[];
   /** Sends it. What it throws is shown. */
   onSubmit: (values: Values) => Promise<unknown>;
+  /** Reads what is changed anew, where somebody else has changed it: what it is now, as `initial`. */
+  reload?: (() => Promise<Values>) | undefined;
+  /** Of lists, of which somebody else may have changed another part: what becomes of them when it is read anew. */
+  merge?: (now: Values, typed: Values, known: Values) => Partial<Values>;
 }
 
 export interface Form<Values> {
@@ -35,6 +39,8 @@ export interface Form<Values> {
   submit: (event?: FormEvent<HTMLFormElement>) => void;
   /** Back to the initial values, and no draft any more. */
   reset: () => void;
+  /** Reads anew what is changed. What was typed stays, and the other fields are as they are now. */
+  reload: (() => void) | undefined;
 }
 
 interface FieldProps {
@@ -48,6 +54,8 @@ export function useForm<Values extends object>({
   initial,
   secret = [],
   onSubmit,
+  reload,
+  merge,
 }: FormOptions<Values>): Form<Values> {
   const form = useMantineForm<Values>({
     initialValues: { ...initial, ...loadDraft<Values>(name) },
@@ -55,6 +63,8 @@ export function useForm<Values extends object>({
     onValuesChange: (values) => saveDraft(name, values, secret),
   });
   const [error, setError] = useState<unknown>(null);
+  /** What the fields began with, or were saved as. */
+  const known = useRef(initial);
   const asked = new Set<string>();
   const errorAt = (path: string): string | undefined => {
     asked.add(path);
@@ -64,10 +74,24 @@ export function useForm<Values extends object>({
     setError(null);
     try {
       await onSubmit(values);
+      known.current = values;
       saveDraft(name, undefined, secret);
     } catch (problem) {
       setError(problem);
       form.setErrors(errorsOf(problem));
+    }
+  };
+  const loadAnew = async (load: () => Promise<Values>): Promise<void> => {
+    try {
+      const now = await load();
+      const merged: Partial<Values> = merge?.(now, form.values, known.current) ?? {};
+      for (const field of Object.keys(now) as (keyof Values & string)[])
+        if (field in merged) form.setFieldValue(field, merged[field] as never);
+        else if (isSame(form.values[field], known.current[field])) form.setFieldValue(field, now[field] as never);
+      known.current = now;
+      setError(null);
+    } catch (problem) {
+      setError(problem);
     }
   };
   return {
@@ -99,8 +123,12 @@ export function useForm<Values extends object>({
       setError(null);
       saveDraft(name, undefined, secret);
     },
+    reload: reload === undefined ? undefined : () => void loadAnew(reload),
   };
 }
+
+/** Values of fields are texts, and lists of them. */
+const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
 /** Refusals of fields, by their paths. */
 function errorsOf(problem: unknown): Record<string, string> {
@@ -155,9 +183,11 @@ function focusAfterSending(box: HTMLFormElement): void {
 }
 
 /** Refusals that stand at no field. They come after them: only then is it known what they have asked for. */
-function FormProblem<Values>({ form: { error, asked } }: { form: Form<Values> }) {
+function FormProblem<Values>({ form: { error, asked, reload } }: { form: Form<Values> }) {
   if (error === null) return null;
-  const { fields } = wordsOf(problemOf(error));
+  const problem = problemOf(error);
+  if (problem.code === 'precondition_failed' && reload !== undefined) return <ChangedMeanwhile onReload={reload} />;
+  const { fields } = wordsOf(problem);
   const elsewhere = fields.filter(({ path }) => !asked.has(path));
   if (fields.length === 0) return <ProblemBox error={error} />;
   return (
@@ -170,6 +200,20 @@ function FormProblem<Values>({ form: { error, asked } }: { form: Form<Values> })
           {path === '' ? message : `${fieldName(path)}: ${message}`}
         </p>
       ))}
+    </div>
+  );
+}
+
+function ChangedMeanwhile({ onReload }: { onReload: () => void }) {
+  return (
+    <div className="problem" role="alert" tabIndex={-1}>
+      <p className="problem-detail">
+        Somebody changed this meanwhile, so nothing was saved. Load it anew: what you have changed here stays, and the
+        rest is as it is now.
+      </p>
+      <Button variant="default" onClick={onReload}>
+        Load it anew
+      </Button>
     </div>
   );
 }

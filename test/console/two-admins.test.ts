@@ -1,0 +1,87 @@
+// Two who work on the same thing: what one sees before it is done, and what one is told when the other was first.
+
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findBarriers, openBrowser, type Browser } from '../support/browser/browser.ts';
+import { makePricedPlan } from '../support/billing-fixture.ts';
+import { signUp, type Organization } from '../support/harness.ts';
+import { sharedWeir } from '../support/use-weir.ts';
+
+const weir = sharedWeir();
+let admin: Organization;
+let browser: Browser;
+let page: Page;
+
+beforeAll(async () => {
+  [admin, browser] = await Promise.all([signUp(weir), openBrowser([weir.baseUrl])]);
+  const visit = await browser.visit({ baseURL: weir.baseUrl, viewport: { width: 1280, height: 900 } });
+  await visit.context.addCookies([{ name: 'access_token', value: admin.session, url: weir.baseUrl }]);
+  page = visit.page;
+}, 120_000);
+afterAll(async () => {
+  await browser?.close();
+});
+
+const call = async (method: string, path: string, body?: object) =>
+  await weir.request(method, `/api/v1${path}`, { session: admin.session, ...(body !== undefined && { body }) });
+
+const dialog = () => page.getByRole('dialog');
+const button = (name: string) => dialog().getByRole('button', { name, exact: true });
+
+test('all events that a filter finds are voided, once one has seen what that does', async () => {
+  const apiKey = await admin.createKey();
+  const { id: meter, token } = await admin.createMeter('SUM');
+  const track = async (customer_external_id: string, quantity: number) =>
+    (
+      await weir.request('POST', '/api/v1/sdk/track', {
+        apiKey,
+        body: { meter_token: token, customer_external_id, quantity },
+      })
+    ).body.id;
+  const [first] = [await track('acme', 1), await track('acme', 2), await track('acme', 40), await track('globex', 5)];
+  await weir.drained();
+
+  await page.goto('/events');
+  await page.getByRole('group', { name: /^Events/ }).waitFor();
+  expect(await page.getByRole('button', { name: 'Void these events' }).count()).toBe(0);
+  await page.goto('/events?customer=acme');
+  await page.getByRole('button', { name: 'Void these events' }).click();
+  await dialog().getByText('3 events, all of them or none.').waitFor();
+  await dialog().getByText('43 → 0').waitFor();
+  await dialog().getByText('No invoice has these events, and none would.').waitFor();
+  expect(await findBarriers(page)).toEqual([]);
+
+  // Somebody else is first.
+  expect((await call('POST', `/events/${first}/void`, { reason: 'mine' })).status).toBe(201);
+  await dialog().getByLabel('Reason').fill('a test run');
+  await button('Void 3 events').click();
+  await dialog().getByRole('alert').waitFor();
+  await button('Void 2 events').waitFor();
+  await dialog().getByText('42 → 0').waitFor();
+  expect(await dialog().getByLabel('Reason').inputValue()).toBe('a test run');
+  await button('Void 2 events').click();
+  await dialog().waitFor({ state: 'detached' });
+  await page.getByText('2 events do not count any more.').waitFor();
+  const read = await weir.request('GET', `/api/v1/meters/${meter}/usage`, { apiKey });
+  expect([read.body.total_usage, read.body.event_count]).toEqual(['5', 1]);
+});
+
+test('a form says that somebody changed what it is about, and goes on with what was typed', async () => {
+  const { id } = await makePricedPlan(weir, admin, [], { name: 'Pro' });
+  await page.goto(`/plans/${id}/edit`);
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Mine');
+  await call('PATCH', `/plans/${id}`, { description: 'Theirs', trial_days: 7 });
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText(/^Somebody changed this meanwhile/).waitFor();
+  expect(await findBarriers(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Load it anew' }).click();
+  await expect.poll(() => page.getByLabel('Description').inputValue()).toBe('Theirs');
+  expect(await page.getByRole('textbox', { name: 'Name', exact: true }).inputValue()).toBe('Mine');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('heading', { level: 1, name: 'Mine', exact: true }).waitFor();
+  expect((await call('GET', `/plans/${id}`)).body).toMatchObject({
+    name: 'Mine',
+    description: 'Theirs',
+    trial_days: 7,
+  });
+});
