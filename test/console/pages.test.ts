@@ -345,6 +345,18 @@ test('days of usage are those of invoices, wherever the reader is, and the page 
   expect(new URL(page.url()).searchParams.has('zone')).toBe(false);
 });
 
+test('a list is given as a file of all that its filter lets through', async () => {
+  const { page, faults } = visit;
+  await page.goto('/customers?search=glob');
+  await page.getByRole('link', { name: 'Globex' }).waitFor();
+  const file = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'CSV' }).click();
+  const [head, ...rows] = (await readFile(await (await file).path(), 'utf8')).trimEnd().split('\r\n');
+  expect(head?.split(',')).toEqual(expect.arrayContaining(['id', 'external_id', 'name']));
+  expect(rows.map((row) => row.includes(',globex,'))).toEqual([true]);
+  expect(faults).toEqual([]);
+});
+
 test('an invoice is printed on one page, as wide as the paper, without lines that say nothing', async () => {
   const { page, faults, close } = await signedIn();
   for (const name of ['invoice-print', 'invoice-print-first']) {

@@ -1,5 +1,6 @@
 // Shows what a line comes from: the buckets that make up its quantity, and the events, as they were at its closing.
 
+import '@mantine/core/styles/Tabs.css';
 import { Button, SegmentedControl, Switch, Tabs } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';

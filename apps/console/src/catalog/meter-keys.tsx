@@ -1,5 +1,7 @@
 // The keys of the metadata by which the usage of a meter can be grouped and filtered.
 
+import '@mantine/core/styles/Pill.css';
+import '@mantine/core/styles/PillsInput.css';
 import { Button, TagsInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';

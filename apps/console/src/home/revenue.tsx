@@ -27,9 +27,10 @@ export function ExpectedOf({ currency, expected }: { currency: Expected['currenc
       <dt>Expected</dt>
       <dd>
         <span className="figure">{formatAmount(total, code)}</span>
+        <div className="figure-note">Drafts {formatAmount(drafts, code)}</div>
+        <div className="figure-note">Open periods {formatAmount(open, code)}</div>
         <div className="figure-note">
-          Drafts {formatAmount(drafts, code)}, open periods so far {formatAmount(open, code)},{' '}
-          <Time at={expected.ended_at} as="ago" />
+          As of <Time at={expected.ended_at} as="ago" />
         </div>
       </dd>
     </div>

@@ -1,3 +1,4 @@
+import '@mantine/core/styles/Radio.css';
 import { Radio, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { client, send, type Schema } from '../api/client.ts';

@@ -1,3 +1,4 @@
+import '@mantine/core/styles/Tabs.css';
 import { Tabs } from '@mantine/core';
 import { Page } from '../components/page/page.tsx';
 import { tabOf, useSearchState } from '../components/lists/search-state.ts';

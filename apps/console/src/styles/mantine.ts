@@ -1,5 +1,5 @@
 // The style sheets of the components in use, and no others: all of Mantine's would be a quarter of the first load. Some build
-// on those before them, so the order counts. A component that looks bare is missing here.
+// on those before them, so the order counts. A component that looks bare is missing here; what few pages use comes with them.
 
 import '@mantine/core/styles/baseline.css';
 import '@mantine/core/styles/default-css-variables.css';
@@ -23,10 +23,6 @@ import '@mantine/core/styles/FloatingIndicator.css';
 import '@mantine/core/styles/Menu.css';
 import '@mantine/core/styles/Modal.css';
 import '@mantine/core/styles/PasswordInput.css';
-import '@mantine/core/styles/Pill.css';
-import '@mantine/core/styles/PillsInput.css';
-import '@mantine/core/styles/Radio.css';
 import '@mantine/core/styles/SegmentedControl.css';
 import '@mantine/core/styles/Switch.css';
-import '@mantine/core/styles/Tabs.css';
 import '@mantine/core/styles/Tooltip.css';

@@ -85,14 +85,18 @@ export function SplitTable({ meter, answer: { usage, parts, rest, split }, drawn
   ];
   const rows = parts.map((part) => rowOf(part, swatchOf(drawn.parts.indexOf(part))));
   const { others } = drawn;
-  if (others !== undefined)
-    rows.push(sumOf('Others', { usage: others.total, events: others.events, swatch: swatchOf(OTHERS) }));
+  if (others !== undefined) {
+    // Behind those that are drawn, which it is the rest of: the ones that follow are in it.
+    const place = parts.findLastIndex((part) => drawn.parts.includes(part)) + 1;
+    const { total, events } = others;
+    rows.splice(place, 0, sumOf('Others', { usage: total, events, swatch: swatchOf(OTHERS) }));
+  }
   // What does not add up cannot be told of those that are not ticked, and of these only as the API tells it.
   if (!addsUp && rest !== undefined)
     rows.push(sumOf('All others', { usage: rest.usage, events: rest.events, swatch: 'swatch' }));
   return (
     <div>
-      <div className="usage-numbers">
+      <div className="usage-numbers usage-parts">
         <DataTable
           label={`Usage by ${split ?? 'customer'}`}
           columns={columns}
