@@ -32,6 +32,8 @@ RUN npm ci --omit=dev --no-audit --no-fund \
   --workspace @weir/shared --workspace @weir/rating --workspace @weir/billing --workspace @weir/db --workspace @weir/queue --workspace @weir/sdk \
   --workspace @weir/api --workspace @weir/worker --workspace @weir/import --workspace @weir/reconcile \
   --workspace @weir/admin
+# Of the fonts of PDFs what is read: two weights, in one format.
+RUN find node_modules/@fontsource -path '*/files/*' -not -name '*-400-normal.woff' -not -name '*-600-normal.woff' -delete
 
 FROM ${NODE}
 ENV NODE_ENV=production HOST=0.0.0.0

@@ -279,6 +279,7 @@ const BOUNDED_LISTS: Record<string, string> = {
   '/api/v1/customers/{id}/usage': 'the meters of an organization',
   '/api/v1/widget/usage': 'the meters that are shown',
   '/api/v1/widget/billing-period': 'the meters that are shown',
+  '/api/v1/widget/balance': 'the currencies of the invoices and credits of a customer',
   '/api/v1/entitlements': 'the features of an organization',
   '/api/v1/customers/{id}/entitlements': 'the features of an organization',
   '/api/v1/subscriptions/{id}/usage': 'the charges of a period',

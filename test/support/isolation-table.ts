@@ -64,6 +64,17 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
     ['GET /api/v1/usage', ({ token }) => `/usage?meter_token=${token}&customer_external_id=shared-name`],
     ['GET /api/v1/usage', ({ customer }) => `/usage?meter_token=${own().token}&customer_id=${customer}`],
     ['GET /api/v1/widget/meters/{id}/usage', ({ meter }) => `/widget/meters/${meter}/usage`],
+    ['GET /api/v1/widget/invoices/{id}', ({ invoice }) => `/widget/invoices/${invoice}`],
+    ['GET /api/v1/widget/invoices/{id}/lines', ({ invoice }) => `/widget/invoices/${invoice}/lines?cursor=0`],
+    [
+      'GET /api/v1/widget/invoices/{id}/lines/{line_id}/events',
+      ({ invoice, line, event }) => `/widget/invoices/${invoice}/lines/${line}/events?cursor=${event}`,
+    ],
+    [
+      'GET /api/v1/widget/invoices/{id}/lines/{line_id}/events',
+      ({ line }) => `/widget/invoices/${own().invoice}/lines/${line}/events`,
+    ],
+    ['GET /api/v1/widget/invoices/{id}/pdf', ({ invoice }) => `/widget/invoices/${invoice}/pdf`],
     ['PATCH /api/v1/widget/settings', () => '/widget/settings', ({ meter }) => ({ meter_ids: [own().meter, meter] })],
     ['POST /api/v1/erasures', () => '/erasures', ({ customer }) => ({ customer_id: customer })],
     ['GET /api/v1/erasures/{id}', ({ erasure }) => `/erasures/${erasure}`],
@@ -179,6 +190,7 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
     ['POST /api/v1/subscriptions/{id}/settle', ({ subscription }) => `/subscriptions/${subscription}/settle`],
     ['GET /api/v1/invoices/{id}', ({ invoice }) => `/invoices/${invoice}`],
     ['GET /api/v1/invoices/{id}/lines', ({ invoice }) => `/invoices/${invoice}/lines?cursor=0`],
+    ['GET /api/v1/invoices/{id}/pdf', ({ invoice }) => `/invoices/${invoice}/pdf`],
     ['GET /api/v1/plans/{id}/charges', ({ plan }) => `/plans/${plan}/charges`],
     ['POST /api/v1/invoices/{id}/recompute', ({ invoice }) => `/invoices/${invoice}/recompute`, () => ({})],
     ['POST /api/v1/invoices/{id}/finalize', ({ invoice }) => `/invoices/${invoice}/finalize`],
@@ -334,6 +346,8 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
     ['GET /api/v1/credits/balance', ({ customer }) => `/credits/balance?customer_id=${customer}`],
     ['GET /api/v1/widget/usage', () => '/widget/usage'],
     ['GET /api/v1/widget/billing-period', () => '/widget/billing-period'],
+    ['GET /api/v1/widget/invoices', () => '/widget/invoices'],
+    ['GET /api/v1/widget/balance', () => '/widget/balance'],
   ];
 
   // What names nothing that could be another organization's, and answers nothing but what was sent and who sent it.
@@ -362,6 +376,8 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
     'GET /api/v1/overview',
     'GET /api/v1/system',
     'PATCH /api/v1/billing/settings',
+    // Its own plan: test/usage/widget-billing.test.ts.
+    'GET /api/v1/widget/plan',
     // Its own meters: test/usage/widget.test.ts.
     'GET /api/v1/widget/settings',
     // Its customer is the organization's own, whatever its name: test/usage/widget.test.ts.

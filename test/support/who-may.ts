@@ -59,6 +59,7 @@ export const WHO_MAY = {
     'GET /api/v1/invoices/{id}/lines',
     'GET /api/v1/invoices/{id}/lines/{line_id}/events',
     'GET /api/v1/invoices/{id}/lines/{line_id}/usage',
+    'GET /api/v1/invoices/{id}/pdf',
     'POST /api/v1/invoices/{id}/recompute',
     'GET /api/v1/organization',
     'GET /api/v1/overview',
@@ -168,5 +169,16 @@ export const WHO_MAY = {
   /** API keys with usage.write. */
   write: ['POST /api/v1/sdk/track', 'POST /api/v1/sdk/track/batch', 'POST /api/v1/widget/token'],
   /** Widget tokens. */
-  widget: ['GET /api/v1/widget/billing-period', 'GET /api/v1/widget/meters/{id}/usage', 'GET /api/v1/widget/usage'],
+  widget: [
+    'GET /api/v1/widget/balance',
+    'GET /api/v1/widget/billing-period',
+    'GET /api/v1/widget/invoices',
+    'GET /api/v1/widget/invoices/{id}',
+    'GET /api/v1/widget/invoices/{id}/lines',
+    'GET /api/v1/widget/invoices/{id}/lines/{line_id}/events',
+    'GET /api/v1/widget/invoices/{id}/pdf',
+    'GET /api/v1/widget/meters/{id}/usage',
+    'GET /api/v1/widget/plan',
+    'GET /api/v1/widget/usage',
+  ],
 } as const satisfies Record<string, readonly string[]>;

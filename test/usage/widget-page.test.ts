@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeCustomer, makePricedPlan } from '../support/billing-fixture.ts';
+import { fixedCharge, makeCustomer, makePricedPlan, usageCharge } from '../support/billing-fixture.ts';
 import { findBarriers, openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
 import { signUp, until, type Organization } from '../support/harness.ts';
 import { ownWeir } from '../support/use-weir.ts';
@@ -32,6 +32,12 @@ const APP = `<!doctype html><html lang="en"><title>App</title><body style="margi
   });
 </script></body></html>`;
 
+/** The same with the script that Weir has for it. */
+const appByScript = () => `<!doctype html><html lang="en"><title>App</title><body style="margin:0">
+<script src="${weir.baseUrl}/embed/frame.js"></script>
+<iframe src="${weir.baseUrl}/embed?show=all" data-token-url="/token" title="Usage" style="width: 100%; border: 0"></iframe>
+</body></html>`;
+
 beforeAll(async () => {
   organization = await signUp(weir);
   apiKey = await organization.createKey();
@@ -47,7 +53,17 @@ beforeAll(async () => {
   await track(latency.token, 'ada', 440.9);
   await track(tokens.token, 'grace', 7);
   await weir.drained();
-  app = createServer((_request, response) => response.setHeader('content-type', 'text/html').end(APP)).listen(0);
+  const billed = await makeCustomer(weir, organization, { external_id: 'billed' });
+  const priced = await makePricedPlan(weir, organization, [fixedCharge('12.5'), usageCharge(latency.id)]);
+  const subscribed = { session, body: { customer_id: billed.id, plan_id: priced.id } };
+  const { id: subscription } = (await weir.request('POST', '/api/v1/subscriptions', subscribed)).body;
+  const drafts = await weir.request('GET', `/api/v1/subscriptions/${subscription}/invoices`, { session });
+  await weir.request('POST', `/api/v1/invoices/${drafts.body.data[0].id}/finalize`, { session });
+  const token = JSON.stringify({ token: await tokenFor('billed') });
+  app = createServer((request, response) => {
+    if (request.method === 'POST') response.end(token);
+    else response.setHeader('content-type', 'text/html').end(request.url === '/by-script' ? appByScript() : APP);
+  }).listen(0);
   appUrl = `http://localhost:${(app.address() as AddressInfo).port}`;
   browser = await openBrowser([new URL(weir.baseUrl).origin, appUrl]);
 }, 120_000);
@@ -173,6 +189,59 @@ test('it asks its parent for a token when it has none, or before or after one en
   // No token of any of them is in an address that was asked for.
   expect(visit.faults).toEqual([]);
   await visit.close();
+});
+
+test('by the script of Weir it has a token and is as high as it is, with what is owed, invoices and prices', async () => {
+  const visit = await browser.visit();
+  await visit.page.goto(`${appUrl}/by-script`);
+  const inner = visit.page.frameLocator('iframe');
+  await inner.getByText('US$12.50', { exact: true }).waitFor();
+  await inner.getByText(/^INV-\d{4}-000001$/).click();
+  await inner.getByRole('row', { name: /Base fee.* US\$12\.50/ }).waitFor();
+  await inner.getByText('Prices of Plan').click();
+  await inner.getByText('US$12.50 per month').waitFor();
+  await until(async () => {
+    const height = await visit.page.evaluate<number>(`document.querySelector('iframe').clientHeight`);
+    return (
+      height === (await visit.page.frames()[1]?.evaluate('Math.ceil(document.body.getBoundingClientRect().height)'))
+    );
+  }, 'the frame is as high as what is in it');
+  const [download] = await Promise.all([
+    visit.page.waitForEvent('download'),
+    inner.getByRole('button', { name: /Download PDF INV-/ }).click(),
+  ]);
+  expect(download.suggestedFilename()).toMatch(/^INV-\d{4}-000001\.pdf$/);
+  // Frames of anybody else are left alone.
+  await visit.page.evaluate(`window.postMessage({ type: 'weir:height', height: 1 }, '*')`);
+  expect(await visit.page.evaluate<number>(`document.querySelector('iframe').clientHeight`)).toBeGreaterThan(200);
+  expect(visit.faults).toEqual([]);
+  await visit.close();
+});
+
+test('usage alone is shown where invoices are not asked for', async () => {
+  const visit = await browser.visit();
+  await visit.page.goto(`${weir.baseUrl}/embed#token=${await tokenFor('billed')}`);
+  await visit.page.getByText('No usage in this time.').waitFor();
+  expect(await visit.page.locator('#billing').textContent()).toBe('');
+  await visit.close();
+});
+
+test('billing is in the language and the colours that are asked for, fits 280 px, and has no barrier', async () => {
+  const token = await tokenFor('billed');
+  for (const theme of ['light', 'dark']) {
+    const visit = await browser.visit({ viewport: { width: 280, height: 900 } });
+    await visit.page.goto(`${weir.baseUrl}/embed?theme=${theme}&lang=de&show=billing#token=${token}`);
+    await visit.page.getByText('12,50\u00A0$', { exact: true }).waitFor();
+    expect(await visit.page.locator('h1').textContent()).toBe('Abrechnung');
+    for (const summary of await visit.page.locator('summary').all()) await summary.click();
+    await visit.page.getByRole('rowheader', { name: /Base fee/ }).waitFor();
+    expect(await visit.page.evaluate(`document.documentElement.scrollWidth`)).toBeLessThanOrEqual(280);
+    expect(await findBarriers(visit.page)).toEqual([]);
+    expect(visit.faults).toEqual([]);
+    if (process.env['SHOTS'] !== undefined)
+      await visit.page.screenshot({ path: `${process.env['SHOTS']}/widget-billing-${theme}.png`, fullPage: true });
+    await visit.close();
+  }
 });
 
 test('it is in the language and the colours that are asked for, fits 280 px, and has no barrier', async () => {

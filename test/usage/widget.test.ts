@@ -243,7 +243,7 @@ describe('pages of other origins', () => {
 
   test('may read what a widget token opens, and hear why they may not', async () => {
     const { authorization } = bearer(await tokenFor('ada')).headers;
-    for (const path of ['usage', `meters/${calls.id}/usage`, 'billing-period']) {
+    for (const path of ['usage', `meters/${calls.id}/usage`, 'billing-period', 'invoices', 'balance', 'plan']) {
       const asked = await weir.request('OPTIONS', `/api/v1/widget/${path}`, { headers: preflight });
       expect([path, asked.status, asked.body]).toEqual([path, 204, '']);
       expect(asked.headers.get('access-control-allow-origin')).toBe('*');
@@ -279,8 +279,15 @@ describe('pages of other origins', () => {
         open.push(path);
     }
     expect(open.toSorted()).toEqual([
+      '/api/v1/widget/balance',
       '/api/v1/widget/billing-period',
+      '/api/v1/widget/invoices',
+      '/api/v1/widget/invoices/{id}',
+      '/api/v1/widget/invoices/{id}/lines',
+      '/api/v1/widget/invoices/{id}/lines/{line_id}/events',
+      '/api/v1/widget/invoices/{id}/pdf',
       '/api/v1/widget/meters/{id}/usage',
+      '/api/v1/widget/plan',
       '/api/v1/widget/usage',
     ]);
   });

@@ -53,6 +53,7 @@ import { meterRoutes } from './catalog/meter-routes.ts';
 import { planFeatureRoutes } from './catalog/plan-feature-routes.ts';
 import { planRoutes } from './catalog/plan-routes.ts';
 import { isForConsole, useConsole } from './console/console.ts';
+import { invoicePdfRoute } from './pdf/invoice-pdf-route.ts';
 import { docsRoutes } from './docs/docs-routes.ts';
 import type { App } from './http/typed-app.ts';
 import { boundBodies } from './http/bodies.ts';
@@ -91,6 +92,8 @@ import { overviewRoute } from './usage/overview-route.ts';
 import { usageMoveRoutes } from './usage/usage-move-routes.ts';
 import { usageRoutes } from './usage/usage-routes.ts';
 import { embedRoute } from './widget/embed.ts';
+import { widgetAccountRoutes } from './widget/widget-account-routes.ts';
+import { widgetInvoiceRoutes } from './widget/widget-invoice-routes.ts';
 import { widgetRoutes } from './widget/widget-routes.ts';
 import { deliveryRoutes } from './webhooks/delivery-routes.ts';
 import { webhookRoutes } from './webhooks/webhook-routes.ts';
@@ -285,6 +288,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
     batchBodyBytesMax: settings.BATCH_BODY_BYTES_MAX,
   });
   invoiceRoutes(app, { database, guards, turns });
+  invoicePdfRoute(app, { database, guards, turns });
   invoiceStateRoutes(app, { database, guards });
   paymentRoutes(app, { database, guards });
   finalizeDraftsRoute(app, { database, guards });
@@ -299,6 +303,8 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   usageRoutes(app, { database, guards, turns });
   usageMoveRoutes(app, { database, guards });
   widgetRoutes(app, { database, queue, guards, turns });
+  widgetInvoiceRoutes(app, { database, guards, turns });
+  widgetAccountRoutes(app, { database, guards });
   widgetSettingsRoutes(app, { database, guards });
   embedRoute(app, settings.EMBED_ANCESTORS);
   docsRoutes(app);

@@ -87,11 +87,6 @@ export const billingRoutes = [
   }),
   createRoute({
     getParentRoute,
-    path: '/invoices/$invoiceId/print',
-    component: lazyRouteComponent(() => import('./billing/invoice-print-page.tsx'), 'InvoicePrintPage'),
-  }),
-  createRoute({
-    getParentRoute,
     path: '/credits',
     validateSearch,
     component: lazyRouteComponent(() => import('./billing/credits-page.tsx'), 'CreditsPage'),

@@ -1,5 +1,6 @@
 import type { AggregationType } from '@weir/shared/meter';
-import { sql } from 'kysely';
+import type { Interval } from '@weir/rating/periods';
+import { sql, type RawBuilder } from 'kysely';
 import type { Queries } from './database.ts';
 
 /** The meters that the customers of an organization are shown. */
@@ -65,18 +66,45 @@ export interface BillingPeriod {
 }
 
 /** That of the customer's newest subscription that has begun and not ended; undefined where there is none. */
-export async function findBillingPeriod(
-  db: Queries,
-  { organizationId, customerExternalId }: { organizationId: string; customerExternalId: string },
-): Promise<BillingPeriod | undefined> {
+export async function findBillingPeriod(db: Queries, customer: WidgetCustomer): Promise<BillingPeriod | undefined> {
   const { rows } = await sql<BillingPeriod>`
     SELECT current_period_start AS period_start, current_period_end AS period_end, time_zone
+    FROM ${newestSubscription(customer)}`.execute(db);
+  return rows[0];
+}
+
+/** What a customer is on, and since when its prices are those of now. */
+export interface ShownPlan {
+  id: string;
+  name: string;
+  billing_interval: Interval;
+  currency: string;
+  period_start: string;
+}
+
+/** The plan of the same subscription. */
+export async function findShownPlan(db: Queries, customer: WidgetCustomer): Promise<ShownPlan | undefined> {
+  const { rows } = await sql<ShownPlan>`
+    SELECT plans.id, plans.name, plans.billing_interval, plans.currency, newest.current_period_start AS period_start
+    FROM ${newestSubscription(customer)} JOIN plans
+      ON plans.organization_id = ${customer.organizationId} AND plans.id = newest.plan_id`.execute(db);
+  return rows[0];
+}
+
+interface WidgetCustomer {
+  organizationId: string;
+  customerExternalId: string;
+}
+
+function newestSubscription({ organizationId, customerExternalId }: WidgetCustomer): RawBuilder<unknown> {
+  return sql`(
+    SELECT current_period_start, current_period_end, time_zone, plan_id
     FROM subscriptions
     WHERE organization_id = ${organizationId}
       AND customer_id = (
         SELECT id FROM customers WHERE organization_id = ${organizationId} AND external_id = ${customerExternalId}
       )
       AND status <> 'CANCELED' AND (ended_at IS NULL OR ended_at > billing_now()) AND start_at <= billing_now()
-    ORDER BY created_at DESC, id DESC LIMIT 1`.execute(db);
-  return rows[0];
+    ORDER BY created_at DESC, id DESC LIMIT 1
+  ) AS newest`;
 }

@@ -77,6 +77,8 @@ const MEANINGS: Meanings = {
 const draft = { id: fc.constant(idOf('draft-invoice', 0)) };
 const open = { id: fc.constant(idOf('open-invoice', 0)) };
 const lined = { id: fc.constant(idOf('lined-invoice', 0)), line_id: fc.constant(idOf('line', 0)) };
+/** Of the customer of the widget token. */
+const ownInvoice = { id: fc.constant(idOf('shown-invoice', 0)), line_id: fc.constant(idOf('shown-line', 0)) };
 const ends = fc.constantFrom('2026-01-31', '2026-01-31T09:30:00Z', '2026-02-01T00:00:00.5+05:45');
 
 const webhookUrl = fc.constantFrom('https://example.com/weir', 'https://example.com:8443/?a=b', 'https://1.1.1.1');
@@ -197,6 +199,10 @@ const MEANINGS_OF: Record<string, Meanings> = {
   'get /api/v1/invoices/{id}/lines': { cursor: fc.constantFrom('0', '7', '123456789') },
   'get /api/v1/invoices/{id}/lines/{line_id}/usage': lined,
   'get /api/v1/invoices/{id}/lines/{line_id}/events': lined,
+  'get /api/v1/widget/invoices/{id}': ownInvoice,
+  'get /api/v1/widget/invoices/{id}/lines': { ...ownInvoice, cursor: fc.constantFrom('0', '7', '123456789') },
+  'get /api/v1/widget/invoices/{id}/lines/{line_id}/events': ownInvoice,
+  'get /api/v1/widget/invoices/{id}/pdf': ownInvoice,
   'delete /api/v1/invoices/{id}/lines/{line_id}': {
     id: fc.constant(idOf('adjusted-invoice', 0)),
     line_id: fc.constant(idOf('adjustment', 0)),

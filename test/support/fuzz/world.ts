@@ -189,6 +189,7 @@ function makers(weir: Weir, admin: Organization, writeKey: string, poolOf: PoolO
     else if (kind === 'ended-subscription') await createEnded();
     else if (kind.startsWith('changing')) await createChanging();
     else if (kind === 'invoices' || INVOICED.flat().includes(kind)) await createInvoiced(kind);
+    else if (kind.startsWith('shown-')) await createShown();
     else if (kind.startsWith('planned-')) await createPlanned();
     else if (kind.startsWith('priced-')) await createPriced();
     else if (kind === 'alerts') {
@@ -266,6 +267,13 @@ function makers(weir: Weir, admin: Organization, writeKey: string, poolOf: PoolO
     for (const { id } of data) await post(`invoices/${id}/finalize`);
     poolOf('ended-subscription').push(subscription);
   }
+  /** A finalized invoice of the customer of the widget token, of whom no other call is about. */
+  async function createShown(): Promise<void> {
+    const { invoice } = await makeDraft(await post('customers', { external_id: 'acme' }));
+    await post(`invoices/${invoice}/finalize`);
+    poolOf('shown-invoice').push(invoice);
+    poolOf('shown-line').push((await get(`invoices/${invoice}`)).lines[0].id);
+  }
   /** A subscription, and a plan that it may change to now: its own. */
   async function createChanging(): Promise<void> {
     const { subscription } = await makeDraft();
@@ -292,16 +300,16 @@ function makers(weir: Weir, admin: Organization, writeKey: string, poolOf: PoolO
     }
   }
   /** A subscription that begins now, and the draft of what it pays in advance. */
-  async function makeDraft(): Promise<{ subscription: string; invoice: string }> {
+  async function makeDraft(customer?: string): Promise<{ subscription: string; invoice: string }> {
     if (planInAdvance === undefined) {
       await create('plans');
       // No call is about this one: it stays as it is.
       planInAdvance = poolOf('plans').pop() ?? '';
       await post(`plans/${planInAdvance}/charges`, fixedCharge('10'));
     }
-    await create('customers');
+    if (customer === undefined) await create('customers');
     const subscription = await post('subscriptions', {
-      customer_id: poolOf('customers').at(-1),
+      customer_id: customer ?? poolOf('customers').at(-1),
       plan_id: planInAdvance,
     });
     return { subscription, invoice: (await get(`subscriptions/${subscription}/invoices`)).data[0].id };

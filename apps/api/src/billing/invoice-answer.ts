@@ -2,7 +2,6 @@
 
 import { writingList } from '../http/write-list.ts';
 import type { LinePage } from '@weir/db/billing/invoices/line-pages';
-import type { InvoiceLine } from '@weir/db/billing/invoices/invoice-lines';
 
 /** Lines that are written in one step: each may hold a hundred tiers, and as many parts. */
 const STEP = 5;
@@ -18,7 +17,7 @@ export function* writingWithLines({
 }
 
 /** A page of lines, as JSON. */
-export function* writingPage({ lines, next }: LinePage<InvoiceLine>): Generator<undefined, string, undefined> {
+export function* writingPage({ lines, next }: LinePage<object>): Generator<undefined, string, undefined> {
   const meta = JSON.stringify({ next_cursor: next === undefined ? null : String(next) });
   return `{"data":${yield* writingList(lines, STEP)},"meta":${meta}}`;
 }

@@ -66,7 +66,7 @@ const invoiceFields = answerOf<Invoice>()({
 const meter = { meter_id: z.uuid().nullable() };
 
 /** The copy of a charge on a line. A charge has all of it, too. */
-const copiedCharge = shownCharge({ display_name: z.string() }, meter, meter).meta({ id: 'ChargeTerms' });
+export const copiedCharge = shownCharge({ display_name: z.string() }, meter, meter).meta({ id: 'ChargeTerms' });
 
 const lineFields = z.object({
   id: z.uuid(),

@@ -4,7 +4,7 @@
 import { deleteAdjustmentLine, insertAdjustmentLine } from '@weir/db/billing/invoices/invoice-lines';
 import { findInvoiceRow } from '@weir/db/billing/invoices/invoices';
 import { findLine, type FoundLine } from '@weir/db/billing/invoices/find-line';
-import { listDueEvents } from '@weir/db/billing/usage/due-events';
+import { pageDueEvents } from '@weir/db/billing/usage/due-events';
 import { readDueBuckets } from '@weir/db/billing/usage/due-buckets';
 import { findMeter } from '@weir/db/meters';
 import { minorDigits } from '@weir/rating/currencies';
@@ -172,10 +172,8 @@ export function lineRoutes(app: App, { database, guards, turns }: RouteDeps & { 
       const { question, changesSince } = await getLine(request.caller.organizationId, request.params);
       if (question === undefined) return sendJson(reply, writeReceipts([], undefined));
       const since = changes ? changesSince : undefined;
-      const events = await listDueEvents(db, question, { cursor, limit: limit + 1 }, since);
-      const page = events.slice(0, limit);
-      const next = events.length > limit ? page.at(-1)?.event.id : undefined;
-      const receipts = page.map(({ event, change, correction }) => ({
+      const { events, next } = await pageDueEvents(db, question, { cursor, limit }, since);
+      const receipts = events.map(({ event, change, correction }) => ({
         status: correction === null ? ('recorded' as const) : ('voided' as const),
         event,
         ...(change !== null && { change }),

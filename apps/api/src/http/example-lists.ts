@@ -47,6 +47,18 @@ const usageLine = {
 
 const lines = [baseLine, usageLine];
 
+const widgetLines = lines.map(({ id, kind, description, charge, period_start, period_end, quantity, amount }) => ({
+  id,
+  kind,
+  description,
+  charge,
+  period_start,
+  period_end,
+  quantity,
+  amount,
+  has_events: quantity !== null,
+}));
+
 const days = [
   { period: '2026-11-19', period_start: '2026-11-19T00:00:00.000Z', usage: '700', event_count: 700 },
   { period: '2026-11-20', period_start: '2026-11-20T00:00:00.000Z', usage: '550', event_count: 550 },
@@ -56,6 +68,8 @@ const days = [
 export const LISTS: Record<string, readonly unknown[]> = {
   'InvoiceWithLines lines': lines,
   'listLinesOfInvoice 200 data': lines,
+  'WidgetInvoiceWithLines lines': widgetLines,
+  'listLinesOfWidgetInvoice 200 data': widgetLines,
   'InvoicePreview lines': lines.map((line) => ({ ...line, id: undefined })),
   'Recomputation lines': lines,
   'MeterUsage grouped_data': days,

@@ -20,6 +20,7 @@ export const LANGUAGES = ['en', 'de', 'fr', 'es'] as const;
 const query = z.strictObject({
   theme: z.enum(['light', 'dark', 'auto'], 'must be light, dark or auto').default('auto'),
   lang: z.enum(LANGUAGES, `must be one of ${LANGUAGES.join(', ')}`).optional(),
+  show: z.enum(['usage', 'billing', 'all'], 'must be usage, billing or all').optional(),
   window: z.enum(['7', '30', '90', 'period'], 'must be one of 7, 30, 90, period').optional(),
   token: z.never('belongs behind #, as in /embed#token=…: what stands in a query is kept in logs').optional(),
 });
@@ -52,6 +53,13 @@ export function embedRoute(app: App, ancestors: string): void {
       .serializer((text: string) => text)
       .send(page.replace('data-theme="auto"', `data-theme="${theme}"`).replace('lang="en"', `lang="${lang}"`));
   });
+
+  // For pages of apps, which name no version: they ask again after five minutes.
+  app.get('/embed/frame.js', KEPT, (_request, reply) =>
+    (kept.get('frame.js') as KeptContent).send(
+      reply.headers({ 'content-type': TYPES['js'], 'cache-control': 'public, max-age=300' }),
+    ),
+  );
 
   app.get('/embed/:version/:file', KEPT, (request, reply) => {
     const { version: asked, file } = request.params as { version: string; file: string };

@@ -10,7 +10,6 @@ import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import { text } from '@weir/shared/text';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
-import type { Caller } from '../http/caller.ts';
 import { readEntitlements, type Entitlement, type EntitlementDeps } from '../billing/entitlement-answer.ts';
 import { hashSecret, newWidgetToken } from '../access/secrets.ts';
 import { bodyCodes, idInPath, NULL_IN_REPEATS, readCodes, time } from '../http/fields.ts';
@@ -20,6 +19,7 @@ import { made, writing } from '../http/writing.ts';
 import { meterUsage, usage } from '../usage/usage-answer.ts';
 import { chartQuery, getMeter, refuseMoving, windowOf, windowQuery } from '../usage/usage-query.ts';
 import { sendMeterUsage, type UsageDeps } from '../usage/usage-routes.ts';
+import { customerOf, OPEN_TO_PAGES, tokenExpiresIn } from './widget-customer.ts';
 
 const tokenAnswer = z
   .object({
@@ -34,7 +34,7 @@ const tokenAnswer = z
 const usageAnswer = z
   .object({
     customer_external_id: z.string(),
-    token_expires_in: z.int().meta({ description: 'Seconds until the token ends: ask the app for a new one before.' }),
+    token_expires_in: tokenExpiresIn,
     period_start: time,
     period_end: time.meta({ description: 'The first instant that does not count any more.' }),
     data: z.array(
@@ -77,8 +77,7 @@ const billingPeriodAnswer = z
   })
   .meta({ id: 'WidgetBillingPeriod' });
 
-/** Any page may ask: it gets an answer for the token that it sends, and for nothing else. */
-const config = { isOpenToPages: true } as const;
+const config = OPEN_TO_PAGES;
 
 export function widgetRoutes(app: App, deps: UsageDeps & EntitlementDeps): void {
   const { database, guards, turns } = deps;
@@ -229,10 +228,4 @@ function limitOf({ id, name, aggregation_type, unit }: ShownMeter, given: Entitl
   const { limit: max, usage: used, remaining, overage, is_soft_limit, period_start, resets_at } = given;
   const meter = { meter_id: id, name, aggregation_type, unit };
   return { ...meter, limit: max, usage: used, remaining, overage, is_soft_limit, period_start, resets_at };
-}
-
-/** Without a customer the sums would be those of all of them, so this is asked for and not assumed. */
-function customerOf({ organizationId, customerExternalId }: Caller) {
-  if (customerExternalId === undefined) throw new Error('the guard lets widget tokens through and nothing else');
-  return { organizationId, customerExternalId };
 }

@@ -814,6 +814,15 @@ export interface paths {
          */
         post: operations["recomputeInvoice"];
     };
+    "/api/v1/invoices/{id}/pdf": {
+        /**
+         * An invoice as PDF
+         * @description For as long as nothing is paid or voided the same bytes each time. Of more than 2000 lines the others are one row, with what they come to. A draft says so on every page, is of the moment, and lists the lines that GET /invoices/{id} has.
+         *
+         *     Who may: whoever is signed in, or a service account of any role.
+         */
+        get: operations["getInvoicePdf"];
+    };
     "/api/v1/invoices/{id}/finalize": {
         /**
          * Finalize a draft now, before its grace is over
@@ -1146,6 +1155,67 @@ export interface paths {
          *     Who may: the customer of a widget token.
          */
         get: operations["getWidgetBillingPeriod"];
+    };
+    "/api/v1/widget/invoices": {
+        /**
+         * List the invoices of the customer of the token, newest first, without their lines
+         * @description Drafts are not shown.
+         *
+         *     Who may: the customer of a widget token.
+         */
+        get: operations["listWidgetInvoices"];
+    };
+    "/api/v1/widget/invoices/{id}": {
+        /**
+         * Read an invoice of the customer of the token, with its lines
+         * @description A draft, or an invoice of another customer, does not exist for it.
+         *
+         *     Who may: the customer of a widget token.
+         */
+        get: operations["getWidgetInvoice"];
+    };
+    "/api/v1/widget/invoices/{id}/lines": {
+        /**
+         * The lines of an invoice of the customer of the token, page by page
+         * @description Follow meta.next_cursor until it is null.
+         *
+         *     Who may: the customer of a widget token.
+         */
+        get: operations["listLinesOfWidgetInvoice"];
+    };
+    "/api/v1/widget/invoices/{id}/lines/{line_id}/events": {
+        /**
+         * The events that a line counts, in the order of their time
+         * @description Follow meta.next_cursor until it is null. A line without usage, or of a meter that the organization shows to nobody, has none.
+         *
+         *     Who may: the customer of a widget token.
+         */
+        get: operations["listWidgetInvoiceLineEvents"];
+    };
+    "/api/v1/widget/invoices/{id}/pdf": {
+        /**
+         * An invoice of the customer of the token as PDF
+         * @description The same file as that of GET /invoices/{id}/pdf.
+         *
+         *     Who may: the customer of a widget token.
+         */
+        get: operations["getWidgetInvoicePdf"];
+    };
+    "/api/v1/widget/balance": {
+        /**
+         * What the customer of the token owes, and its credit, by currency
+         * @description A currency in which nothing is open and there never was a credit is not there.
+         *
+         *     Who may: the customer of a widget token.
+         */
+        get: operations["getWidgetBalance"];
+    };
+    "/api/v1/widget/plan": {
+        /**
+         * The plan of the customer of the token, and its prices
+         * @description Who may: the customer of a widget token.
+         */
+        get: operations["getWidgetPlan"];
     };
     "/api/v1/widget/settings": {
         /**
@@ -2869,6 +2939,129 @@ export interface components {
             /** @description An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
             total_usage: string | null;
             event_count: number;
+        };
+        WidgetBalance: {
+            /** @description Seconds until the token ends: ask the app for a new one before. */
+            token_expires_in: number;
+            data: {
+                currency: string;
+                /** @description What is due of all open invoices. */
+                amount_due: string;
+                /** @description The part of it whose due date has ended. */
+                past_due: string;
+                /** @description What is left of credits: the next invoices draw it. */
+                credit: string;
+            }[];
+        };
+        WidgetPlan: {
+            /** @description That of the newest subscription; null: the customer has none. */
+            plan: {
+                name: string;
+                /** @enum {string} */
+                billing_interval: "day" | "week" | "month" | "year";
+                currency: string;
+                /** @description In force in the period that is open now. */
+                charges: components["schemas"]["ChargeTerms"][];
+            } | null;
+        };
+        WidgetInvoiceLine: {
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            kind: "FIXED" | "USAGE" | "LATE_USAGE" | "ADJUSTMENT";
+            description: string;
+            /** @description Its price. Null for what was added by hand. */
+            charge: components["schemas"]["ChargeTerms"] | null;
+            period_start: string | null;
+            period_end: string | null;
+            quantity: string | null;
+            /** @description A decimal with exactly the digits of the currency. */
+            amount: string;
+            /** @description Whether the events behind it can be read. */
+            has_events: boolean;
+        };
+        WidgetInvoice: {
+            /** Format: uuid */
+            id: string;
+            invoice_number: string;
+            /** @enum {string} */
+            status: "OPEN" | "PAID" | "VOID" | "UNCOLLECTIBLE";
+            currency: string;
+            issue_date: string;
+            due_date: string | null;
+            /** Format: date-time */
+            period_start: string;
+            /** Format: date-time */
+            period_end: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            subtotal: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            tax: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            total: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            credits_applied: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            amount_paid: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            amount_due: string;
+            /** @description Whether it is open and its due date has ended. */
+            is_past_due: boolean;
+        };
+        WidgetInvoiceWithLines: {
+            /** Format: uuid */
+            id: string;
+            invoice_number: string;
+            /** @enum {string} */
+            status: "OPEN" | "PAID" | "VOID" | "UNCOLLECTIBLE";
+            currency: string;
+            issue_date: string;
+            due_date: string | null;
+            /** Format: date-time */
+            period_start: string;
+            /** Format: date-time */
+            period_end: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            subtotal: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            tax: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            total: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            credits_applied: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            amount_paid: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            amount_due: string;
+            /** @description Whether it is open and its due date has ended. */
+            is_past_due: boolean;
+            /** @description The zone that its periods are days of. */
+            time_zone: string;
+            /** @description Those that stand. */
+            payments: {
+                /** @description A decimal with exactly the digits of the currency. */
+                amount: string;
+                /** Format: date-time */
+                paid_at: string;
+            }[];
+            /** @description As many as GET /invoices/{id} has. */
+            lines: components["schemas"]["WidgetInvoiceLine"][];
+            /** @description How many lines there are, where these are not all. */
+            lines_total?: number;
+            /** @description The cursor of the others in GET /widget/invoices/{id}/lines, where these are not all. */
+            lines_next_cursor?: string;
+        };
+        WidgetEvent: {
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            timestamp: string;
+            quantity: string;
+            /**
+             * @description A voided one was taken out after the invoice.
+             * @enum {string}
+             */
+            status: "recorded" | "voided";
         };
         WidgetToken: {
             /** @description The secret. Give it to the browser of this one customer. Null where the answer is repeated for its Idempotency-Key, since it is kept nowhere: make another one then. */
@@ -6073,6 +6266,22 @@ export interface operations {
             default: components["responses"]["Refusal"];
         };
     };
+    getInvoicePdf: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                content: {
+                    "application/pdf": string;
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
     finalizeInvoice: {
         parameters: {
             path: {
@@ -7035,6 +7244,132 @@ export interface operations {
             200: {
                 content: {
                     "application/json": components["schemas"]["WidgetBillingPeriod"];
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    listWidgetInvoices: {
+        parameters: {
+            query?: {
+                /** @description Pages count from 1. */
+                page?: number;
+                page_size?: number;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WidgetInvoice"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    getWidgetInvoice: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                content: {
+                    "application/json": components["schemas"]["WidgetInvoiceWithLines"];
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    listLinesOfWidgetInvoice: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WidgetInvoiceLine"][];
+                        meta: {
+                            next_cursor: string | null;
+                        };
+                    };
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    listWidgetInvoiceLineEvents: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            path: {
+                id: string;
+                line_id: string;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WidgetEvent"][];
+                        meta: {
+                            next_cursor: string | null;
+                        };
+                    };
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    getWidgetInvoicePdf: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                content: {
+                    "application/pdf": string;
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    getWidgetBalance: {
+        responses: {
+            /** @description OK */
+            200: {
+                content: {
+                    "application/json": components["schemas"]["WidgetBalance"];
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    getWidgetPlan: {
+        responses: {
+            /** @description OK */
+            200: {
+                content: {
+                    "application/json": components["schemas"]["WidgetPlan"];
                 };
             };
             default: components["responses"]["Refusal"];

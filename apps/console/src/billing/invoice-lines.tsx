@@ -130,7 +130,7 @@ export function periodOf(
   return formatDays(period_start, period_end, zone);
 }
 
-export function isZero(amount: string): boolean {
+function isZero(amount: string): boolean {
   return /^-?0*(\.0*)?$/.test(amount);
 }
 

@@ -14,6 +14,7 @@ import { ProblemBox } from '../components/outcomes/problem-box.tsx';
 import { Status } from '../components/lists/status.tsx';
 import { Time } from '../components/page/time.tsx';
 import { AddLineForm, InvoiceButtons, useRemoveLine } from './invoice-changes.tsx';
+import { DownloadPdf } from './download-pdf.tsx';
 import { InvoiceCredits } from './invoice-credits.tsx';
 import { InvoicePayments } from './invoice-payments.tsx';
 import { InvoiceLines, InvoiceTotals, periodOf } from './invoice-lines.tsx';
@@ -69,9 +70,7 @@ function InvoiceView({ invoice, subscription }: { invoice: Invoice; subscription
             )}
             <InvoiceButtons invoice={invoice} />
           </AdminOnly>
-          <Link to="/invoices/$invoiceId/print" params={{ invoiceId: id }} className="link-button">
-            Print
-          </Link>
+          <DownloadPdf invoice={invoice} />
         </>
       }
     >

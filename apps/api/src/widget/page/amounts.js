@@ -46,6 +46,15 @@ export function exactAmount(amount, unit, { locale, none }) {
   return withUnit(formatOf(locale, 'exact', { maximumFractionDigits: 20 }).format(amount), unit);
 }
 
+/** Money with all of its digits: at least those that it comes with, as in `$12.30`, and of a price as many as it has. */
+export function money(amount, currency, locale) {
+  const digits = /\.(\d+)$/.exec(amount)?.[1].length ?? 0;
+  const options = { style: 'currency', currency, maximumFractionDigits: 20 };
+  const usual = formatOf(locale, `usual ${currency}`, { style: 'currency', currency });
+  const least = Math.max(digits, usual.resolvedOptions().minimumFractionDigits);
+  return formatOf(locale, `money ${currency} ${least}`, { ...options, minimumFractionDigits: least }).format(amount);
+}
+
 /** As it is said, as in `11.8 M tokens` or `441 ms`. */
 export function shortAmount(amount, unit, { locale, none }) {
   if (amount === null) return none;

@@ -45,6 +45,17 @@ export function bucketFormats(locale, { timezone, group_by: grouping }) {
     : { long: format({ dateStyle: 'medium' }), short: format({ day: 'numeric', month: 'short' }) };
 }
 
+/** A date, which is the same in every zone. */
+export function dateOf(date, locale) {
+  return dayOf(`${date}T00:00:00Z`, 'UTC', locale);
+}
+
+/** The day and the time of an instant. */
+export function timeOf(instant, timezone, locale) {
+  const options = { dateStyle: 'medium', timeStyle: 'medium', timeZone: timezone };
+  return new Intl.DateTimeFormat(locale, options).format(new Date(instant));
+}
+
 /** The day of an instant. */
 export function dayOf(instant, timezone, locale) {
   return new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: timezone }).format(new Date(instant));

@@ -1,6 +1,7 @@
 // What runs in the page /embed. The token comes in the fragment of the address, which no browser sends to a server, or from the page
 // around this one. How that page is told, docs/guides/embedding.md says.
 
+import { billingView } from './billing-view.js';
 import { lastDays, periodSoFar } from './days.js';
 import { meterView } from './meter-view.js';
 import { askForToken, hearTokens, tellHeight } from './parent.js';
@@ -16,12 +17,20 @@ const ANSWER_MS_MAX = 10_000;
 
 const WINDOWS = ['7', '30', '90', 'period'];
 
-const [message, again, meters, windows, title] = ['message', 'again', 'meters', 'windows', 'title'].map((id) =>
-  document.querySelector(`#${id}`),
-);
+const [message, again, meters, billing, windows, title] = [
+  'message',
+  'again',
+  'meters',
+  'billing',
+  'windows',
+  'title',
+].map((id) => document.querySelector(`#${id}`));
 const parameters = new URLSearchParams(location.search);
 const locale = chooseLocale(parameters.get('lang'), navigator.languages);
 const words = wordsOf(locale);
+
+/** What an app shows, `usage`, `billing` or `all`: not everybody who shows usage shows invoices here. */
+const shown = parameters.get('show') ?? 'usage';
 
 let token = tokenInAddress();
 let hadToken = token !== undefined;
@@ -31,6 +40,8 @@ let reads = 0;
 let endTimer;
 let silenceTimer;
 let askedFor;
+/** The token that billing was read with. It does not change with the window of usage. */
+let billedFor;
 
 /** What draws the charts anew when the page gets another width. */
 const redraws = {
@@ -53,13 +64,17 @@ async function show() {
     return;
   }
   meters.ariaBusy = 'true';
-  if (meters.childElementCount === 0) message.textContent = words.loading;
+  if (isEmpty()) message.textContent = words.loading;
+  const asked = token;
   try {
-    const views = await readViews(token);
+    const views = shown === 'billing' ? [] : await readViews(asked);
+    const account = shown === 'usage' || billedFor === asked ? undefined : await readBilling(asked);
     if (number !== reads) return;
     redraws.drawn = [];
     meters.replaceChildren(...views.map((view) => meterView({ ...view, locale, words, redraws })));
-    message.textContent = views.length === 0 ? words.nothing : '';
+    if (account !== undefined) billing.replaceChildren(billingView(account, told));
+    billedFor = asked;
+    message.textContent = views.length === 0 && shown !== 'billing' ? words.nothing : '';
   } catch (error) {
     if (number !== reads) return;
     if (error instanceof Trouble && error.hasEnded) {
@@ -74,6 +89,32 @@ async function show() {
   } finally {
     if (number === reads) meters.ariaBusy = 'false';
   }
+}
+
+function isEmpty() {
+  return meters.childElementCount === 0 && billing.childElementCount === 0;
+}
+
+/** With what billing is shown. What is behind an invoice is read later, with the token that is at hand then. */
+const told = {
+  words,
+  locale,
+  hasHeading: shown === 'all',
+  async ask(reading, path, query) {
+    try {
+      return await reading(token ?? '', path, query);
+    } catch (error) {
+      if (error instanceof Trouble && error.hasEnded) waitForToken();
+      throw error;
+    }
+  },
+};
+
+async function readBilling(withToken) {
+  const balance = await read(withToken, 'balance');
+  expectEnd(withToken, balance.token_expires_in);
+  const [{ plan }, invoices] = await Promise.all([read(withToken, 'plan'), read(withToken, 'invoices')]);
+  return { balance, plan, invoices };
 }
 
 /** What to show of each meter in the window that is chosen. */
@@ -157,7 +198,7 @@ function waitForToken() {
     giveUp();
     return;
   }
-  if (meters.childElementCount === 0) message.textContent = words.loading;
+  if (isEmpty()) message.textContent = words.loading;
   silenceTimer = setTimeout(giveUp, ANSWER_MS_MAX);
 }
 
@@ -169,8 +210,8 @@ function takeToken(given) {
 }
 
 document.documentElement.lang = locale;
-document.title = words.title;
-title.textContent = words.title;
+title.textContent = shown === 'billing' ? words.billing.title : words.title;
+document.title = title.textContent;
 again.textContent = words.again;
 again.addEventListener('click', () => void show());
 hearTokens(takeToken);

@@ -9,8 +9,7 @@ export class Trouble extends Error {
   }
 }
 
-/** Asks one of the read endpoints of the widget; throws a {@link Trouble}, or a TypeError for a broken connection. */
-export async function read(token, path, query = {}) {
+async function ask(token, path, query = {}) {
   // Relative, so that Weir may lie under a path of its own. No cookie: the token is the only credential here.
   const answer = await fetch(`api/v1/widget/${path}?${new URLSearchParams(query)}`, {
     headers: { authorization: `Bearer ${token}` },
@@ -18,7 +17,17 @@ export async function read(token, path, query = {}) {
     cache: 'no-store',
   });
   if (!answer.ok) throw new Trouble(answer.status);
-  return await answer.json();
+  return answer;
+}
+
+/** Asks one of the read endpoints of the widget; throws a {@link Trouble}, or a TypeError for a broken connection. */
+export async function read(token, path, query) {
+  return await (await ask(token, path, query)).json();
+}
+
+/** The same for what is a file. */
+export async function readFile(token, path) {
+  return await (await ask(token, path)).blob();
 }
 
 /** Charts of meters, two at a time: Weir works on no more of one customer's at once. */

@@ -12,6 +12,8 @@ export interface InvoiceFilter {
   customerId?: string | undefined;
   subscriptionId?: string | undefined;
   status?: InvoiceStatus | undefined;
+  /** Whether it is no draft any more. */
+  isFinalized?: true | undefined;
   /** Instants that are compared with the end of the period, half-open. */
   from?: string | undefined;
   to?: string | undefined;
@@ -145,11 +147,12 @@ function between(column: string, type: string, from: string | undefined, to: str
 
 /** All that is given, once more: what leads is among it, and costs nothing. */
 function matches(filter: InvoiceFilter): RawBuilder<SqlBool> {
-  const { customerId, subscriptionId, status, from, to, issuedFrom, issuedTo, isPastDue } = filter;
+  const { customerId, subscriptionId, status, isFinalized, from, to, issuedFrom, issuedTo, isPastDue } = filter;
   const all: RawBuilder<unknown>[] = [ofNumberIfAny(filter)];
   if (customerId !== undefined) all.push(sql`customer_id = ${customerId}::uuid`);
   if (subscriptionId !== undefined) all.push(sql`subscription_id = ${subscriptionId}::uuid`);
   if (status !== undefined) all.push(sql`status = ${status}::text`);
+  if (isFinalized === true) all.push(sql`status <> 'DRAFT'`);
   if (isPastDue !== undefined) all.push(isPastDue ? sql`is_past_due` : sql`NOT is_past_due`);
   all.push(between('period_end', 'timestamptz', from, to), between('issue_date', 'date', issuedFrom, issuedTo));
   return sql<SqlBool>`(${sql.join(all, sql` AND `)})`;

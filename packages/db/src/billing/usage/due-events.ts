@@ -70,6 +70,18 @@ export async function listDueEvents(
   return rows.map((row) => ({ ...row, event: JSON.parse(row.event) as UsageEvent }));
 }
 
+/** The same, and the cursor of the page after it; undefined where there is none. */
+export async function pageDueEvents(
+  db: Queries,
+  question: DueUsageQuestion,
+  { cursor, limit }: DueEventsPage,
+  changesSince?: ClosingSpan,
+): Promise<{ events: DueEvent[]; next: string | undefined }> {
+  const found = await listDueEvents(db, question, { cursor, limit: limit + 1 }, changesSince);
+  const events = found.slice(0, limit);
+  return { events, next: found.length > limit ? events.at(-1)?.event.id : undefined };
+}
+
 /** A condition for what is recorded before a closing and not late for it, nor void by then. */
 function countedAt(scope: Scope, closing: string): string {
   const then = `${late(scope)} AND late."timestamp" = events."timestamp" AND late.closing >= ${closing}`;

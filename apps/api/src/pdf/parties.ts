@@ -1,0 +1,47 @@
+// Who issued an invoice, and to whom, as lines of an address.
+
+import type { Party } from '@weir/db/billing/parties';
+import type { Invoice } from '@weir/db/billing/invoices/invoices';
+
+/** Field by field where that is known, else in the lines of the settings as they were when it was finalized. */
+export function sellerOf({ seller, issuer }: Pick<Invoice, 'seller' | 'issuer'>, organization: string): string {
+  return seller === null ? (issuer ?? organization) : linesOfParty(seller);
+}
+
+/** The lines of the settings, where they say something beside the fields: a bank account stands there. */
+export function letterheadOf({ seller, issuer }: Pick<Invoice, 'seller' | 'issuer'>): string | undefined {
+  return seller === null || issuer === null || !issuer.includes('\n') ? undefined : issuer;
+}
+
+/** As the customer was when the invoice was finalized; of a draft nothing is copied yet. */
+export function buyerOf({ buyer, customer }: Pick<Invoice, 'buyer' | 'customer'>): string {
+  if (customer === null && buyer === null) return 'Name and address, as they will be when it is finalized';
+  const text = (field: string) => (typeof customer?.[field] === 'string' ? customer[field] : '');
+  // What was written down as text is what its mail is addressed with.
+  const country = text('billing_address_country') || (buyer?.country ?? '');
+  const party = buyer === null ? copiedParty(text) : { ...buyer, country };
+  return linesOf([linesOfParty(party) || text('external_id'), text('email')]);
+}
+
+/** Of an invoice from before its buyer was copied field by field. */
+function copiedParty(text: (field: string) => string): Party {
+  return {
+    legal_name: text('name') || text('external_id'),
+    tax_id: null,
+    address_line1: text('billing_address_line1'),
+    address_line2: null,
+    city: text('billing_address_city'),
+    state: text('billing_address_state'),
+    postal_code: text('billing_address_postal_code'),
+    country: text('billing_address_country'),
+  };
+}
+
+function linesOfParty({ legal_name, tax_id, address_line1, address_line2, city, state, ...rest }: Party): string {
+  const town = [rest.postal_code, city].filter(Boolean).join(' ');
+  return linesOf([legal_name, address_line1, address_line2, town, state, rest.country, tax_id && `Tax id ${tax_id}`]);
+}
+
+function linesOf(lines: (string | null)[]): string {
+  return lines.filter((line) => line !== null && line !== '').join('\n');
+}

@@ -1,0 +1,296 @@
+// The invoices of the customer of a widget token, once they are finalized: like its usage, with no parameter that names a customer.
+
+import type { Drive } from '@weir/billing/drive';
+import { findLine } from '@weir/db/billing/invoices/find-line';
+import type { InvoiceLine } from '@weir/db/billing/invoices/invoice-lines';
+import { findInvoiceRow, type Invoice } from '@weir/db/billing/invoices/invoices';
+import { readInvoice, readInvoices, readLinesOfInvoice } from '@weir/db/billing/invoices/read-invoices';
+import { findSubscription } from '@weir/db/billing/subscriptions/subscriptions';
+import { pageDueEvents } from '@weir/db/billing/usage/due-events';
+import { findCustomerId } from '@weir/db/customers';
+import { listShownMeters } from '@weir/db/widget-settings';
+import { Refusal } from '@weir/shared/errors';
+import { z } from 'zod';
+import { writingPage, writingWithLines } from '../billing/invoice-answer.ts';
+import { copiedCharge, LINE_KINDS } from '../billing/invoice-shape.ts';
+import type { Caller } from '../http/caller.ts';
+import { answerPage, idInPath, idOf, pageQuery, pageSchema, sizeOf, time } from '../http/fields.ts';
+import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { sendJson } from '../http/send-json.ts';
+import { inTurns, type Turns } from '../http/turns.ts';
+import type { App } from '../http/typed-app.ts';
+import { pdfAnswer, sendInvoicePdf } from '../pdf/invoice-pdf-route.ts';
+import type { RouteDeps } from '../route-deps.ts';
+import { refuseMoving } from '../usage/usage-query.ts';
+import { customerOf, OPEN_TO_PAGES } from './widget-customer.ts';
+
+const amount = z
+  .string()
+  .meta({ description: 'A decimal with exactly the digits of the currency.', examples: ['12.30'] });
+
+const invoiceFields = z.object({
+  id: z.uuid(),
+  invoice_number: z.string(),
+  status: z.enum(['OPEN', 'PAID', 'VOID', 'UNCOLLECTIBLE']),
+  currency: z.string(),
+  issue_date: z.string(),
+  due_date: z.string().nullable(),
+  period_start: time,
+  period_end: time,
+  subtotal: amount,
+  tax: amount,
+  total: amount,
+  credits_applied: amount,
+  amount_paid: amount,
+  amount_due: amount,
+  is_past_due: z.boolean().meta({ description: 'Whether it is open and its due date has ended.' }),
+});
+
+const line = z
+  .object({
+    id: z.uuid(),
+    kind: z.enum(LINE_KINDS),
+    description: z.string(),
+    charge: copiedCharge.nullable().meta({ description: 'Its price. Null for what was added by hand.' }),
+    period_start: time.nullable(),
+    period_end: time.nullable(),
+    quantity: z.string().nullable(),
+    amount,
+    has_events: z.boolean().meta({ description: 'Whether the events behind it can be read.' }),
+  })
+  .meta({ id: 'WidgetInvoiceLine' });
+
+const invoiceAnswer = invoiceFields.meta({ id: 'WidgetInvoice' });
+const invoiceWithLines = invoiceFields
+  .extend({
+    time_zone: z.string().meta({ description: 'The zone that its periods are days of.' }),
+    payments: z.array(z.object({ amount, paid_at: time })).meta({ description: 'Those that stand.' }),
+    lines: z.array(line).meta({ description: 'As many as GET /invoices/{id} has.' }),
+    lines_total: z.int().optional().meta({ description: 'How many lines there are, where these are not all.' }),
+    lines_next_cursor: z
+      .string()
+      .optional()
+      .meta({ description: 'The cursor of the others in GET /widget/invoices/{id}/lines, where these are not all.' }),
+  })
+  .meta({ id: 'WidgetInvoiceWithLines' });
+
+const event = z
+  .object({
+    id: z.uuid(),
+    timestamp: time,
+    quantity: z.string(),
+    status: z.enum(['recorded', 'voided']).meta({ description: 'A voided one was taken out after the invoice.' }),
+  })
+  .meta({ id: 'WidgetEvent' });
+
+const readProblems = ['unauthenticated', 'rate_limited', 'unavailable'] as const;
+const config = OPEN_TO_PAGES;
+
+export function widgetInvoiceRoutes(app: App, deps: RouteDeps & { turns: Turns }): void {
+  const { database, guards, turns } = deps;
+  const db = database.kysely;
+  const drive: Drive = (work) => inTurns(turns, work);
+
+  app.get(
+    '/api/v1/widget/invoices',
+    {
+      onRequest: guards.widget,
+      config,
+      schema: {
+        operationId: 'listWidgetInvoices',
+        tags: ['Widget'],
+        summary: 'List the invoices of the customer of the token, newest first, without their lines',
+        description: 'Drafts are not shown.',
+        querystring: z.strictObject(pageQuery),
+        response: { 200: pageSchema(invoiceAnswer), ...problemResponses(...readProblems, 'invalid_request') },
+      },
+    },
+    async ({ caller, query }) => {
+      const { organizationId, customerExternalId } = customerOf(caller);
+      const customerId = await findCustomerId(db, organizationId, customerExternalId);
+      // Usage needs no record of its customer; an invoice does.
+      if (customerId === undefined) return answerPage({ rows: [], total: 0 }, query);
+      const filter = { customerId, isFinalized: true } as const;
+      const { rows, total } = await readInvoices(database, organizationId, filter, query, drive);
+      return answerPage({ rows: rows.map(shownInvoice), total }, query);
+    },
+  );
+
+  app.get(
+    '/api/v1/widget/invoices/:id',
+    {
+      onRequest: guards.widget,
+      config,
+      schema: {
+        operationId: 'getWidgetInvoice',
+        tags: ['Widget'],
+        summary: 'Read an invoice of the customer of the token, with its lines',
+        description: 'A draft, or an invoice of another customer, does not exist for it.',
+        params: idInPath,
+        response: { 200: invoiceWithLines, ...problemResponses(...readProblems, 'not_found') },
+      },
+    },
+    async ({ caller, params }, reply) => {
+      const { organizationId, timeZone } = await getOwnInvoice(caller, params.id);
+      const invoice = await readInvoice(database, organizationId, params.id, drive);
+      if (invoice === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+      const { lines, lines_total, lines_next_cursor, payments } = invoice;
+      const answer = {
+        ...shownInvoice(invoice),
+        time_zone: timeZone,
+        payments: payments
+          .filter(({ taken_back_at }) => taken_back_at === null)
+          .map(({ amount, paid_at }) => ({ amount, paid_at })),
+        ...(lines_total !== undefined && { lines_total }),
+        ...(lines_next_cursor !== undefined && { lines_next_cursor }),
+        lines: await shownLines(organizationId, lines),
+      };
+      return sendJson(reply, await inTurns(turns, writingWithLines(answer)));
+    },
+  );
+
+  app.get(
+    '/api/v1/widget/invoices/:id/lines',
+    {
+      onRequest: guards.widget,
+      config,
+      schema: {
+        operationId: 'listLinesOfWidgetInvoice',
+        tags: ['Widget'],
+        summary: 'The lines of an invoice of the customer of the token, page by page',
+        description: 'Follow meta.next_cursor until it is null.',
+        params: idInPath,
+        querystring: z.strictObject({
+          cursor: z
+            .string()
+            .regex(/^\d{1,9}$/, 'must be the next_cursor of the page before')
+            .optional(),
+          limit: sizeOf('invoiceLines'),
+        }),
+        response: {
+          200: z.object({ data: z.array(line), meta: z.object({ next_cursor: z.string().nullable() }) }),
+          ...problemResponses(...readProblems, 'not_found', 'invalid_request'),
+        },
+      },
+    },
+    async ({ caller, params, query }, reply) => {
+      const { organizationId } = await getOwnInvoice(caller, params.id);
+      const span = { from: Number(query.cursor ?? '0'), limit: query.limit };
+      const page = await readLinesOfInvoice(database, organizationId, params.id, span, drive);
+      if (page === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+      const lines = await shownLines(organizationId, page.lines);
+      return sendJson(reply, await inTurns(turns, writingPage({ lines, next: page.next })));
+    },
+  );
+
+  app.get(
+    '/api/v1/widget/invoices/:id/lines/:line_id/events',
+    {
+      onRequest: guards.widget,
+      config,
+      schema: {
+        operationId: 'listWidgetInvoiceLineEvents',
+        tags: ['Widget'],
+        summary: 'The events that a line counts, in the order of their time',
+        description:
+          'Follow meta.next_cursor until it is null. A line without usage, or of a meter that the organization shows to nobody, has none.',
+        params: z.strictObject({ id: idOf(), line_id: idOf() }),
+        querystring: z.strictObject({
+          cursor: idOf('must be the next_cursor of the page before').optional(),
+          limit: sizeOf('pageSize'),
+        }),
+        response: {
+          200: z.object({ data: z.array(event), meta: z.object({ next_cursor: z.uuid().nullable() }) }),
+          ...problemResponses(...readProblems, 'not_found', 'invalid_request', 'usage_moving'),
+        },
+      },
+    },
+    async ({ caller, params, query }) => {
+      const { organizationId } = await getOwnInvoice(caller, params.id);
+      const found = await findLine(database, organizationId, params.id, params.line_id, drive);
+      if (found === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+      const { question } = found;
+      const shown = await listShownMeters(db, organizationId);
+      if (question === undefined || !shown.some(({ id }) => id === question.meterId))
+        return { data: [], meta: { next_cursor: null } };
+      await refuseMoving(database, organizationId, question.customerExternalId);
+      const { events, next } = await pageDueEvents(db, question, query);
+      return {
+        data: events.map(({ event: { id, timestamp, quantity }, correction }) => ({
+          id,
+          timestamp: timestamp.replace(/(\.\d{3})000Z$/, '$1Z'),
+          quantity,
+          status: correction === null ? ('recorded' as const) : ('voided' as const),
+        })),
+        meta: { next_cursor: next ?? null },
+      };
+    },
+  );
+
+  app.get(
+    '/api/v1/widget/invoices/:id/pdf',
+    {
+      onRequest: guards.widget,
+      config,
+      compress: false,
+      schema: {
+        operationId: 'getWidgetInvoicePdf',
+        tags: ['Widget'],
+        summary: 'An invoice of the customer of the token as PDF',
+        description: 'The same file as that of GET /invoices/{id}/pdf.',
+        params: idInPath,
+        response: { 200: pdfAnswer, ...problemResponses(...readProblems, 'not_found') },
+      },
+    },
+    async (request, reply) => {
+      await getOwnInvoice(request.caller, request.params.id);
+      return await sendInvoicePdf(deps, request, reply, request.params.id);
+    },
+  );
+
+  /** Whose invoice it is. One of another customer, and a draft, is answered like one that does not exist. */
+  async function getOwnInvoice(caller: Caller, id: string): Promise<{ organizationId: string; timeZone: string }> {
+    const { organizationId, customerExternalId } = customerOf(caller);
+    const [customerId, invoice] = await Promise.all([
+      findCustomerId(db, organizationId, customerExternalId),
+      findInvoiceRow(db, organizationId, id),
+    ]);
+    if (invoice === undefined || invoice.customer_id !== customerId || invoice.status === 'DRAFT')
+      throw new Refusal('not_found', NO_SUCH_THING);
+    const subscription = await findSubscription(db, organizationId, invoice.subscription_id);
+    if (subscription === undefined) throw new Error('the subscription of an invoice is never deleted');
+    return { organizationId, timeZone: subscription.time_zone };
+  }
+
+  async function shownLines(organizationId: string, lines: readonly InvoiceLine[]) {
+    const shown = new Set((await listShownMeters(db, organizationId)).map(({ id }) => id));
+    return lines.map(({ id, kind, description, charge, period_start, period_end, quantity, amount }) => {
+      const has_events = quantity !== null && charge?.meter_id != null && shown.has(charge.meter_id);
+      return { id, kind, description, charge, period_start, period_end, quantity, amount, has_events };
+    });
+  }
+}
+
+/** What its customer sees of an invoice: no notes, and no ids but its own. */
+function shownInvoice(invoice: Invoice): z.output<typeof invoiceAnswer> {
+  const { status, invoice_number, issue_date } = invoice;
+  if (status === 'DRAFT' || invoice_number === null || issue_date === null)
+    throw new Error('a draft is shown to no customer');
+  return {
+    id: invoice.id,
+    invoice_number,
+    status,
+    currency: invoice.currency,
+    issue_date,
+    due_date: invoice.due_date,
+    period_start: invoice.period_start,
+    period_end: invoice.period_end,
+    subtotal: invoice.subtotal,
+    tax: invoice.tax,
+    total: invoice.total,
+    credits_applied: invoice.credits_applied,
+    amount_paid: invoice.amount_paid,
+    amount_due: invoice.amount_due,
+    is_past_due: invoice.is_past_due,
+  };
+}

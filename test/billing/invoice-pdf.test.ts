@@ -1,0 +1,132 @@
+// An invoice as PDF: what stands on it, in whatever script; the same bytes each time; and no more of it than there is room for.
+
+import { writeFile } from 'node:fs/promises';
+import { LIMITS } from '@weir/shared/limits';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expectProblem } from '../support/expect-problem.ts';
+import { startBilled, type Billed } from '../support/invoicing.ts';
+import { textOfPages } from '../support/pdf-text.ts';
+import { ownWeir } from '../support/use-weir.ts';
+
+// Some of its letters are drawn as one.
+const ARABIC = 'شركة الاختبار';
+const CHINESE = '测试有限公司';
+const HEBREW = 'חברה';
+
+const weir = ownWeir();
+let billing: Billed;
+let shots = 0;
+beforeAll(async () => {
+  billing = await startBilled(weir);
+});
+afterAll(() => billing.close());
+
+async function ask(id: string, baseUrl = weir.baseUrl) {
+  const answer = await fetch(`${baseUrl}/api/v1/invoices/${id}/pdf`, {
+    headers: { cookie: `access_token=${billing.admin.session}` },
+  });
+  const bytes = new Uint8Array(await answer.arrayBuffer());
+  expect(answer.status).toBe(200);
+  shots += 1;
+  if (process.env['SHOTS'] !== undefined) await writeFile(`${process.env['SHOTS']}/invoice-${shots}.pdf`, bytes);
+  return { headers: answer.headers, bytes, pages: await textOfPages(bytes) };
+}
+
+const joined = (pages: string[]) => pages.join(' ').replaceAll(/\s+/g, ' ');
+
+/** Readers see spaces where letters of Arabic stand apart. */
+const closed = (text: string) => text.replaceAll(' ', '');
+
+/** The draft of a new customer with these fields, with a line of this text. */
+async function draftFor(fields: object, description: string): Promise<string> {
+  const customer = await billing.customer(fields);
+  const plan = await billing.plan([{ type: 'FIXED', display_name: 'Base', unit_price: '1234.5' }]);
+  const { id } = await billing.subscribe(plan.id, customer.id);
+  const [draft] = await billing.drafts(id);
+  await billing.post(`/invoices/${draft?.id}/lines`, { description, amount: '-4.50' }, 201);
+  return draft?.id ?? '';
+}
+
+test('it holds the number, dates, parties, lines and sums, and is named by the number', async () => {
+  const { id } = await billing.open();
+  const { headers, pages } = await ask(id);
+  const invoice = await billing.get(`/invoices/${id}`);
+  expect(headers.get('content-type')).toBe('application/pdf');
+  expect(headers.get('content-disposition')).toBe(`attachment; filename="${invoice.invoice_number}.pdf"`);
+  const text = joined(pages);
+  for (const told of [
+    `Invoice number ${invoice.invoice_number}`,
+    'Date of issue 1 Jan 2025',
+    'Date due 31 Jan 2025',
+    'Bill to Acme Oslo',
+    '10.00 USD due 31 Jan 2025',
+    'Base 1 Jan 2025 – 31 Jan 2025 10.00 USD each period, in advance 10.00 USD',
+    'Total 10.00 USD',
+    'Amount due 10.00 USD',
+    'Page 1 of 1',
+  ])
+    expect(text).toContain(told);
+});
+
+test('names in Arabic, Hebrew, Chinese, Greek and Cyrillic, and emoji, are read back as they were written', async () => {
+  const issuer = 'Пример ООО\nΑθήνα';
+  const settings = await billing.request('PATCH', '/billing/settings', { invoice_issuer: issuer });
+  expect(settings.status).toBe(200);
+  const fields = { name: ARABIC, billing_address_line1: CHINESE, billing_address_city: HEBREW };
+  const id = await draftFor(fields, 'Thank you 🎉 (12 個)');
+  await billing.post(`/invoices/${id}/finalize`);
+  const text = closed(joined((await ask(id)).pages));
+  for (const told of [ARABIC, CHINESE, HEBREW, '🎉', '(12 個)', 'Пример ООО', 'Αθήνα', '−4.50 USD', '1,230.00 USD due'])
+    expect(text).toContain(closed(told));
+});
+
+test('it is the same to the byte whenever and wherever it is made, until something is paid', async () => {
+  const id = await draftFor({ name: ARABIC }, CHINESE);
+  await billing.post(`/invoices/${id}/finalize`);
+  const first = await ask(id);
+  const other = await weir.startApi();
+  for (const again of [await ask(id), await ask(id, other.url)]) expect(again.bytes).toEqual(first.bytes);
+  await other.close();
+  await billing.post(`/invoices/${id}/pay`, { amount: '30', reference: 'ch_42' });
+  const paid = joined((await ask(id)).pages);
+  expect(paid).toContain('Paid −30.00 USD');
+  expect(paid).toContain('Amount due 1,200.00 USD');
+  expect(paid).toContain('ch_42');
+});
+
+test('a draft and a void invoice say so on every page, and a draft has no number', async () => {
+  const id = await draftFor({ name: 'Globex' }, 'Discount');
+  const draft = await ask(id);
+  expect(draft.headers.get('content-disposition')).toBe('attachment; filename="draft.pdf"');
+  expect(draft.pages.map((page) => page.includes('DRAFT'))).toEqual([true]);
+  expect(joined(draft.pages)).not.toContain('Invoice number');
+  await billing.post(`/invoices/${id}/finalize`);
+  await billing.post(`/invoices/${id}/void`, { note: 'a mistake of ours' });
+  const { pages } = await ask(id);
+  expect(pages.map((page) => page.includes('VOID'))).toEqual([true]);
+  expect(joined(pages)).toContain('nothing is due');
+  expect(joined(pages)).not.toContain('a mistake of ours');
+});
+
+test('of more lines than there is room for the others are one row, and each page has the head', async () => {
+  const more = 3;
+  const id = await draftFor({ name: 'Initech' }, 'Discount');
+  await weir.pool.query(
+    `INSERT INTO invoice_lines SELECT (jsonb_populate_record(l, jsonb_build_object('id', gen_random_uuid(), 'position', l.position + n))).*
+     FROM invoice_lines l CROSS JOIN generate_series(1, $1::integer) n WHERE invoice_id = $2`,
+    [LIMITS.pdfLines + more - 2, id],
+  );
+  await billing.post(`/invoices/${id}/finalize`);
+  const { pages } = await ask(id);
+  expect(pages.length).toBeGreaterThan(20);
+  for (const [index, page] of pages.entries()) expect(page).toContain(`Page ${index + 1} of ${pages.length}`);
+  for (const page of pages.slice(0, -1)) expect(page).toMatch(/Description\s+Quantity\s+Amount/);
+  const text = joined(pages);
+  expect(text).toContain(`${more} more lines Not listed here. −13.50 USD`);
+  expect(text.match(/Discount/g)).toHaveLength(LIMITS.pdfLines - 1);
+});
+
+test('one that there is not is 404, like any invoice', async () => {
+  const answer = await billing.request('GET', '/invoices/01890000-0000-7000-8000-00000000000a/pdf');
+  expectProblem(answer, 404, 'not_found');
+});
