@@ -187,11 +187,12 @@ export const LIMIT_TABLE = {
     max: 100,
     of: 'rows of usage, and invoices, in the preview of corrections',
     why: 'the usage after them is read while others wait',
+  },
   pdfLines: {
     under: 'Pages',
     max: 2_000,
     of: 'lines of an invoice as PDF',
-    why: 'more than a hundred pages; the others are one row, with what they come to',
+    why: 'some 70 pages and more; the others are one row, with what they come to',
   },
   rejections: { under: 'Pages', max: 100, of: 'reasons in `GET /events/rejections`', why: 'the most frequent ones' },
   grantsBesideBalance: {

@@ -200,12 +200,10 @@ export const OBJECTS: Record<string, Record<string, unknown>> = {
     rating_version: 1,
   },
   'listLinesOfInvoice 200': { meta: { next_cursor: null } },
-  'listLinesOfWidgetInvoice 200': { meta: { next_cursor: null } },
   'listInvoiceLines 200': { meta: { next_cursor: `2026-12-01.${id('0a')}.3` } },
   Invoice: finalized,
   WidgetInvoice: finalized,
   WidgetInvoiceWithLines: { ...finalized, payments: [], lines_total: undefined, lines_next_cursor: undefined },
-  WidgetEvent: { status: 'recorded' },
   InvoiceWithLines: { ...finalized, lines_total: undefined, lines_next_cursor: undefined },
   Payment: {
     amount: '61.50',

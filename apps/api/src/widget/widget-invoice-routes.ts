@@ -83,6 +83,7 @@ const event = z
   })
   .meta({ id: 'WidgetEvent' });
 
+const lineCursor = z.string().meta({ examples: ['500'] });
 const readProblems = ['unauthenticated', 'rate_limited', 'unavailable'] as const;
 const config = OPEN_TO_PAGES;
 
@@ -168,7 +169,7 @@ export function widgetInvoiceRoutes(app: App, deps: RouteDeps & { turns: Turns }
           limit: sizeOf('invoiceLines'),
         }),
         response: {
-          200: z.object({ data: z.array(line), meta: z.object({ next_cursor: z.string().nullable() }) }),
+          200: z.object({ data: z.array(line), meta: z.object({ next_cursor: lineCursor.nullable() }) }),
           ...problemResponses(...readProblems, 'not_found', 'invalid_request'),
         },
       },
