@@ -34,7 +34,7 @@ export async function makeThings(weir: Weir, { session, createMeter }: Organizat
   const sessions = (await weir.request('GET', '/api/v1/auth/sessions', { session })).body.data[0].id;
   // Only the form of it counts: no test here gets as far as looking for one of these.
   const events = '0198c0de-0000-7000-8000-000000000000';
-  const formal = { payments: events, 'webhook-endpoints': events, deliveries: events };
+  const formal = { alerts: events, payments: events, 'webhook-endpoints': events, deliveries: events };
   const features = meter.featureId;
   const catalog = { features, meters: meter.id, plans, charges, customers, events, 'api-keys': apiKey };
   const accounts = { 'service-accounts': service.id, tokens: service.tokenId };
