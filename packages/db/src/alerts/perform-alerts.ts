@@ -87,8 +87,11 @@ interface Reading {
   exact: string;
 }
 
-/** So many changes are taken at once at most. Those of one customer and meter are one look. */
-const TAKEN_MAX = 5_000;
+/**
+ * So many changes are taken at once at most: some tenths of a second, so that workers get on that die again and again. Those of one
+ * customer and meter are one look.
+ */
+const TAKEN_MAX = 500;
 
 /** Each change may reach every threshold that there is: so many are to be written down at once, with the feed. */
 const REACHED_MAX = 10_000;
