@@ -19,11 +19,9 @@ import { findQueuedSinceAtMost } from '@weir/queue/oldest-staged';
 import type { Ownership } from '@weir/queue/ownership';
 import { openSweeper, type Sweeper } from '@weir/queue/sweep';
 import { markWorkerSeen } from '@weir/queue/worker-seen';
-import type { AlertJobs } from '@weir/queue/alert-jobs';
 import type { BillingJobs } from '@weir/queue/billing-jobs';
 import type { WebhookJobs } from '@weir/queue/webhook-jobs';
 import type { Logger } from '@weir/shared/log';
-import { addAlertWork } from './alerts/open-alerts.ts';
 import { addDueWork, addLooks, addSettling } from './billing/find-work.ts';
 import { addWebhookWork } from './webhooks/open-webhooks.ts';
 import { bringCountsBack, drainAcceptedCounts } from './drain-accepted-counts.ts';
@@ -53,9 +51,6 @@ const REQUEST_KEYS_INTERVAL_MS = 300_000;
 /** The same of deliveries of webhooks. */
 const DELIVERIES_INTERVAL_MS = 300_000;
 
-/** Alerts are to be told within a minute, of which workers that die may take some. */
-const ALERTS_INTERVAL_MS = 1_000;
-
 /** Who changes the metadata keys of a meter waits for its usage to be grouped anew. */
 const GROUPS_INTERVAL_MS = 2_000;
 
@@ -80,7 +75,6 @@ type Task =
   | 'requestKeys'
   | 'webhooks'
   | 'deliveries'
-  | 'alerts'
   | 'billing'
   | 'settling'
   | 'unbilled'
@@ -101,7 +95,6 @@ export interface MaintenanceDeps {
   billingJobs: BillingJobs;
   webhookIntervalMs: number;
   webhookJobs: Pick<WebhookJobs, 'add'>;
-  alertJobs: Pick<AlertJobs, 'add'>;
   log: Logger;
   metrics: WorkerMetrics;
 }
@@ -123,7 +116,6 @@ export function openMaintenance(deps: MaintenanceDeps): JobWorker {
       requestKeys: REQUEST_KEYS_INTERVAL_MS,
       webhooks: deps.webhookIntervalMs,
       deliveries: DELIVERIES_INTERVAL_MS,
-      alerts: ALERTS_INTERVAL_MS,
       billing: deps.billingIntervalMs,
       settling: SETTLING_INTERVAL_MS,
       unbilled: UNBILLED_INTERVAL_MS,
@@ -204,10 +196,6 @@ async function perform(task: Task, deps: MaintenanceDeps, queue: QueueConnection
     case 'deliveries': {
       const deliveries = await deleteOldDeliveries(database.kysely);
       if (deliveries > 0) log.info({ deliveries }, 'old deliveries of webhooks were deleted');
-      return;
-    }
-    case 'alerts': {
-      await addAlertWork(database, deps.alertJobs);
       return;
     }
     case 'billing': {

@@ -2,7 +2,6 @@
 
 import { openDatabase, pingDatabase } from '@weir/db/database';
 import { findRisks, identify, requireSchema, type SchemaRange } from '@weir/db/installation';
-import { openAlertJobs } from '@weir/queue/alert-jobs';
 import { openBillingJobs } from '@weir/queue/billing-jobs';
 import { disconnect, openWorker, ping } from '@weir/queue/connection';
 import { openWebhookJobs } from '@weir/queue/webhook-jobs';
@@ -98,8 +97,6 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
     closer.add('the jobs of billing', () => billingJobs.close());
     const webhookJobs = openWebhookJobs(queue, log);
     closer.add('the jobs of webhooks', () => webhookJobs.close());
-    const alertJobs = openAlertJobs(queue, log);
-    closer.add('the jobs of alerts', () => alertJobs.close());
     const maintenance = openMaintenance({
       address: copied,
       database,
@@ -112,7 +109,6 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
       billingJobs,
       webhookIntervalMs: settings.WEBHOOK_INTERVAL_MS,
       webhookJobs,
-      alertJobs,
       log,
       metrics,
     });
@@ -145,10 +141,8 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
     });
     closer.add('webhooks', () => webhooks.close());
     const alerts = openAlerts({
-      address,
       databaseUrl: settings.DATABASE_URL,
       statementTimeoutMs: settings.DATABASE_STATEMENT_TIMEOUT_MS,
-      jobs: alertJobs,
       log,
       metrics,
     });

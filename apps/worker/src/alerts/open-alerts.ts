@@ -1,66 +1,51 @@
 // Holds alerts against usage that has changed, beside recording, with connections of its own.
+//
+// Each worker looks by itself, and nothing of it goes through Redis: what is noted in Postgres is all there is to know, and rows that
+// one has in hand are passed over by the others. So a worker that dies holds nobody up, not even by a job that has to be taken over.
 
 import { findAlertWork, performAlerts, readAlertsOldestSeconds } from '@weir/db/alerts/perform-alerts';
 import { openDatabase, type Database } from '@weir/db/database';
-import { openAlertWorker, type AlertJobs } from '@weir/queue/alert-jobs';
-import { disconnect, openWorker, type QueueAddress } from '@weir/queue/connection';
 import type { JobWorker } from '@weir/queue/job-worker';
 import type { Logger } from '@weir/shared/log';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkerMetrics } from '../worker-metrics.ts';
 
 export interface AlertOptions {
-  address: QueueAddress;
   databaseUrl: string;
   statementTimeoutMs: number;
-  jobs: Pick<AlertJobs, 'add'>;
   log: Logger;
   metrics: WorkerMetrics;
 }
 
-/** Organizations at the same time. A turn is mostly Postgres's work. */
-const CONCURRENCY = 2;
+/** How often a worker looks where usage has changed. */
+const LOOK_MS = 1_000;
 
-/** A turn ends after this, so that other organizations have theirs. */
+/** A turn of an organization ends after this, so that others have theirs. */
 const TURN_MS = 1_000;
 
 /** How often it is looked what waits, for the metrics. */
 const STATE_INTERVAL_MS = 10_000;
 
-/** Adds a job for each organization in which usage has changed that alerts may have to do with. */
-export async function addAlertWork({ kysely }: Pick<Database, 'kysely'>, jobs: Pick<AlertJobs, 'add'>): Promise<void> {
-  await jobs.add(await findAlertWork(kysely));
-}
-
-/** Takes jobs at once: it is told not to where the queue belongs to another database. */
+/** Begins when it is told to: not where the queue belongs to another database. */
 export function openAlerts(options: AlertOptions): JobWorker {
   const { log, metrics } = options;
   const database = openDatabase(options.databaseUrl, {
-    // One for each turn, and one for the metrics.
-    connectionsMax: CONCURRENCY + 1,
+    // One for the turn, and one for the metrics.
+    connectionsMax: 2,
     statementTimeoutMs: options.statementTimeoutMs,
     onConnectionError: (error) => log.warn({ err: error }, 'an idle connection of alerts to Postgres was lost'),
   });
-  const queue = openWorker(options.address, (error) =>
-    log.warn({ err: error }, 'alerts lost their connection to Redis'),
-  );
-  const worker = openAlertWorker(queue, {
-    concurrency: CONCURRENCY,
-    async perform(organizationId) {
-      const { crossings, hasLeft } = await performAlerts(database, organizationId, TURN_MS);
-      metrics.alertCrossings.inc(crossings);
-      return hasLeft;
-    },
-    onLeft(organizationId) {
-      options.jobs.add([organizationId]).catch((error: unknown) => {
-        log.warn({ err: error }, 'alerts could not go on at once; what is left will be found again');
-      });
-    },
-    onFailed: (error, organizationId) =>
-      log.warn(
-        { err: error, organization_id: organizationId },
-        'alerts could not be held against usage; it is tried again',
-      ),
-    onError: (error) => log.warn({ err: error }, 'alerts met an error outside any job'),
+  const closing = new AbortController();
+  let isOn = false;
+  const goesOn = () => isOn && !closing.signal.aborted;
+  const looking = lookUntil(closing.signal, async () => {
+    if (!goesOn()) return false;
+    try {
+      return await haveTurns({ database, log, metrics, goesOn });
+    } catch (error) {
+      log.warn({ err: error }, 'it could not be seen where usage has changed; alerts look again');
+      return false;
+    }
   });
   const timer = setInterval(() => {
     readAlertsOldestSeconds(database.kysely).then(
@@ -69,12 +54,51 @@ export function openAlerts(options: AlertOptions): JobWorker {
     );
   }, STATE_INTERVAL_MS);
   return {
-    take: worker.take,
+    take(on) {
+      isOn = on;
+    },
     async close() {
       clearInterval(timer);
-      await worker.close();
-      disconnect(queue);
+      closing.abort();
+      await looking;
       await database.close();
     },
   };
+}
+
+/** Looks again and again; at once where the last look has left something. */
+async function lookUntil(signal: AbortSignal, look: () => Promise<boolean>): Promise<void> {
+  while (!signal.aborted) {
+    if (await look()) continue;
+    await delay(LOOK_MS, undefined, { signal }).catch(() => {});
+  }
+}
+
+interface Turns {
+  database: Database;
+  log: Logger;
+  metrics: WorkerMetrics;
+  goesOn: () => boolean;
+}
+
+/** A turn of each organization in which usage has changed. Returns whether one of them has left something. */
+async function haveTurns({ database, log, metrics, goesOn }: Turns): Promise<boolean> {
+  const organizations = await findAlertWork(database.kysely);
+  // Workers begin at different ones.
+  const first = Math.floor(Math.random() * organizations.length);
+  let hasLeft = false;
+  for (const organizationId of [...organizations.slice(first), ...organizations.slice(0, first)]) {
+    if (!goesOn()) return false;
+    try {
+      const turn = await performAlerts(database, organizationId, TURN_MS);
+      metrics.alertCrossings.inc(turn.crossings);
+      hasLeft ||= turn.hasLeft;
+    } catch (error) {
+      log.warn(
+        { err: error, organization_id: organizationId },
+        'alerts could not be held against usage; it is tried again',
+      );
+    }
+  }
+  return hasLeft;
 }
