@@ -54,6 +54,8 @@ const address = (name: string) => organization.addresses[name] ?? '';
 async function choose(menu: string, entry: string): Promise<void> {
   await button(menu).click();
   await page.getByRole('menuitem', { name: entry }).click();
+  // It fades out.
+  await page.getByRole('menu').waitFor({ state: 'detached' });
 }
 
 /** Waits until something has the focus. */

@@ -147,7 +147,8 @@ async function backUpInPlace(): Promise<() => Promise<void>> {
   );
   return async () => {
     const inserts = rows.map(
-      ({ name, columns }) => `INSERT INTO ${name} (${columns}) SELECT ${columns} FROM backup.${name}`,
+      ({ name, columns }) =>
+        `INSERT INTO ${name} (${columns}) OVERRIDING SYSTEM VALUE SELECT ${columns} FROM backup.${name}`,
     );
     await weir.pool.query(
       `BEGIN; SET LOCAL session_replication_role = replica; TRUNCATE ${names.join(', ')}; ${inserts.join(';')}; COMMIT`,

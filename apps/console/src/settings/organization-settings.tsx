@@ -34,16 +34,19 @@ export function OrganizationSettings() {
         about="For subscriptions, drafts and invoices that are made from now on. What is made keeps its own."
       >
         {isAdmin ? (
-          <>
-            <ToChange path="/api/v1/billing/settings" rows={6}>
-              {(opened) => <BillingForm opened={opened} />}
-            </ToChange>
-            <Seller>
-              <ToChange path="/api/v1/billing/settings" rows={6}>
-                {(opened) => <SellerForm opened={opened} />}
-              </ToChange>
-            </Seller>
-          </>
+          <ToChange path="/api/v1/billing/settings" rows={6}>
+            {(opened) => (
+              <>
+                <BillingForm opened={opened} />
+                {/* Opened by itself: what the form above saves is no change by somebody else. */}
+                <Seller>
+                  <ToChange path="/api/v1/billing/settings" rows={6}>
+                    {(ofSeller) => <SellerForm opened={ofSeller} />}
+                  </ToChange>
+                </Seller>
+              </>
+            )}
+          </ToChange>
         ) : (
           <BillingSettings />
         )}
