@@ -107,7 +107,14 @@ describe('what a plan says of a feature', () => {
 
   test('is not which feature it is of, nor anything that it does not have', async () => {
     const { path, says } = await planned({});
-    for (const body of [{}, { feature_id: says.feature_id }, { usage_limit: -1 }, { usage_limit: '1' }, { name: 'x' }])
+    for (const body of [
+      {},
+      { feature_id: says.feature_id },
+      { usage_limit: -1 },
+      { usage_limit: 'x' },
+      { usage_limit: '' },
+      { name: 'x' },
+    ])
       expect((await send('PATCH', path, body)).status, JSON.stringify(body)).toBe(422);
     expect((await send('DELETE', path)).status).toBe(204);
     expect((await send('PATCH', path, { is_enabled: false })).status).toBe(404);
