@@ -1,6 +1,5 @@
 // What was, is and will be of a subscription: its periods, its invoices, and what was changed. The latest stands first.
 
-import './timeline.css';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';

@@ -1,6 +1,5 @@
 // The meters that a customer has used in the last 30 days, with a small chart of each.
 
-import './sparks.css';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { read, type Answer, type Schema } from '../api/client.ts';
