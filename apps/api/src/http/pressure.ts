@@ -81,18 +81,23 @@ export function usePressure(app: FastifyInstance, connections: Connections, opti
 function shedUnderLoad(app: FastifyInstance, options: PressureOptions): void {
   const heapMax = getHeapStatistics().heap_size_limit * HEAP_SHARE_MAX;
   const delays = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
-  delays.enable();
   let delayMs = 0;
   let isHeapFull = false;
-  let lookedAt = performance.now();
-  const timer = setInterval(() => {
-    const sinceMs = performance.now() - lookedAt;
-    lookedAt += sinceMs;
-    // A loop that did not turn once in between has no mean: it is as late as it was last seen long ago.
-    delayMs = Number.isNaN(delays.mean) ? sinceMs : Math.max(0, delays.mean / 1e6 - DELAY_RESOLUTION_MS);
-    delays.reset();
-    isHeapFull = getHeapStatistics().used_heap_size > heapMax;
-  }, LOOK_INTERVAL_MS).unref();
+  let timer: NodeJS.Timeout | undefined;
+  // What a process does before it listens holds nobody up: its start is no overload.
+  app.addHook('onListen', (done) => {
+    let lookedAt = performance.now();
+    delays.enable();
+    timer = setInterval(() => {
+      const sinceMs = performance.now() - lookedAt;
+      lookedAt += sinceMs;
+      // A loop that did not turn once in between has no mean: it is as late as it was last seen long ago.
+      delayMs = Number.isNaN(delays.mean) ? sinceMs : Math.max(0, delays.mean / 1e6 - DELAY_RESOLUTION_MS);
+      delays.reset();
+      isHeapFull = getHeapStatistics().used_heap_size > heapMax;
+    }, LOOK_INTERVAL_MS).unref();
+    done();
+  });
   app.addHook('onClose', (_app, done) => {
     clearInterval(timer);
     delays.disable();
