@@ -169,7 +169,7 @@ test('an event that its meter does not take is corrected, replayed and counted',
   expect(await track(sent)).toBe('201');
   await weir.drained();
   await page.goto('/events?status=rejected');
-  await page.locator('table[aria-label="Events"], .table').last().locator('a.row-link').first().click();
+  await page.getByRole('group', { name: 'Events, newest first' }).locator('a.row-link').first().click();
   await button('Correct and replay').waitFor();
   // A number of which JavaScript would lose the last digit.
   await field('Metadata').fill('{"page": "home", "user_id": 9007199254740993}');
