@@ -121,7 +121,8 @@ async function findFaults({ page, faults }: Visit, addresses: Record<string, str
     if (shift > 0) found.push(`${name} moved by ${shift}`);
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
-      found.push(...(await findBarriers(page)).map((barrier) => `${name} in ${colorScheme}: ${barrier}`));
+      const barriers = await findBarriers(page, colorScheme === 'light' ? 'everything' : 'colors');
+      found.push(...barriers.map((barrier) => `${name} in ${colorScheme}: ${barrier}`));
       await draw(page, `${name}-${colorScheme}`);
     }
     await page.setViewportSize(PHONE);

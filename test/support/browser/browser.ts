@@ -82,12 +82,19 @@ export async function openBrowser(ownOrigins: readonly string[]): Promise<Browse
   };
 }
 
-/** Violations of WCAG 2.2 AA on a page as it stands, each with the element and what is wrong with it. */
-export async function findBarriers(page: Page): Promise<string[]> {
+/** The rules of which a page may keep one in light and break it in dark. */
+const colorRules = ['color-contrast', 'link-in-text-block'];
+
+/** Violations of WCAG 2.2 AA on a page as it stands, each with the element and what is wrong with it; or only those of its colours. */
+export async function findBarriers(page: Page, of: 'everything' | 'colors' = 'everything'): Promise<string[]> {
   const options = {
-    runOnly: { type: 'tag', values: accessibilityTags },
-    // No rule of WCAG, but two landmarks of one name cannot be told apart in a list of them.
-    rules: { 'landmark-unique': { enabled: true } },
+    ...(of === 'colors'
+      ? { runOnly: { type: 'rule', values: colorRules } }
+      : {
+          runOnly: { type: 'tag', values: accessibilityTags },
+          // No rule of WCAG, but two landmarks of one name cannot be told apart in a list of them.
+          rules: { 'landmark-unique': { enabled: true } },
+        }),
     resultTypes: ['violations'],
   };
   const context = JSON.stringify({ exclude: [NOT_OURS] });
