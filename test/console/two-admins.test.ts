@@ -2,7 +2,7 @@
 
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findBarriers, openBrowser, type Browser } from '../support/browser/browser.ts';
+import { findBarriers, openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
 import { makePricedPlan } from '../support/billing-fixture.ts';
 import { signUp, type Organization } from '../support/harness.ts';
 import { sharedWeir } from '../support/use-weir.ts';
@@ -10,11 +10,12 @@ import { sharedWeir } from '../support/use-weir.ts';
 const weir = sharedWeir();
 let admin: Organization;
 let browser: Browser;
+let visit: Visit;
 let page: Page;
 
 beforeAll(async () => {
   [admin, browser] = await Promise.all([signUp(weir), openBrowser([weir.baseUrl])]);
-  const visit = await browser.visit({ baseURL: weir.baseUrl, viewport: { width: 1280, height: 900 } });
+  visit = await browser.visit({ baseURL: weir.baseUrl, viewport: { width: 1280, height: 900 } });
   await visit.context.addCookies([{ name: 'access_token', value: admin.session, url: weir.baseUrl }]);
   page = visit.page;
 }, 120_000);
@@ -84,4 +85,40 @@ test('a form says that somebody changed what it is about, and goes on with what 
     description: 'Theirs',
     trial_days: 7,
   });
+});
+
+test('an alert that somebody else changed is neither saved over in its form nor turned off by its menu', async () => {
+  const { id: meter_id } = await admin.createMeter('SUM');
+  const { id } = (await call('POST', '/alerts', { name: 'Nearly', meter_id, thresholds: ['80'] })).body;
+  const menu = async (item: string) => {
+    await page.getByRole('button', { name: /^Actions on/ }).click();
+    await page.getByRole('menuitem', { name: item }).click();
+  };
+  await page.goto(`/alerts/${id}`);
+  await menu('Edit');
+  await dialog().getByLabel('Thresholds').fill('90');
+  await call('PATCH', `/alerts/${id}`, { name: 'Theirs' });
+  await button('Save').click();
+  await dialog()
+    .getByText(/^Somebody changed this meanwhile/)
+    .waitFor();
+  await button('Load it anew').click();
+  await expect.poll(() => dialog().getByLabel('Name').inputValue()).toBe('Theirs');
+  await button('Save').click();
+  await dialog().waitFor({ state: 'detached' });
+  const changed = { name: 'Theirs', thresholds: ['90'] };
+  expect((await call('GET', `/alerts/${id}`)).body).toMatchObject({ ...changed, status: 'ACTIVE' });
+
+  // What a click changes is still as the page shows it, or nothing is done; the rest may be different.
+  await page.getByRole('heading', { level: 1, name: 'Theirs' }).waitFor();
+  await call('PATCH', `/alerts/${id}`, { thresholds: ['95'] });
+  await menu('Turn off');
+  await page.getByText('“Theirs” is off.').waitFor();
+  await page.getByText('Disabled').waitFor();
+  await call('PATCH', `/alerts/${id}`, { status: 'ACTIVE' });
+  await menu('Turn on');
+  await page.getByText('Somebody changed this meanwhile, so nothing was done.').waitFor();
+  await page.getByRole('button', { name: /^Actions on/ }).click();
+  await page.getByRole('menuitem', { name: 'Turn off' }).waitFor();
+  expect(visit.faults).toEqual([]);
 });

@@ -113,6 +113,13 @@ const violations: Violation[] = [
     says: /TS6307|TS6059/,
   },
   {
+    what: 'the console changes something without saying what it was',
+    file: 'apps/console/src/planted-patch.ts',
+    code: `import { client } from './api/client.ts';\nexport const planted = client.PATCH('/api/v1/organization', { body: { name: 'x' } });\n`,
+    tool: 'tsc',
+    says: /TS2339.*'PATCH'/,
+  },
+  {
     what: 'an app runs SQL on a pool that it was given',
     file: 'apps/api/src/planted-sql.ts',
     code: `export const planted = (pool: { query(text: string): unknown }) => pool.query('SELECT 1');\n`,

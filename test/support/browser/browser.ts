@@ -65,6 +65,8 @@ export async function openBrowser(ownOrigins: readonly string[]): Promise<Browse
         const { origin, protocol } = new URL(request.url());
         const isOwn = protocol === 'data:' || protocol === 'blob:' || own.has(origin);
         if (!isOwn) faults.push(`a request to somebody else: ${request.url()}`);
+        const isUnseen = request.method() === 'PATCH' && request.headers()['if-match']?.startsWith('"') !== true;
+        if (isUnseen) faults.push(`a PATCH that does not say what it changes: ${request.url()}`);
       });
       context.on('response', (response) => {
         if (response.status() >= 500) faults.push(`${response.status()} from ${response.url()}`);

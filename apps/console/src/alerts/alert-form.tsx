@@ -1,6 +1,6 @@
 import { SegmentedControl, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { client, send, type Schema } from '../api/client.ts';
+import { client, send, type Opened, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
 import { FormDialog } from '../components/dialogs/form-dialog.tsx';
 import { useForm } from '../components/forms/form.tsx';
@@ -13,7 +13,7 @@ type Alert = Schema<'Alert'>;
 
 interface AlertFormProps {
   /** The one to change; without it a new one is made. */
-  alert?: Alert;
+  opened?: Opened<Alert>;
   onSaved: (alert: Alert) => void;
   onClose: () => void;
 }
@@ -30,26 +30,31 @@ interface AlertValues {
 /** What is typed, one threshold after the other; commas group thousands. */
 const thresholdsOf = (typed: string): string[] => typed.split(/\s+/).filter(Boolean).map(plainDecimal);
 
-export function AlertForm({ alert, onSaved, onClose }: AlertFormProps) {
+const valuesOf = (alert: Alert | undefined): AlertValues => ({
+  name: alert?.name ?? '',
+  watched: 'usage',
+  meter_id: null,
+  customer_id: null,
+  thresholds: alert?.thresholds.join(' ') ?? '',
+});
+
+export function AlertForm({ opened, onSaved, onClose }: AlertFormProps) {
   const queries = useQueryClient();
+  const alert = opened?.data;
   const { data: meters = [] } = useMeters();
   const form = useForm<AlertValues>({
     ...(alert === undefined && { name: 'alert' }),
-    initial: {
-      name: alert?.name ?? '',
-      watched: 'usage',
-      meter_id: null,
-      customer_id: null,
-      thresholds: alert?.thresholds.join(' ') ?? '',
-    },
+    initial: valuesOf(alert),
+    reload: opened && (async () => valuesOf(await opened.reload())),
     async onSubmit({ name, watched, meter_id, customer_id, thresholds: typed }) {
       const own = { name: name.trim(), thresholds: thresholdsOf(typed) };
       const what = watched === 'amount' ? { subscription_amount: true } : { ...(meter_id !== null && { meter_id }) };
       const whose = customer_id !== null && { customer_id };
-      const saved =
-        alert === undefined
-          ? await send(client.POST('/api/v1/alerts', { body: { ...own, ...what, ...whose } }))
-          : await send(client.PATCH('/api/v1/alerts/{id}', { params: { path: { id: alert.id } }, body: own }));
+      const saved = await (opened === undefined
+        ? send(client.POST('/api/v1/alerts', { body: { ...own, ...what, ...whose } }))
+        : opened.change((PATCH) =>
+            PATCH('/api/v1/alerts/{id}', { params: { path: { id: opened.data.id } }, body: own }),
+          ));
       await invalidate(queries, '/api/v1/alerts', '/api/v1/alerts/{id}');
       onSaved(saved);
     },

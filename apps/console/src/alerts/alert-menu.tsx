@@ -1,10 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { client, send, type Schema } from '../api/client.ts';
+import { changeShown, client, send, type Schema } from '../api/client.ts';
+import { problemOf } from '../api/problem.ts';
 import { invalidate } from '../api/queries.ts';
 import { Confirm } from '../components/dialogs/confirm.tsx';
 import { RowMenu } from '../components/lists/row-menu.tsx';
+import { ToChange } from '../components/forms/to-change.tsx';
 import { notify } from '../components/outcomes/notices.tsx';
+import { wordsOf } from '../components/outcomes/problem-words.ts';
 import { AlertForm } from './alert-form.tsx';
 
 interface AlertMenuProps {
@@ -17,16 +20,18 @@ export function AlertMenu({ alert, onDeleted }: AlertMenuProps) {
   const { id, name, status } = alert;
   const queries = useQueryClient();
   const [isEditing, setEditing] = useState(false);
-  const path = { params: { path: { id } } };
+  const params = { path: { id } };
   const isOn = status === 'ACTIVE';
   const turn = async (): Promise<void> => {
     try {
-      await send(client.PATCH('/api/v1/alerts/{id}', { ...path, body: { status: isOn ? 'DISABLED' : 'ACTIVE' } }));
-      await invalidate(queries, '/api/v1/alerts', '/api/v1/alerts/{id}');
+      await changeShown('/api/v1/alerts/{id}', params, { status }, (PATCH) =>
+        PATCH('/api/v1/alerts/{id}', { params, body: { status: isOn ? 'DISABLED' : 'ACTIVE' } }),
+      );
       notify(isOn ? `“${name}” is off.` : `“${name}” is on.`);
     } catch (error) {
-      notify(error instanceof Error ? error.message : 'The alert could not be changed.');
+      notify(wordsOf(problemOf(error)).said, 'bad');
     }
+    await invalidate(queries, '/api/v1/alerts', '/api/v1/alerts/{id}');
   };
   return (
     <>
@@ -35,7 +40,7 @@ export function AlertMenu({ alert, onDeleted }: AlertMenuProps) {
         title={`Delete “${name}”?`}
         isDangerous
         onConfirm={async () => {
-          await send(client.DELETE('/api/v1/alerts/{id}', path));
+          await send(client.DELETE('/api/v1/alerts/{id}', { params }));
           await invalidate(queries, '/api/v1/alerts');
           notify(`The alert “${name}” is deleted.`);
           onDeleted?.();
@@ -53,7 +58,13 @@ export function AlertMenu({ alert, onDeleted }: AlertMenuProps) {
       >
         <p>With the list of what was crossed. This cannot be taken back.</p>
       </Confirm>
-      {isEditing && <AlertForm alert={alert} onSaved={() => setEditing(false)} onClose={() => setEditing(false)} />}
+      {isEditing && (
+        <ToChange path="/api/v1/alerts/{id}" params={params}>
+          {(opened) => (
+            <AlertForm opened={opened} onSaved={() => setEditing(false)} onClose={() => setEditing(false)} />
+          )}
+        </ToChange>
+      )}
     </>
   );
 }

@@ -2,7 +2,7 @@
 // throw an ApiError, never anything else, and both are typed from the API's own document.
 
 import { queryOptions } from '@tanstack/react-query';
-import createClient, { type FetchResponse, type MaybeOptionalInit } from 'openapi-fetch';
+import createClient, { type Client, type FetchResponse, type MaybeOptionalInit } from 'openapi-fetch';
 import type { PathsWithMethod } from 'openapi-typescript-helpers';
 import type { components, paths } from './openapi.d.ts';
 import { notify } from '../components/outcomes/notices.tsx';
@@ -16,7 +16,11 @@ export type Schema<Name extends keyof components['schemas']> = components['schem
 
 export const sentWrites = buildSentWrites(window.sessionStorage);
 
-export const client = createClient<paths>({ baseUrl: window.location.origin, fetch: fetchOrExplain });
+const connect = (headers: Record<string, string> = {}): Client<paths> =>
+  createClient<paths>({ baseUrl: window.location.origin, fetch: fetchOrExplain, headers });
+
+/** It has no PATCH: what is changed says what it was, by `openToChange` or `changeShown`. */
+export const client: Pick<Client<paths>, 'GET' | 'POST' | 'PUT' | 'DELETE'> = connect();
 
 /** A path that can be read. */
 export type GetPath = PathsWithMethod<paths, 'get'>;
@@ -38,11 +42,14 @@ export function read<Path extends GetPath>(path: Path, params?: NonNullable<GetI
   });
 }
 
+/** Makes a change with the PATCH that it is given, which carries the If-Match: `(PATCH) => PATCH(path, { params, body })`. */
+export type Change<Answered> = (PATCH: Client<paths>['PATCH']) => Promise<Sent<Answered>>;
+
 /** A thing that a form changes, as it was read for that. */
 export interface Opened<Data> {
   readonly data: Data;
-  /** Changes it, unless somebody else has since it was read: `opened.change((headers) => client.PATCH(path, { headers, body }))`. */
-  change: <Answered>(patch: (headers: { 'if-match': string }) => Promise<Sent<Answered>>) => Promise<Answered>;
+  /** Changes it, unless somebody else has since it was read. */
+  change: <Answered>(change: Change<Answered>) => Promise<Answered>;
   /** Reads it anew: a change after that is one of what was read then. */
   reload: () => Promise<Data>;
 }
@@ -61,31 +68,68 @@ export async function openToChange<Path extends GetPath>(
   path: Path,
   params?: NonNullable<GetInit<Path>>['params'],
 ): Promise<Opened<GetData<Path>>> {
-  let tag = '*';
-  const tagIn = ({ response }: Sent<unknown>): string => response.headers.get('etag') ?? '*';
-  const load = async () => {
-    const asked = client.GET(path as never, { params } as never) as Promise<Sent<GetData<Path>>>;
-    const data = await send(asked);
-    tag = tagIn(await asked);
-    return data;
-  };
+  let { data, tag } = await readTagged(path, params);
   return {
-    data: await load(),
-    reload: load,
-    async change(patch) {
-      const before = afterOwnChanges(tag);
-      const asked = patch({ 'if-match': before });
-      const answered = await send(asked);
-      tag = tagIn(await asked);
-      if (tag !== before && tag !== '*') {
-        // Nothing leads back to where it came from.
-        ownChanges.delete(tag);
-        ownChanges.set(before, tag);
-      }
+    data,
+    async reload() {
+      ({ data, tag } = await readTagged(path, params));
+      return data;
+    },
+    async change(change) {
+      const [answered, after] = await changeTagged(tag, change);
+      tag = after;
       return answered;
     },
   };
 }
+
+/** An ETag of nothing: the API refuses a change that names it, unless it has made that change before. */
+const OF_NOTHING = '"changed"';
+
+/**
+ * Changes a thing by one click, without a form. `shown` is what the page said of that which the click changes: where it is not so any
+ * more, nothing is done.
+ */
+export async function changeShown<Path extends GetPath, Answered>(
+  path: Path,
+  params: NonNullable<GetInit<Path>>['params'],
+  shown: Partial<GetData<Path>>,
+  change: Change<Answered>,
+): Promise<Answered> {
+  const { data, tag } = await readTagged(path, params);
+  const now = new Map<string, unknown>(Object.entries(data));
+  const isAsShown = Object.entries(shown).every(([name, value]) => now.get(name) === value);
+  const [answered] = await changeTagged(isAsShown ? tag : OF_NOTHING, change);
+  return answered;
+}
+
+async function readTagged<Path extends GetPath>(
+  path: Path,
+  params: NonNullable<GetInit<Path>>['params'] | undefined,
+): Promise<{ data: GetData<Path>; tag: string }> {
+  const asked = client.GET(path as never, { params } as never) as Promise<Sent<GetData<Path>>>;
+  const data = await send(asked);
+  const tag = tagIn(await asked);
+  if (tag === undefined) throw new Error(`${path} is answered without an ETag`);
+  return { data, tag };
+}
+
+/** Returns what a change is answered with, and the ETag that the next one names. */
+async function changeTagged<Answered>(tag: string, change: Change<Answered>): Promise<[Answered, string]> {
+  const before = afterOwnChanges(tag);
+  const asked = change(connect({ 'if-match': before }).PATCH);
+  const answered = await send(asked);
+  // A plan is changed without one: it is read anew before it is changed again.
+  const after = tagIn(await asked) ?? before;
+  if (after !== before) {
+    // Nothing leads back to where it came from.
+    ownChanges.delete(after);
+    ownChanges.set(before, after);
+  }
+  return [answered, after];
+}
+
+const tagIn = ({ response }: Sent<unknown>): string | undefined => response.headers.get('etag') ?? undefined;
 
 /** Who is signed in is asked by the router, and a sign-in that is refused ends nothing. */
 const NO_SESSION_NEEDED = /\/api\/v1\/auth\/(?:me|login|password)$/;

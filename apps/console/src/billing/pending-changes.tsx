@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import { client, read, send, type Schema } from '../api/client.ts';
+import { changeShown, read, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
 import { AdminOnly } from '../components/page/admin-only.tsx';
 import { formatDate, formatLastDay } from '../text/instants.ts';
@@ -24,12 +24,22 @@ export function PendingChanges({ subscription }: PendingChangesProps) {
   return (
     <>
       {isEnding && (
-        <TakeBack id={subscription.id} label="Keep the subscription" body={{ cancel_at_period_end: false }}>
+        <TakeBack
+          id={subscription.id}
+          label="Keep the subscription"
+          shown={{ cancel_at_period_end: true }}
+          body={{ cancel_at_period_end: false }}
+        >
           It ends with its period: its last day is {formatLastDay(end, zone)}.
         </TakeBack>
       )}
       {planId !== null && (
-        <TakeBack id={subscription.id} label="Take the change back" body={{ pending_plan_id: null }}>
+        <TakeBack
+          id={subscription.id}
+          label="Take the change back"
+          shown={{ pending_plan_id: planId }}
+          body={{ pending_plan_id: null }}
+        >
           It changes to the plan {plan?.name ?? '…'}, whose first day is {formatDate(end, zone)}.
         </TakeBack>
       )}
@@ -40,11 +50,12 @@ export function PendingChanges({ subscription }: PendingChangesProps) {
 interface TakeBackProps {
   id: string;
   label: string;
+  shown: Partial<Schema<'Subscription'>>;
   body: { cancel_at_period_end?: false; pending_plan_id?: null };
   children: ReactNode;
 }
 
-function TakeBack({ id, label, body, children }: TakeBackProps) {
+function TakeBack({ id, label, shown, body, children }: TakeBackProps) {
   const queries = useQueryClient();
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
@@ -52,13 +63,15 @@ function TakeBack({ id, label, body, children }: TakeBackProps) {
     setBusy(true);
     setError(null);
     try {
-      await send(client.PATCH('/api/v1/subscriptions/{id}', { params: { path: { id } }, body: body as never }));
-      await invalidate(queries, ...OF_SUBSCRIPTIONS);
+      const params = { path: { id } };
+      await changeShown('/api/v1/subscriptions/{id}', params, shown, (PATCH) =>
+        PATCH('/api/v1/subscriptions/{id}', { params, body: body as never }),
+      );
     } catch (problem) {
       setError(problem);
-    } finally {
-      setBusy(false);
     }
+    await invalidate(queries, ...OF_SUBSCRIPTIONS);
+    setBusy(false);
   };
   return (
     <div className="callout">

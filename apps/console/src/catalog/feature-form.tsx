@@ -52,7 +52,7 @@ export function FeatureForm({ opened, onClose }: FeatureFormProps) {
       if (opened !== undefined) {
         const body = { ...names, ...(type === 'meter' && { unit }) };
         const path = { id: opened.data.id };
-        await opened.change((headers) => client.PATCH('/api/v1/features/{id}', { params: { path }, headers, body }));
+        await opened.change((PATCH) => PATCH('/api/v1/features/{id}', { params: { path }, body }));
       } else if (type === 'meter') {
         await send(client.POST('/api/v1/features', { body: { ...names, type, aggregation_type, unit } }));
       } else {

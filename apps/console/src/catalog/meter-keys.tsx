@@ -5,7 +5,7 @@ import '@mantine/core/styles/PillsInput.css';
 import { Button, TagsInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { client, type Opened, type Schema } from '../api/client.ts';
+import { type Opened, type Schema } from '../api/client.ts';
 import { METER_KEYS_MAX } from '../api/limits.ts';
 import { invalidate } from '../api/queries.ts';
 import { ToChange } from '../components/forms/to-change.tsx';
@@ -53,7 +53,7 @@ function KeysForm({ opened, onClose }: { opened: Opened<Schema<'Meter'>>; onClos
     initial: { metadata_keys: keysOf(opened.data) },
     reload: async () => ({ metadata_keys: keysOf(await opened.reload()) }),
     async onSubmit(body) {
-      await opened.change((headers) => client.PATCH('/api/v1/meters/{id}', { params: { path }, headers, body }));
+      await opened.change((PATCH) => PATCH('/api/v1/meters/{id}', { params: { path }, body }));
       await invalidate(queries, '/api/v1/meters', '/api/v1/meters/{id}');
       onClose();
     },

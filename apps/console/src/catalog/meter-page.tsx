@@ -1,7 +1,6 @@
-import { Button } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { client, read, send, type Schema } from '../api/client.ts';
+import { changeShown, read, type Schema } from '../api/client.ts';
 import { pace } from '../api/pace.ts';
 import { invalidate } from '../api/queries.ts';
 import { AdminOnly } from '../components/page/admin-only.tsx';
@@ -34,9 +33,15 @@ function MeterView({ meter }: { meter: Meter }) {
   const { id, name, status, meter_token: token, unit } = meter;
   const isActive = status === 'ACTIVE';
   const setStatus = async () => {
+    const params = { path: { id } };
     const body = { status: isActive ? ('ARCHIVED' as const) : ('ACTIVE' as const) };
-    await send(client.PATCH('/api/v1/meters/{id}', { params: { path: { id } }, body }));
-    await invalidate(queries, '/api/v1/meters', '/api/v1/meters/{id}');
+    try {
+      await changeShown('/api/v1/meters/{id}', params, { status }, (PATCH) =>
+        PATCH('/api/v1/meters/{id}', { params, body }),
+      );
+    } finally {
+      await invalidate(queries, '/api/v1/meters', '/api/v1/meters/{id}');
+    }
   };
   return (
     <Page
@@ -48,24 +53,26 @@ function MeterView({ meter }: { meter: Meter }) {
             Usage
           </Link>
           <AdminOnly>
-            {isActive ? (
-              <Confirm
-                label="Archive"
-                title={`Archive ${name}?`}
-                onConfirm={setStatus}
-                isDangerous
-                trigger={(open) => (
-                  <RowMenu
-                    label={`Actions on ${name}`}
-                    items={[{ label: 'Archive', onClick: open, isDangerous: true }]}
-                  />
-                )}
-              >
-                It takes no more events then. What it has counted stays, and it can be taken into use again.
-              </Confirm>
-            ) : (
-              <Button onClick={() => void setStatus()}>Take into use again</Button>
-            )}
+            <Confirm
+              label={isActive ? 'Archive' : 'Take into use again'}
+              title={isActive ? `Archive ${name}?` : `Take ${name} into use again?`}
+              onConfirm={setStatus}
+              isDangerous={isActive}
+              trigger={
+                isActive
+                  ? (open) => (
+                      <RowMenu
+                        label={`Actions on ${name}`}
+                        items={[{ label: 'Archive', onClick: open, isDangerous: true }]}
+                      />
+                    )
+                  : undefined
+              }
+            >
+              {isActive
+                ? 'It takes no more events then. What it has counted stays, and it can be taken into use again.'
+                : 'It takes events again, and goes on with what it has counted.'}
+            </Confirm>
           </AdminOnly>
         </>
       }

@@ -108,12 +108,8 @@ function EditPlan({ opened, catalog }: { opened: Opened<Plan>; catalog: Catalog 
     initial: draftOfPlan(plan),
     path: 'add_charges',
     save: (draft) =>
-      opened.change((headers) =>
-        client.PATCH('/api/v1/plans/{id}', {
-          params: { path: { id: plan.id } },
-          headers,
-          body: planChangesOf(plan, draft),
-        }),
+      opened.change((PATCH) =>
+        PATCH('/api/v1/plans/{id}', { params: { path: { id: plan.id } }, body: planChangesOf(plan, draft) }),
       ),
     async reload() {
       const now = await opened.reload();

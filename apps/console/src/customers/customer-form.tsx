@@ -66,8 +66,8 @@ export function CustomerForm({ opened, onDone, onClose }: CustomerFormProps) {
       };
       const saved = await (opened === undefined
         ? send(client.POST('/api/v1/customers', { body }))
-        : opened.change((headers) =>
-            client.PATCH('/api/v1/customers/{id}', { params: { path: { id: opened.data.id } }, headers, body }),
+        : opened.change((PATCH) =>
+            PATCH('/api/v1/customers/{id}', { params: { path: { id: opened.data.id } }, body }),
           ));
       await invalidate(queries, '/api/v1/customers', '/api/v1/customers/{id}');
       onClose();

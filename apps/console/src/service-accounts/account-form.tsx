@@ -1,7 +1,7 @@
 import '@mantine/core/styles/Radio.css';
 import { Radio, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { client, send, type Schema } from '../api/client.ts';
+import { client, send, type Opened, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
 import { FormDialog } from '../components/dialogs/form-dialog.tsx';
 import { useForm } from '../components/forms/form.tsx';
@@ -11,22 +11,30 @@ type ServiceAccount = Schema<'ServiceAccount'>;
 
 interface AccountFormProps {
   /** The one to change; without it a new one is made. */
-  account?: ServiceAccount;
+  opened?: Opened<ServiceAccount>;
   onSaved: (account: ServiceAccount) => void;
   onClose: () => void;
 }
 
-export function AccountForm({ account, onSaved, onClose }: AccountFormProps) {
+const valuesOf = (account: ServiceAccount | undefined) => ({
+  name: account?.name ?? '',
+  role: account?.role ?? 'biller',
+});
+
+export function AccountForm({ opened, onSaved, onClose }: AccountFormProps) {
   const queries = useQueryClient();
+  const account = opened?.data;
   const form = useForm({
     ...(account === undefined && { name: 'service-account' }),
-    initial: { name: account?.name ?? '', role: account?.role ?? 'biller' },
+    initial: valuesOf(account),
+    reload: opened && (async () => valuesOf(await opened.reload())),
     async onSubmit({ name, role }) {
       const body = { name: name.trim(), role };
-      const saved =
-        account === undefined
-          ? await send(client.POST('/api/v1/service-accounts', { body }))
-          : await send(client.PATCH('/api/v1/service-accounts/{id}', { params: { path: { id: account.id } }, body }));
+      const saved = await (opened === undefined
+        ? send(client.POST('/api/v1/service-accounts', { body }))
+        : opened.change((PATCH) =>
+            PATCH('/api/v1/service-accounts/{id}', { params: { path: { id: opened.data.id } }, body }),
+          ));
       await invalidate(queries, '/api/v1/service-accounts', '/api/v1/service-accounts/{id}');
       onSaved(saved);
     },

@@ -7,6 +7,7 @@ import { useState } from 'react';
 import { client, read, send, type Schema } from '../api/client.ts';
 import { AdminOnly } from '../components/page/admin-only.tsx';
 import { Confirm } from '../components/dialogs/confirm.tsx';
+import { ToChange } from '../components/forms/to-change.tsx';
 import type { Column } from '../components/lists/data-table.tsx';
 import { Facts } from '../components/lists/facts.tsx';
 import { PagedList } from '../components/lists/paged-list.tsx';
@@ -60,7 +61,11 @@ function AccountView({ account }: { account: ServiceAccount }) {
       />
       <Tokens account={account} />
       {isEditing && (
-        <AccountForm account={account} onSaved={() => setEditing(false)} onClose={() => setEditing(false)} />
+        <ToChange path="/api/v1/service-accounts/{id}" params={{ path: { id: account.id } }}>
+          {(opened) => (
+            <AccountForm opened={opened} onSaved={() => setEditing(false)} onClose={() => setEditing(false)} />
+          )}
+        </ToChange>
       )}
     </Page>
   );

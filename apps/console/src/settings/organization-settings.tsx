@@ -1,7 +1,7 @@
 import { Select, Textarea, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { client, read, type Opened, type Schema } from '../api/client.ts';
+import { read, type Opened, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
 import { useSession } from '../api/session.ts';
 import { Facts } from '../components/lists/facts.tsx';
@@ -97,7 +97,7 @@ function NameForm({ opened }: { opened: Opened<Schema<'Organization'>> }) {
     initial: { name: opened.data.name },
     reload: async () => ({ name: (await opened.reload()).name }),
     async onSubmit(body) {
-      await opened.change((headers) => client.PATCH('/api/v1/organization', { headers, body }));
+      await opened.change((PATCH) => PATCH('/api/v1/organization', { body }));
       await invalidate(queries, '/api/v1/organization', '/api/v1/auth/me');
       notify('The name is changed.');
     },
@@ -132,7 +132,7 @@ function BillingForm({ opened }: { opened: Opened<Billing> }) {
         invoice_prefix: invoice_prefix.trim(),
         invoice_issuer: invoice_issuer.trim() === '' ? null : invoice_issuer.trim(),
       };
-      await opened.change((headers) => client.PATCH('/api/v1/billing/settings', { headers, body }));
+      await opened.change((PATCH) => PATCH('/api/v1/billing/settings', { body }));
       await invalidate(queries, '/api/v1/billing/settings');
       notify('The settings of billing are saved.');
     },

@@ -1,7 +1,7 @@
 import { Select } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { client, send, type Schema } from '../api/client.ts';
+import { changeShown, type Schema } from '../api/client.ts';
 import { problemOf, type Problem } from '../api/problem.ts';
 import { invalidate } from '../api/queries.ts';
 import { wordsOf } from '../components/outcomes/problem-words.ts';
@@ -20,11 +20,14 @@ export function RoleSelect({ user }: { user: User }) {
   const queries = useQueryClient();
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
+  const params = { path: { id: user.id } };
   const change = async (role: User['role']): Promise<void> => {
     setBusy(true);
     setError(null);
     try {
-      await send(client.PATCH('/api/v1/users/{id}', { params: { path: { id: user.id } }, body: { role } }));
+      await changeShown('/api/v1/users/{id}', params, { role: user.role }, (PATCH) =>
+        PATCH('/api/v1/users/{id}', { params, body: { role } }),
+      );
     } catch (problem) {
       setError(problem);
     }

@@ -2,7 +2,7 @@
 
 import { TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { client, type Opened, type Schema } from '../api/client.ts';
+import { type Opened, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
 import type { Fact } from '../components/lists/facts.tsx';
 import { FormBox, useForm } from '../components/forms/form.tsx';
@@ -41,7 +41,7 @@ export function SellerForm({ opened }: { opened: Opened<Schema<'BillingSettings'
       const { legal_name, ...others } = Object.fromEntries(texts) as Party;
       const isEmpty = [legal_name, ...Object.values(others)].every((text) => text === null);
       const body = { seller: isEmpty ? null : { legal_name: legal_name ?? '', ...others } };
-      await opened.change((headers) => client.PATCH('/api/v1/billing/settings', { headers, body }));
+      await opened.change((PATCH) => PATCH('/api/v1/billing/settings', { body }));
       await invalidate(queries, '/api/v1/billing/settings');
       notify('The seller is saved.');
     },

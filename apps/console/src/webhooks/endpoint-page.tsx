@@ -2,11 +2,12 @@ import { Button, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { client, read, send, type Schema } from '../api/client.ts';
+import { changeShown, client, read, send, type Opened, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
 import { Confirm } from '../components/dialogs/confirm.tsx';
 import { FormDialog } from '../components/dialogs/form-dialog.tsx';
 import { useForm } from '../components/forms/form.tsx';
+import { ToChange } from '../components/forms/to-change.tsx';
 import { Facts } from '../components/lists/facts.tsx';
 import { RowMenu } from '../components/lists/row-menu.tsx';
 import { Loaded } from '../components/outcomes/loaded.tsx';
@@ -75,8 +76,11 @@ function EndpointChanges({ endpoint }: { endpoint: Endpoint }) {
   const path = { params: { path: { id } } };
   const readAnew = () => invalidate(queries, LIST, ONE, DELIVERIES);
   const turn = async (to: Endpoint['status']) => {
-    await send(client.PATCH(ONE, { ...path, body: { status: to } }));
-    await readAnew();
+    try {
+      await changeShown(ONE, path.params, { status }, (PATCH) => PATCH(ONE, { ...path, body: { status: to } }));
+    } finally {
+      await readAnew();
+    }
   };
   const close = () => setOpen(undefined);
   return (
@@ -131,7 +135,11 @@ function EndpointChanges({ endpoint }: { endpoint: Endpoint }) {
       >
         For 24 hours both sign, so that the receiver can be changed meanwhile.
       </Confirm>
-      {open === 'edit' && <EditEndpoint endpoint={endpoint} onClose={close} onDone={readAnew} />}
+      {open === 'edit' && (
+        <ToChange path={ONE} {...path}>
+          {(opened) => <EditEndpoint opened={opened} onClose={close} onDone={readAnew} />}
+        </ToChange>
+      )}
       {open === 'replay' && <Replay id={id} onClose={close} onDone={readAnew} />}
       {secret !== undefined && <ShownSecret secret={secret} onClose={() => setSecret(undefined)} />}
     </>
@@ -164,11 +172,15 @@ interface ChangeProps {
   onDone: () => Promise<void>;
 }
 
-function EditEndpoint({ endpoint, onClose, onDone }: ChangeProps & { endpoint: Endpoint }) {
+const valuesOf = ({ url, event_types }: Endpoint): EndpointValues => ({ url, event_types: event_types ?? [] });
+
+function EditEndpoint({ opened, onClose, onDone }: ChangeProps & { opened: Opened<Endpoint> }) {
+  const path = { id: opened.data.id };
   const form = useForm<EndpointValues>({
-    initial: { url: endpoint.url, event_types: endpoint.event_types ?? [] },
+    initial: valuesOf(opened.data),
+    reload: async () => valuesOf(await opened.reload()),
     onSubmit: async (values) => {
-      await send(client.PATCH(ONE, { params: { path: { id: endpoint.id } }, body: bodyOf(values) }));
+      await opened.change((PATCH) => PATCH(ONE, { params: { path }, body: bodyOf(values) }));
       await onDone();
       onClose();
     },

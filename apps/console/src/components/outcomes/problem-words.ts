@@ -31,7 +31,7 @@ const BY_CODE: Record<string, { said: string; path?: string }> = {
   },
   subscription_behind: { said: 'The past of this subscription is still being opened. Try again in a minute.' },
   groups_not_ready: { said: 'What was counted before is still being grouped. Try again in a moment.' },
-  precondition_failed: { said: 'Somebody changed this meanwhile, so nothing was saved. Load the page anew.' },
+  precondition_failed: { said: 'Somebody changed this meanwhile, so nothing was done. Look at what it is now.' },
   not_found: { said: 'This is not there, or not any more: somebody may have deleted it.' },
   request_under_way: { said: 'Weir is still busy with this since it was sent before. Look at it again in a moment.' },
   rate_limited: { said: 'That was too much at once. Try again in a moment.' },
