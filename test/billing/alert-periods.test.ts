@@ -88,6 +88,24 @@ test('periods are those of the subscription that bills the meter, where there ar
     expect(await crossingsOf(own, alerts[index] ?? '')).toMatchObject([{ subscription_id }]);
 });
 
+test('what comes late crosses the period of a subscription that has ended, also where another bills since', async () => {
+  const meter = await own.meter();
+  const plan = await own.plan([usageCharge(meter.id)]);
+  const { id: customer_id, external_id: customer } = await own.customer();
+  const alert = await makeAlert(own, { meter_id: meter.id }, [10]);
+  const ended = await own.subscribe(plan.id, customer_id, { start_date: '2025-03-30T00:00:00Z' });
+  const use = (quantity: number, at: string) => own.track([{ meter, customer, quantity, at }]);
+  await use(9, '2025-03-30T12:00:00Z');
+  await own.post(`/subscriptions/${ended.id}/cancel`, { cancel_at_period_end: false });
+  const follows = await own.subscribe(plan.id, customer_id);
+  await use(9, '2025-03-31T11:00:00Z');
+  expect(await crossingsOf(own, alert)).toEqual([]);
+  await use(1, '2025-03-31T10:59:59Z');
+  expect(await crossingsOf(own, alert)).toMatchObject([{ subscription_id: ended.id, value: '10' }]);
+  await use(1, '2025-03-31T11:00:00Z');
+  expect(await crossingsOf(own, alert)).toMatchObject([{ subscription_id: ended.id }, { subscription_id: follows.id }]);
+});
+
 test('periods of a trial have usage, and amounts of nothing', async () => {
   const meter = await own.meter();
   const plan = await own.plan([usageCharge(meter.id)]);

@@ -57,8 +57,8 @@ export async function performAlerts(
 ): Promise<AlertsTurn> {
   const until = performance.now() + milliseconds;
   let crossings = 0;
-  for (;;) {
-    const taken = await crossTaken(database, organizationId);
+  for (let limit = TAKEN_MIN; ; limit *= 4) {
+    const taken = await crossTaken(database, organizationId, limit);
     crossings += taken.crossings;
     const hasLooked = await lookOn(database, organizationId);
     const hasDeleted = await deleteCrossings(database.kysely, organizationId);
@@ -88,24 +88,29 @@ interface Reading {
 }
 
 /**
- * So many changes are taken at once at most: some tenths of a second, so that workers get on that die again and again. Those of one
- * customer and meter are one look.
+ * So many changes are taken at once, and four times as many after each time: a worker that was killed while it had many in hand begins with few
+ * that it gets done, however slow the machine is and however often workers die. Those of one customer and meter are one look.
  */
+const TAKEN_MIN = 10;
 const TAKEN_MAX = 500;
 
 /** Each change may reach every threshold that there is: so many are to be written down at once, with the feed. */
 const REACHED_MAX = 10_000;
 
-async function limitOf(db: Queries, organizationId: string): Promise<number> {
+async function limitOf(db: Queries, organizationId: string, limit: number): Promise<number> {
   const { rows } = await sql<{ thresholds: number | null }>`
     SELECT sum(cardinality(thresholds))::int AS thresholds FROM alerts
     WHERE organization_id = ${organizationId}::uuid AND status = 'ACTIVE'`.execute(db);
-  return Math.min(TAKEN_MAX, Math.ceil(REACHED_MAX / (rows[0]?.thresholds ?? 1)));
+  return Math.min(limit, TAKEN_MAX, Math.ceil(REACHED_MAX / (rows[0]?.thresholds ?? 1)));
 }
 
-async function crossTaken({ kysely }: Database, organizationId: string): Promise<{ rows: number; crossings: number }> {
+async function crossTaken(
+  { kysely }: Database,
+  organizationId: string,
+  limit: number,
+): Promise<{ rows: number; crossings: number }> {
   return await kysely.transaction().execute(async (transaction) => {
-    const taken = await takeTouched(transaction, organizationId, await limitOf(transaction, organizationId));
+    const taken = await takeTouched(transaction, organizationId, await limitOf(transaction, organizationId, limit));
     if (taken.rows === 0) return { rows: 0, crossings: 0 };
     const alerts = await listActive(transaction, organizationId);
     const readings = alerts.length === 0 ? [] : await readTaken(transaction, organizationId, alerts, taken);

@@ -1,6 +1,6 @@
 // Which periods of customers alerts are held against: of a meter those of the subscription that bills it, or else of the newest one; a
-// month of the calendar where there is no subscription. A period that has just ended counts as well: its last events may have been in
-// the queue.
+// month of the calendar where there is no subscription. A period that has just ended counts as well, also where another subscription
+// bills the meter since: its last events may have been in the queue.
 
 import { addMonths, dateOf, firstInstantOfDate } from '@weir/rating/local-date';
 import { isoOf, microsOfText, type Micros } from '@weir/shared/instant';
@@ -31,13 +31,21 @@ interface SubscribedPeriod extends WatchedPeriod {
   is_live: boolean;
 }
 
+/** Which subscriptions bill meters; only of customers who have several. */
+interface Billing {
+  /** By meter and customer, the subscription that bills it now. */
+  now: ReadonlyMap<string, string>;
+  /** Meter, subscription and cycle of what ended subscriptions billed. */
+  ended: ReadonlySet<string>;
+}
+
 /** The periods of some customers. */
 export class WatchedPeriods {
   readonly #ofCustomer = new Map<string, SubscribedPeriod[]>();
-  readonly #billing: ReadonlyMap<string, string>;
+  readonly #billing: Billing;
   readonly #months: readonly WatchedPeriod[];
 
-  constructor(subscribed: readonly SubscribedPeriod[], billing: ReadonlyMap<string, string>, months: WatchedPeriod[]) {
+  constructor(subscribed: readonly SubscribedPeriod[], billing: Billing, months: WatchedPeriod[]) {
     for (const period of subscribed) {
       const all = this.#ofCustomer.get(period.customer_external_id);
       if (all === undefined) this.#ofCustomer.set(period.customer_external_id, [period]);
@@ -51,9 +59,10 @@ export class WatchedPeriods {
   ofMeter(customer: string, meterId: string): readonly WatchedPeriod[] {
     const all = this.#ofCustomer.get(customer);
     if (all === undefined) return this.#months;
-    const billing = this.#billing.get(`${meterId} ${customer}`);
+    const { now, ended } = this.#billing;
+    const billing = now.get(`${meterId} ${customer}`);
     const chosen = all.some((period) => period.subscription_id === billing) ? billing : all[0]?.subscription_id;
-    const own = all.filter((period) => period.subscription_id === chosen);
+    const own = all.filter(({ subscription_id: id, cycle }) => id === chosen || ended.has(`${meterId} ${id} ${cycle}`));
     return own.some((period) => period.is_live) ? own : [...own, ...this.#months];
   }
 
@@ -76,7 +85,7 @@ export async function findWatchedPeriods(
   const { rows: times } = await sql<{ now: string; after: string; time_zone: string }>`
     SELECT billing_now() AS now, ${after} AS after, time_zone FROM organizations WHERE id = ${own}`.execute(db);
   const [at] = times;
-  if (at === undefined) return new WatchedPeriods([], new Map(), []);
+  if (at === undefined) return new WatchedPeriods([], { now: new Map(), ended: new Set() }, []);
   // Each customer and subscription is asked for by itself, whatever Postgres thinks how many there are.
   const { rows } = await sql<SubscribedPeriod>`
     SELECT found.subscription_id, asked.customer AS customer_external_id, found.currency, found.is_live, period.cycle,
@@ -101,12 +110,11 @@ export async function findWatchedPeriods(
   return new WatchedPeriods(rows, await findBilling(db, organizationId, rows), monthsOf(at));
 }
 
-/** Which subscription bills a meter of a customer, by meter and customer; only of customers who have several. */
 async function findBilling(
   db: Queries,
   organizationId: string,
   subscribed: readonly SubscribedPeriod[],
-): Promise<Map<string, string>> {
+): Promise<Billing> {
   const first = new Map<string, string>();
   const several = new Set<string>();
   for (const { customer_external_id: customer, subscription_id: id } of subscribed) {
@@ -114,7 +122,19 @@ async function findBilling(
     if (known === undefined) first.set(customer, id);
     else if (known !== id) several.add(known).add(id);
   }
-  if (several.size === 0) return new Map();
+  if (several.size === 0) return { now: new Map(), ended: new Set() };
+  const ended = subscribed.filter(
+    ({ subscription_id: id, is_live, cycle }) => several.has(id) && !is_live && cycle !== null,
+  );
+  const { rows: billed } = await sql<{ key: string }>`
+    SELECT due.meter_id::text || ' ' || asked.id::text || ' ' || asked.cycle::text AS key
+    FROM unnest(${ended.map(({ subscription_id }) => subscription_id)}::uuid[], ${ended.map(({ cycle }) => cycle)}::integer[])
+      AS asked (id, cycle)
+    CROSS JOIN LATERAL (
+      SELECT meter_id FROM dues
+      WHERE organization_id = ${organizationId}::uuid AND dues.subscription_id = asked.id AND dues.cycle = asked.cycle
+        AND meter_id IS NOT NULL OFFSET 0
+    ) AS due`.execute(db);
   const { rows } = await sql<{ key: string; subscription_id: string }>`
     SELECT found.meter_id::text || ' ' || found.customer_external_id AS key, asked.id AS subscription_id
     FROM unnest(${[...several]}::uuid[]) AS asked (id)
@@ -123,7 +143,10 @@ async function findBilling(
       WHERE organization_id = ${organizationId}::uuid AND subscription_id = asked.id
         AND coalesce(ended_at > billing_now(), true) OFFSET 0
     ) AS found`.execute(db);
-  return new Map(rows.map(({ key, subscription_id }) => [key, subscription_id]));
+  return {
+    now: new Map(rows.map(({ key, subscription_id }) => [key, subscription_id])),
+    ended: new Set(billed.map(({ key }) => key)),
+  };
 }
 
 /** The months of the calendar from one time to another, as the organization's clocks have them. */
