@@ -22,7 +22,7 @@ export function chaosReport(
 
 /** The report as Markdown, also good to read in a terminal. */
 export function chaosReportText({ seed, seconds, checks, violations, figures }: ChaosReport): string {
-  const { requests, attempts, accepted, faults, byStatus, door } = figures;
+  const { requests, attempts, accepted, faults, byStatus, door, alertsMs } = figures;
   const count = faults.reduce((sum, fault) => sum + fault.count, 0);
   const examples = checks.flatMap(({ name, examples }) => examples.map((example) => `- ${name}: ${example}`));
   return [
@@ -51,6 +51,11 @@ export function chaosReportText({ seed, seconds, checks, violations, figures }: 
       .map(([status, times]) => `${status} ${whole(times)}`)
       .join(', ')}.`,
     `Of ${whole(door.answered)} answers to tracking ${whole(door.refused)} were 503: ${((100 * door.refused) / Math.max(1, door.answered)).toFixed(3)} %.`,
+    ...(alertsMs === null
+      ? []
+      : [
+          `Of ${whole(alertsMs.count)} thresholds the feed told ${whole(alertsMs.median)} ms after the 201 in the median, and ${whole(alertsMs.worst)} ms at most.`,
+        ]),
   ].join('\n');
 }
 

@@ -16,7 +16,7 @@ import { History, type ResourceUsageLine, type Phase } from './history.ts';
 import { countAfter, countBefore, SLOTS, trySlots, watchLettingGo } from './hostile/aftermath.ts';
 import { openHostileLane, type HostileLane } from './hostile/lane.ts';
 import { judge, type Judgement } from './judge/judge.ts';
-import { untilBilled, untilDelivered } from './judge/read-billing-state.ts';
+import { untilBilled, untilDelivered, untilLooked } from './judge/read-billing-state.ts';
 import { untilDrained } from './judge/drained-queue.ts';
 import { BROKEN_BUILDS, type BrokenBuild, type ChaosOptions } from './chaos-options.ts';
 import { Random } from './random.ts';
@@ -104,6 +104,7 @@ export async function runChaos(options: RunOptions): Promise<Judgement> {
     phase('load');
     const measuredPerSecond = isHostile ? Math.ceil(requestsPerSecond * MEASURED_SHARE) : 0;
     const billingTime = await BillingTime.begin(stack, seconds);
+    history.write(billingTime.line(history.now()));
     const traffic = await openTraffic(stack, {
       requestsPerSecond,
       measuredPerSecond,
@@ -131,8 +132,12 @@ export async function runChaos(options: RunOptions): Promise<Judgement> {
     await traffic.stop();
     phase('drain');
     await untilDrained(stack, DRAIN_SECONDS_MAX);
-    await billingTime.stop();
+    const stop = billingTime.line(history.now());
+    history.write(stop);
+    await billingTime.stop(stop.instant);
     await untilBilled(stack, DRAIN_SECONDS_MAX);
+    await untilLooked(stack, DRAIN_SECONDS_MAX);
+    history.write({ type: 'looked', at: history.now() });
     // What is looked for in a broken build is not there: it is not waited for what killed workers have in hand.
     const sequences = await untilDelivered(stack, options.broken.length > 0 ? 0 : DRAIN_SECONDS_MAX);
     history.write({ type: 'delivered', at: history.now(), sequences });

@@ -35,10 +35,25 @@ export interface OrganizationLine {
   apiKey: string;
   meters: { id: string; token: string; aggregation: AggregationType }[];
   customers: { id: string; externalId: string }[];
-  /** The ids of the plans that it bills by; none where it bills nothing. */
+  /**
+   * The ids of the plans that it bills by; none where it bills nothing. By the last one a unit of the meter of sums costs 1, and no other
+   * usage costs anything.
+   */
   plans: string[];
   /** Where its webhooks go, from its first event on. */
   endpoints: EndpointFact[];
+  /** Held against its usage, from its first event on. */
+  alerts: AlertFact[];
+}
+
+/** An alert. */
+export interface AlertFact {
+  id: string;
+  /** Index of the meter whose usage it watches; null: what usage comes to. */
+  meter: number | null;
+  /** The external id; null: all. */
+  customer: string | null;
+  thresholds: readonly string[];
 }
 
 /** An endpoint of webhooks. */
@@ -176,6 +191,20 @@ interface DeliveredLine {
   sequences: Record<string, number>;
 }
 
+/** What the time of billing was: when it began, and when it was stopped. Between the two it goes evenly. */
+export interface BillingTimeLine {
+  type: 'billing time';
+  at: At;
+  /** Milliseconds since 1970, as billing counts them. */
+  instant: number;
+}
+
+/** Alerts were held against all that had changed, or it was waited for long enough. */
+interface LookedLine {
+  type: 'looked';
+  at: At;
+}
+
 /** The process of the clients did nothing for this long until `at`: a busy machine, not Weir. */
 export interface StallLine {
   type: 'stall';
@@ -296,6 +325,8 @@ export type HistoryLine =
   | StallLine
   | WebhookLine
   | DeliveredLine
+  | BillingTimeLine
+  | LookedLine
   | DirectWayLine
   | PhaseLine;
 

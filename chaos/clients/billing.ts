@@ -243,7 +243,7 @@ interface Change extends Pick<Outgoing, 'expect' | 'isRetried'> {
 }
 
 /** Asks for a change until there is a definite answer; returns what it made or changed. */
-async function change(
+export async function change(
   context: ClientContext,
   organization: Organization,
   { name, id, method, path, body, expect, isRetried = true }: Change,

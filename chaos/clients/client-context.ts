@@ -24,6 +24,8 @@ export class ClientContext {
   readonly organizations: readonly Organization[];
   /** To which number of the feed of an organization was read. */
   readonly readTo = new Map<Organization, number>();
+  /** How many alerts were made of an organization. */
+  readonly alertsMade = new Map<Organization, number>();
   /** Those that bill. */
   readonly billed: readonly Organization[];
   /** Those whose admin is at work. */

@@ -66,6 +66,12 @@ export function plansOf(meters: Meters): MadePlan[] {
         usage('UNIQUE_COUNT', { unit_price: '0.03' }),
       ],
     },
+    // The last one: what it comes to is known to whoever adds.
+    {
+      name: 'by the day, one price',
+      billing_interval: 'day',
+      charges: [usage('SUM', { unit_price: '1' }), usage('COUNT', { unit_price: '0' })],
+    },
   ];
 }
 

@@ -2,10 +2,11 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { AGGREGATION_TYPES } from '@weir/shared/meter';
-import type { EndpointFact, History, OrganizationLine } from '../history.ts';
+import type { AlertFact, EndpointFact, History, OrganizationLine } from '../history.ts';
 import type { BillingTime } from '../environment/billing-time.ts';
 import type { Receiver } from '../environment/receiver.ts';
 import type { Answer, HttpClient, Message, NoAnswer } from './http-client.ts';
+import { alertsOf, bodyOfAlert } from './made-alerts.ts';
 import { BILLING_SETTINGS, plansOf, ZONES } from './made-billing.ts';
 
 const ORGANIZATIONS = 4;
@@ -78,11 +79,16 @@ async function makeOrganization(
   // Before anything happens that they would be told of.
   const endpoints = await makeEndpoints(client, headers, index, receivers ?? []);
   const plans = isBilled ? await makeBilling(client, headers, { meters, customers }) : [];
+  const alerts: AlertFact[] = [];
+  for (const alert of isBilled ? alertsOf({ meters, customers }) : []) {
+    const { body } = await create(client, '/api/v1/alerts', bodyOfAlert({ meters, customers }, alert), headers);
+    alerts.push({ ...alert, id: String(body['id']) });
+  }
 
   const scopes = ['usage.write', 'usage.read'];
   const { body: key } = await create(client, '/api/v1/api-keys', { name: 'clients', scopes }, headers);
   const { id } = signUp.body['organization'] as { id: string };
-  return { index, id, session, apiKey: String(key['key']), meters, customers, plans, endpoints };
+  return { index, id, session, apiKey: String(key['key']), meters, customers, plans, endpoints, alerts };
 }
 
 /** What the second endpoint of an organization is told of. */

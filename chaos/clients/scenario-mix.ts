@@ -1,3 +1,4 @@
+import { makeAlert } from './alerting.ts';
 import type { Random } from '../random.ts';
 import { comeAndGoOfCustomer, liveAndDieOfKey } from './administration.ts';
 import {
@@ -33,7 +34,7 @@ type Scenario = (context: ClientContext, signal: AbortSignal) => Promise<void>;
 
 /** How many of a thousand scenarios are of which kind. */
 const SCENARIOS: [Scenario, number][] = [
-  [trackKeyed, 614],
+  [trackKeyed, 613],
   [trackKeyless, 80],
   [trackTwiceAtOnce, 50],
   [trackContested, 15],
@@ -55,6 +56,7 @@ const SCENARIOS: [Scenario, number][] = [
   [endInvoice, 4],
   [takePaymentBack, 1],
   [grantCredit, 2],
+  [makeAlert, 1],
   [settleEnded, 1],
   [recomputeInvoice, 2],
   [followFeed, 2],

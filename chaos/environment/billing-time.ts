@@ -2,6 +2,7 @@
 // every process, and chaos replaces the two functions that it asks (packages/db/migrations/0002_billing.sql).
 
 import pg from 'pg';
+import type { BillingTimeLine } from '../history.ts';
 import type { SystemUnderTest } from './system.ts';
 
 const DAY_MS = 86_400_000;
@@ -43,9 +44,14 @@ export class BillingTime {
     return Date.parse(BEGIN) + (Date.now() - this.#beganAt) * this.#speed;
   }
 
-  /** Stops it for good: what is due by then gets done, and nothing becomes due any more. */
-  async stop(): Promise<void> {
-    const instant = `timestamptz '${new Date(this.now()).toISOString()}'`;
+  /** What it is now, as the history has it. */
+  line(at: number): BillingTimeLine {
+    return { type: 'billing time', at, instant: this.now() };
+  }
+
+  /** Stops it for good, at an instant: what is due by then gets done, and nothing becomes due any more. */
+  async stop(epochMs: number): Promise<void> {
+    const instant = `timestamptz '${new Date(epochMs).toISOString()}'`;
     await this.#replace(instant, instant);
   }
 

@@ -39,8 +39,14 @@ export class SentUsage {
     return found.aggregation;
   }
 
-  /** The events of a due. */
-  eventsOf(due: StoredDue): StoredEvent[] {
+  /** The customers that used a meter. */
+  customersOf(organization: number, meter: number): string[] {
+    const start = nameOf({ organization, meter, customer: '' });
+    return [...this.#events.keys()].flatMap((name) => (name.startsWith(start) ? [name.slice(start.length)] : []));
+  }
+
+  /** The events of a due, or of any other time. */
+  eventsOf(due: Pick<StoredDue, 'organization' | 'meter' | 'customer' | 'start' | 'end'>): StoredEvent[] {
     const all = this.#events.get(nameOf(due)) ?? [];
     const from = firstSince(all, due.start);
     return all.slice(from, Math.max(from, firstSince(all, due.end)));

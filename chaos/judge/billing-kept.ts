@@ -26,16 +26,19 @@ interface Told {
   billed_before?: string;
   /** Of a subscription. */
   plan_name?: string;
+  /** Of an alert. */
+  thresholds?: string[];
 }
 
 export function changesOfBillingAreKept(state: BillingState, { billing }: Facts): Check {
   const check = new Check(
     'billing kept',
-    'What a change of billing was answered is so in the end: the invoice with its number and total, the line, the grant, the subscription.',
+    'What a change of billing was answered is so in the end: the invoice with its number and total, the line, the grant, the subscription, the alert.',
   );
   const invoices = new Map(state.invoices.map((invoice) => [invoice.id, invoice]));
   const lines = new Map(state.lines.map((line) => [line.id, line]));
   const grants = new Map(state.grants.map((grant) => [grant.id, grant]));
+  const alerts = new Set(state.alerts.map(({ id }) => id));
   const subscriptions = new Map(state.subscriptions.map((subscription) => [subscription.id, subscription]));
   // Whatever such an invoice was, it may have been open since.
   const reopened = new Set(state.payments.filter(({ isTakenBack }) => isTakenBack).map(({ invoice }) => invoice));
@@ -58,6 +61,7 @@ export function changesOfBillingAreKept(state: BillingState, { billing }: Facts)
       const amount = grants.get(id)?.amount ?? 'nowhere';
       return canonical(amount) === canonical(told.amount ?? '') ? undefined : `is ${amount}`;
     }
+    if (told.thresholds !== undefined) return alerts.has(id) ? undefined : 'is nowhere';
     if (told.plan_name === undefined) return 'was answered with what the judge does not know';
     const subscription = subscriptions.get(id);
     if (subscription === undefined) return 'is nowhere';

@@ -3,6 +3,7 @@
 
 import type { BillingState, StoredPeriod, StoredSubscription } from './billing-state.ts';
 import { Check } from './check.ts';
+import { microsOf } from './exact.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -43,6 +44,26 @@ function endsRightly({ timeZone, endedAt }: StoredSubscription, { start, end }: 
   const [from, to] = [localTime(start, timeZone), localTime(end, timeZone)];
   const days = Math.round((Date.parse(`${to.date}T00:00:00Z`) - Date.parse(`${from.date}T00:00:00Z`)) / DAY_MS);
   return to.time === '00:00:00' && days >= 1 && days <= 7;
+}
+
+/** The month of the calendar that an instant falls into, as the clocks of a zone have it. */
+export function monthOf(epochMs: number, timeZone: string): { start: string; end: string } {
+  const [year = 0, month = 0] = localTime(new Date(epochMs).toISOString(), timeZone).date.split('-').map(Number);
+  return { start: firstOf(year, month, timeZone), end: firstOf(year, month + 1, timeZone) };
+}
+
+const HOUR_MS = 3_600_000;
+
+/** When a month begins, in a zone whose clocks differ by whole hours. */
+function firstOf(year: number, month: number, timeZone: string): string {
+  const midnight = Date.UTC(year, month - 1, 1);
+  const date = new Date(midnight).toISOString().slice(0, 10);
+  for (let hours = -14; hours <= 14; hours += 1) {
+    const instant = new Date(midnight + hours * HOUR_MS).toISOString();
+    const local = localTime(instant, timeZone);
+    if (local.date === date && local.time === '00:00:00') return microsOf(instant);
+  }
+  throw new RangeError(`${date} has no midnight in ${timeZone}`);
 }
 
 const FORMATS = new Map<string, Intl.DateTimeFormat>();

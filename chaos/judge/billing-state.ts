@@ -45,6 +45,7 @@ export interface StoredInvoice {
   cycle: number | null;
   number: string | null;
   total: string | null;
+  finalizedAt: string | null;
   /** Whether it is a draft whose grace is over. */
   isDue: boolean;
 }
@@ -86,6 +87,7 @@ export interface StoredFeedEvent {
   organization: number;
   sequence: number;
   type: string;
+  createdAt: string;
   data: Record<string, unknown>;
 }
 
@@ -104,6 +106,11 @@ export interface OpenReading {
   quantity: string;
 }
 
+export interface StoredAlert {
+  id: string;
+  organization: number;
+}
+
 export interface BillingState {
   subscriptions: StoredSubscription[];
   periods: StoredPeriod[];
@@ -116,6 +123,7 @@ export interface BillingState {
   grants: StoredGrant[];
   payments: StoredPayment[];
   feed: StoredFeedEvent[];
+  alerts: StoredAlert[];
   deliveries: StoredDelivery[];
   open: OpenReading[];
 }
@@ -132,6 +140,7 @@ export function emptyBillingState(): BillingState {
     grants: [],
     payments: [],
     feed: [],
+    alerts: [],
     deliveries: [],
     open: [],
   };

@@ -13,6 +13,8 @@ export interface Figures {
   /** Attempts to track that were answered, and those of them that were answered 503. */
   door: { answered: number; refused: number };
   faults: FaultFigures[];
+  /** Milliseconds from the 201 of an event until the feed told of the threshold that it reached, faults or not. */
+  alertsMs: (Spread & { count: number }) | null;
   /** Of a run with hostile clients. */
   hostile?: HostileFigures;
 }
@@ -34,16 +36,22 @@ interface HostileKindFigures {
   statuses: Record<string, number>;
 }
 
+interface Spread {
+  median: number;
+  worst: number;
+}
+
 interface FaultFigures {
   kind: string;
   count: number;
   /** Milliseconds from the undoing of a fault until an event went from an API to Postgres again. */
-  recoveryMs: { median: number; worst: number } | null;
+  recoveryMs: Spread | null;
   /** The longest time, while one of them lasted, in which the door took nothing from anybody. */
   pauseMs: number;
 }
 
-export function figuresOf(facts: Facts): Figures {
+export function figuresOf(facts: Facts, waitsMs: readonly number[]): Figures {
+  const waits = spreadOf(waitsMs);
   const { attempts, keyHistories, faults } = facts;
   const byStatus: Record<string, number> = {};
   for (const { status, why } of attempts) {
@@ -69,10 +77,11 @@ export function figuresOf(facts: Facts): Figures {
       return {
         kind,
         count: ofKind.length,
-        recoveryMs: recoveryOf(ofKind.flatMap(({ recoveredAfter }) => recoveredAfter ?? [])),
+        recoveryMs: spreadOf(ofKind.flatMap(({ recoveredAfter }) => recoveredAfter ?? [])),
         pauseMs: Math.max(...ofKind.map((fault) => longestPause(takenAt, fault))),
       };
     }),
+    alertsMs: waits && { ...waits, count: waitsMs.length },
     ...(facts.hostile.accounts.length > 0 && { hostile: hostileFiguresOf(facts) }),
   };
 }
@@ -109,7 +118,7 @@ export function longestPause(moments: readonly number[], { at, until }: { at: nu
   return longest;
 }
 
-function recoveryOf(times: number[]): FaultFigures['recoveryMs'] {
+function spreadOf(times: readonly number[]): Spread | null {
   const sorted = times.toSorted((a, b) => a - b);
   const worst = sorted.at(-1);
   const median = sorted[Math.floor((sorted.length - 1) / 2)];

@@ -1,6 +1,7 @@
 // What the history says, put together: per key what was sent and what was answered, and per attempt how long it took.
 
 import type {
+  BillingTimeLine,
   DirectWayLine,
   ResourceUsageLine,
   FaultLine,
@@ -149,6 +150,9 @@ export interface Facts {
   webhooks: WebhookLine[];
   /** By organization: the last event of its feed that has to have reached whoever is told. */
   deliveredTo: Record<string, number>;
+  billingTime: BillingTimeLine[];
+  /** When all that alerts had to tell had been told. */
+  lookedAt: number;
   directWays: DirectWayLine[];
   phases: PhaseLine[];
   measured: Measured[];
@@ -182,6 +186,8 @@ export function emptyFacts(): Facts {
     stalls: [],
     webhooks: [],
     deliveredTo: {},
+    billingTime: [],
+    lookedAt: Infinity,
     directWays: [],
     phases: [],
     measured: [],

@@ -3,6 +3,7 @@
 
 import type { SystemUnderTest } from '../environment/system.ts';
 import { acknowledgedEvents } from './acknowledged.ts';
+import { reachedBy, thresholdsAreToldInTime, thresholdsAreToldOnce, waitsOf } from './alerts.ts';
 import { answersAreExpected, answersAreWellFormed, requestsAreSettled } from './answers.ts';
 import { linesBillWhatWasSent, SentUsage } from './billed-usage.ts';
 import { paymentsAreKept } from './payments-kept.ts';
@@ -54,6 +55,7 @@ export async function judge(system: SystemUnderTest, historyPath: string): Promi
     const acknowledged = withAmended(facts, state, acknowledgedEvents(facts, index));
     const counted = acknowledged.filter(({ id }) => !state.corrections.has(id));
     const isKept = (id: string) => index.recorded.has(id) || index.rejected.has(id) || index.duplicates.has(id);
+    const billing = await judgeBilling(system, questions, facts, acknowledged, state);
     const checks = [
       acceptedIsCountedOnce(facts, index),
       heldIsCountedOnce(facts, index),
@@ -74,7 +76,7 @@ export async function judge(system: SystemUnderTest, historyPath: string): Promi
       answersAreWellFormed(facts),
       answersAreInTime(facts),
       rollingRestartsDropNothing(facts),
-      ...(await judgeBilling(system, questions, facts, acknowledged, state)),
+      ...billing.checks,
     ];
     const replayed = await replay(system, reader, questions, { facts, index });
     const reconciled = await runReconcile(system);
@@ -95,7 +97,7 @@ export async function judge(system: SystemUnderTest, historyPath: string): Promi
         nothingElseIsMissing(facts),
       );
     }
-    return { checks, figures: figuresOf(facts) };
+    return { checks, figures: figuresOf(facts, billing.waitsMs) };
   } finally {
     questions.close();
     await reader.close();
@@ -109,12 +111,14 @@ async function judgeBilling(
   facts: Facts,
   acknowledged: StoredEvent[],
   { corrections }: StoredState,
-): Promise<Check[]> {
+): Promise<{ checks: Check[]; waitsMs: number[] }> {
   const { organizations } = facts;
   const stored = await readBillingState(system, organizations);
   const state = { ...stored, open: await readOpenDues(questions, organizations, stored) };
-  return [
-    linesBillWhatWasSent(state, new SentUsage(facts, acknowledged, state, corrections)),
+  const sent = new SentUsage(facts, acknowledged, state, corrections);
+  const reached = reachedBy(state, facts, sent);
+  const checks = [
+    linesBillWhatWasSent(state, sent),
     nothingIsDue(state),
     periodsEndAtMidnights(state),
     pagesOfTheFeedAreKept(state, facts),
@@ -122,7 +126,10 @@ async function judgeBilling(
     paymentsAreKept(state, facts),
     webhooksAreDelivered(state, facts),
     webhooksAreInOrder(state, facts),
+    thresholdsAreToldOnce(state, facts, sent, reached),
+    thresholdsAreToldInTime(state, facts, reached),
   ];
+  return { checks, waitsMs: waitsOf(state, facts, reached) };
 }
 
 async function replay(

@@ -86,6 +86,7 @@ function rows(): Partial<BillingState> {
         cycle: 1,
         number: 'INV-2026-000001',
         total: '1.12',
+        finalizedAt: '2026-11-20T05:00:00.000000Z',
       },
       {
         ...invoice,
@@ -94,6 +95,7 @@ function rows(): Partial<BillingState> {
         cycle: 2,
         number: 'INV-2026-000002',
         total: '1.13',
+        finalizedAt: '2026-11-21T05:00:00.000000Z',
       },
     ],
     lines: [
@@ -126,6 +128,7 @@ function rows(): Partial<BillingState> {
       organization: 0,
       sequence,
       type: 'invoice.finalized',
+      createdAt: DAYS[2],
       data: { id: `invoice-${sequence}` },
     })),
     open: [{ subscription: 'sub', cycle: 2, charge: 'usage', quantity: '3' }],

@@ -63,6 +63,7 @@ export class MadeUpRun {
         customers: [{ id: `customer-${index}`, externalId: 'acme' }],
         plans: [],
         endpoints: [],
+        alerts: [],
       });
     }
   }

@@ -9,6 +9,7 @@ import type { OrganizationLine } from '../history.ts';
 import type {
   BillingState,
   OpenReading,
+  StoredAlert,
   StoredDelivery,
   StoredDue,
   StoredFeedEvent,
@@ -35,6 +36,21 @@ export function untilBilled({ databaseUrl }: SystemUnderTest, seconds: number): 
       await delay(100);
     }
     return false;
+  });
+}
+
+/** Resolves when alerts were held against all usage that has changed, or after so many seconds. */
+export function untilLooked({ databaseUrl }: SystemUnderTest, seconds: number): Promise<void> {
+  const deadline = performance.now() + seconds * 1_000;
+  return withClient(databaseUrl, async (client) => {
+    for (;;) {
+      const { rows } = await client.query<{ is_left: boolean }>(
+        `SELECT EXISTS (SELECT FROM touched_usage)
+           OR EXISTS (SELECT FROM alerts WHERE status = 'ACTIVE' AND looked_after IS NOT NULL) AS is_left`,
+      );
+      if (rows[0]?.is_left === false || performance.now() > deadline) return;
+      await delay(100);
+    }
   });
 }
 
@@ -90,7 +106,7 @@ export async function readBillingState(
         FROM dues`),
       invoices: await read<StoredInvoice>(`
         SELECT organization_id AS organization, id, status, subscription_id AS subscription, cycle, invoice_number AS number,
-          total::text, run_at <= billing_now() AS "isDue"
+          total::text, ${instant('finalized_at')} AS "finalizedAt", run_at <= billing_now() AS "isDue"
         FROM invoices`),
       lines: await read<StoredLine>(`
         SELECT id, invoice_id AS invoice, subscription_id AS subscription, cycle, charge_id AS charge, quantity::text,
@@ -106,8 +122,9 @@ export async function readBillingState(
       payments: await read<StoredPayment>(`
         SELECT id, invoice_id AS invoice, amount::text, reference, taken_back_at IS NOT NULL AS "isTakenBack" FROM payments`),
       feed: await read<StoredFeedEvent>(
-        'SELECT organization_id AS organization, sequence::int, type, data FROM billing_events',
+        `SELECT organization_id AS organization, sequence::int, type, ${instant('created_at')} AS "createdAt", data FROM billing_events`,
       ),
+      alerts: await read<StoredAlert>('SELECT organization_id AS organization, id FROM alerts'),
       deliveries: await read<StoredDelivery>(
         'SELECT endpoint_id AS endpoint, sequence::int, attempt_count AS attempts FROM webhook_deliveries',
       ),

@@ -91,6 +91,12 @@ export class FactReader {
       case 'delivered':
         this.#facts.deliveredTo = line.sequences;
         return;
+      case 'billing time':
+        this.#facts.billingTime.push(line);
+        return;
+      case 'looked':
+        this.#facts.lookedAt = line.at;
+        return;
       case 'direct way':
         this.#facts.directWays.push(line);
         return;
