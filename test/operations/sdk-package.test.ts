@@ -64,13 +64,14 @@ async function runProgram(code: string, name = 'program.js'): Promise<string> {
 }
 
 test('the examples of the README run in an empty project, and their events are counted', async () => {
-  const [first = '', batch = '', outbox = '', reading = '', service = '', webhooks = '', ...more] = examples;
-  const [errors = '', ...others] = more;
+  const [first = '', batch = '', outbox = '', reading = '', service = '', change = '', ...more] = examples;
+  const [webhooks = '', errors = '', ...others] = more;
   expect(others).toEqual([]);
   expect(await runProgram(first)).toBe('{ isDone: true, unsent: [] }\n');
   expect(await runProgram(batch)).toMatch(/^[0-9a-f-]{36} false\n[0-9a-f-]{36} false\ninvalid_request .*quantity/);
   expect(await runProgram(outbox)).toBe('2 true\n');
   expect(await runProgram(service)).toBe('initech\n');
+  expect(await runProgram(change)).toBe('Initech Inc.\n');
   expect(await runProgram(webhooks)).toBe('');
   expect(await runProgram(errors)).toBe('404 meter_not_found false 1\n');
   await weir.drained();
@@ -138,6 +139,22 @@ test('its types are found by projects of both kinds, and are those of what it do
   await writeFile(join(project, 'program.ts'), types);
   await writeFile(join(project, 'program.cts'), types);
   expect(await typeCheck('program.ts', 'program.cts')).toBe('');
+});
+
+test('a change by it is made of what was read, or not at all', async () => {
+  const code = `
+    import { WeirClient } from '@weir/sdk';
+    const weir = new WeirClient({ baseUrl: process.env.WEIR_URL, serviceToken: process.env.WEIR_SERVICE_TOKEN });
+    const { id } = await weir.request('POST', '/customers', { body: { name: 'Ada' } });
+    const read = await weir.exchange('GET', '/customers/' + id);
+    const same = await weir.exchange('GET', '/customers/' + id, { ifNoneMatch: read.etag });
+    const change = (name, ifMatch) => weir.exchange('PATCH', '/customers/' + id, { body: { name }, ifMatch });
+    const changed = await change('Grace', read.etag);
+    const refused = await change('Joan', read.etag).catch((error) => error);
+    const now = await weir.exchange('GET', '/customers/' + id);
+    console.log(read.status, same.status, same.etag === read.etag, changed.etag === now.etag, refused.code, now.body.name);
+    console.log((await weir.exchange('GET', '/customers')).etag);`;
+  expect(await runProgram(code)).toBe('200 304 true true precondition_failed Grace\nundefined\n');
 });
 
 test('a process may use it by require and by import at once, and tells its errors by one class', async () => {

@@ -89,6 +89,36 @@ class TestReal(unittest.TestCase):
             tracked = both.track(Event(TOKEN, "py-service", 1))
             until(lambda: both.event(tracked.id)["status"] == "recorded", "the event is recorded")
 
+    def test_a_change_is_made_of_what_was_read_or_not_at_all(self) -> None:
+        with Client(os.environ["WEIR_URL"], service_token=os.environ["WEIR_SERVICE_TOKEN"]) as service:
+            path = f"/customers/{service.request('POST', '/customers', {'name': 'Ada'})['id']}"
+            read = service.exchange("GET", path)
+            self.assertEqual((read.status, read.body["name"], read.headers["etag"]), (200, "Ada", read.etag))
+            same = service.exchange("GET", path, if_none_match=read.etag)
+            self.assertEqual((same.status, same.body, same.etag), (304, {}, read.etag))
+            self.assertIsNone(service.exchange("GET", "/customers").etag)
+            changed = service.exchange("PATCH", path, {"name": "Grace"}, if_match=read.etag, headers={"Traceparent": "00-1"})
+            self.assertEqual(changed.etag, service.exchange("GET", path).etag)
+            with self.assertRaises(WeirError) as raised:
+                service.request("PATCH", path, {"name": "Joan"}, if_match=read.etag)
+            self.assertEqual((raised.exception.status, raised.exception.code), (412, "precondition_failed"))
+            self.assertEqual(service.request("GET", path)["name"], "Grace")
+            for options, message in (
+                ({"headers": {"Authorization": "Bearer x"}}, "the header Authorization is the client's own: give service_token"),
+                ({"headers": {"X-API-Key": "x"}}, "the header X-API-Key is the client's own: give api_key"),
+                ({"headers": {"host": "example.com"}}, "the header host is the client's own: leave it out"),
+                ({"headers": {"Content-Length": "1"}}, "the header Content-Length is the client's own: leave it out"),
+                ({"headers": {"If-Match": '"x"'}}, "the header If-Match is the client's own: use if_match="),
+                ({"headers": {"Idempotency-Key": "x"}}, "use idempotency_key="),
+                ({"headers": {"x-note": "a\r\nhost: b"}}, "the header 'x-note' holds a line break"),
+                ({"headers": {"x note": "a"}}, "the header 'x note' holds"),
+                ({"if_match": '"ü"'}, "the header 'if-match' holds"),
+                ({"if_match": None}, "if_match is None: what was read has no ETag"),
+            ):
+                with self.assertRaisesRegex(ValueError, re.escape(message)):
+                    service.request("PATCH", path, {"name": "Joan"}, **options)
+            self.assertEqual(service.request("GET", path)["name"], "Grace")
+
     def test_refusals_are_errors_with_the_words_of_the_service(self) -> None:
         for call, status, code in (
             (lambda: self.weir.track(Event("mtr_unknown", "c", 1)), 404, "meter_not_found"),
@@ -128,7 +158,7 @@ class TestReadme(unittest.TestCase):
             ]
         self.assertEqual(outputs[:4], ["", "False\nkept\ninvalid_request\n", "3 True\n", ""])
         self.assertRegex(outputs[4], r"^[\d.]+ True\nTrue\n$")
-        self.assertEqual(outputs[5:], ["initech\n", ""])
+        self.assertEqual(outputs[5:], ["initech\n", "Initech Inc.\n", ""])
 
 
 if __name__ == "__main__":

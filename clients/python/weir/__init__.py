@@ -1,6 +1,6 @@
 """The client for services that report usage to Weir."""
 
-from ._answer import BatchOutcome, Tracked
+from ._answer import BatchOutcome, Reply, Tracked
 from ._client import Client
 from ._errors import WeirError
 from ._event import Event
@@ -42,6 +42,7 @@ __all__ = [
     "MeterOfCustomer",
     "MeterUsage",
     "QueueOptions",
+    "Reply",
     "Tracked",
     "UsageGroup",
     "UsagePeriod",

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
@@ -19,6 +19,19 @@ class Tracked:
     duplicate: bool
 
 
+@dataclass(frozen=True)
+class Reply:
+    """All of an answer."""
+
+    status: int
+    #: In the API's own words; empty where that is nothing.
+    body: Dict[str, Any]
+    #: Names what was answered, for ``if_match`` and ``if_none_match``. Lists have none.
+    etag: Optional[str]
+    #: By their names in small letters.
+    headers: Mapping[str, str]
+
+
 #: What became of one event of a batch: Weir keeps it, or the error says why not.
 BatchOutcome = Union[Tracked, WeirError]
 
@@ -34,6 +47,8 @@ class Answer:
     retry_after: Optional[float] = None
     #: Whether Weir itself said it: a proxy before it answers for it, too, and knows nothing of events.
     is_from_weir: bool = False
+    #: By their names in small letters.
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_answer(status: int, body: bytes, headers: Mapping[str, str]) -> Answer:
@@ -47,7 +62,7 @@ def read_answer(status: int, body: bytes, headers: Mapping[str, str]) -> Answer:
     is_problem = (headers.get("content-type") or "").startswith("application/problem+json")
     is_complete = _text(fields.get("code")) is not None and _text(fields.get("request_id")) is not None
     is_from_weir = is_problem and is_complete and fields.get("status") == status
-    return Answer(status, fields, request_id, parse_retry_after(headers.get("retry-after")), is_from_weir)
+    return Answer(status, fields, request_id, parse_retry_after(headers.get("retry-after")), is_from_weir, headers)
 
 
 def parse_retry_after(header: Optional[str], now: Optional[datetime] = None) -> Optional[float]:

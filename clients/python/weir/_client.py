@@ -10,10 +10,10 @@ from dataclasses import replace
 from datetime import date, datetime, timezone
 from decimal import Decimal
 from types import TracebackType
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Type, TypeVar, Union, cast
-from urllib.parse import quote, urlencode
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Type, TypeVar, Union, cast
+from urllib.parse import quote
 
-from ._answer import BatchOutcome, Tracked, read_or_raise, settle
+from ._answer import Answer, BatchOutcome, Reply, Tracked, read_or_raise, settle
 from ._deliver import deliver
 from ._errors import WeirError
 from ._event import Encoded, Event, key_and_encode
@@ -30,6 +30,7 @@ from ._openapi import (
 )
 from ._outbox_folder import forget_folders
 from ._queue import CloseResult, EventQueue, QueueOptions
+from ._request import query_string, read_headers
 from ._retry import OnRetry, with_retries
 from ._transport import Transport
 
@@ -37,6 +38,7 @@ from ._transport import Transport
 When = Union[datetime, date, str]
 
 Self = TypeVar("Self", bound="Client")
+Read = TypeVar("Read")
 
 #: As often as this the answer with a secret may get lost.
 _SECRET_TRIES = 3
@@ -310,7 +312,8 @@ class Client:
         body = json.dumps({"customer_external_id": customer_external_id}).encode("utf-8")
         # Where the answer to an attempt got lost: a secret is shown once, so nobody has that token, and another one is made.
         for _ in range(_SECRET_TRIES):
-            made = self._read("POST", "/widget/token", body, by_key=True, request_key=str(uuid.uuid4()), **options)
+            key = str(uuid.uuid4())
+            made = self._call(read_or_raise, "POST", "/widget/token", body, by_key=True, request_key=key, **options)
             if isinstance(made.get("token"), str):
                 return cast(WidgetToken, made)
         detail = "The service has made tokens whose answers got lost, and shows none twice: ask again."
@@ -330,33 +333,64 @@ class Client:
 
         Returns what is answered, in the API's own words; an empty dictionary where that is nothing. Is retried as all calls are. A
         write carries one Idempotency-Key in all attempts: without one of your own each call makes one. Decimals are best written as
-        texts. Raises a WeirError when the service refuses it.
+        texts. Takes what ``exchange`` takes. Raises a WeirError when the service refuses it.
         """
-        sent = None if body is None else json.dumps(body).encode("utf-8")
-        key = None if method == "GET" else idempotency_key or str(uuid.uuid4())
-        return self._read(method, path + _query_string(query or {}), sent, request_key=key, **options)
+        return self.exchange(method, path, body, query=query, idempotency_key=idempotency_key, **options).body
 
-    def _get(self, path: str, query: Mapping[str, Any], **options: Any) -> Dict[str, Any]:
-        return self._read("GET", path + _query_string(query), None, **options)
-
-    def _read(
+    def exchange(
         self,
         method: str,
         path: str,
-        body: Optional[bytes],
+        body: Optional[Mapping[str, Any]] = None,
+        *,
+        query: Optional[Mapping[str, Any]] = None,
+        idempotency_key: Optional[str] = None,
+        if_match: Optional[str] = "",
+        if_none_match: Optional[str] = None,
+        headers: Optional[Mapping[str, str]] = None,
+        **options: Any,
+    ) -> Reply:
+        """The same as ``request``, of which all is answered: also the ``etag`` of what was read.
+
+        In ``if_match`` that etag has a PATCH change what was read, or nothing: ``precondition_failed`` says that somebody was
+        quicker. In ``if_none_match`` it has a GET of what is still the same answer with the status 304, and an empty dictionary.
+        ``headers`` are others, such as ``traceparent``; a ValueError refuses those that the client writes itself.
+        """
+        sent = None if body is None else json.dumps(body).encode("utf-8")
+        key = None if method == "GET" else idempotency_key or str(uuid.uuid4())
+        more = read_headers(headers or {}, if_match, if_none_match)
+
+        def read(answer: Answer) -> Reply:
+            is_same = answer.status == 304 and if_none_match is not None
+            found = {} if is_same else read_or_raise(answer)
+            return Reply(answer.status, found, answer.headers.get("etag"), answer.headers)
+
+        path += query_string(query or {})
+        return self._call(read, method, path, sent, headers=more, request_key=key, **options)
+
+    def _get(self, path: str, query: Mapping[str, Any], **options: Any) -> Dict[str, Any]:
+        return self._call(read_or_raise, "GET", path + query_string(query), **options)
+
+    def _call(
+        self,
+        read: Callable[[Answer], Read],
+        method: str,
+        path: str,
+        body: Optional[bytes] = None,
         *,
         by_key: bool = False,
         request_key: Optional[str] = None,
+        headers: Optional[Mapping[str, str]] = None,
         timeout: Optional[float] = None,
         retries: Optional[int] = None,
-    ) -> Dict[str, Any]:
-        return with_retries(
-            lambda: read_or_raise(
-                self._transport.send(method, path, body, by_key=by_key, request_key=request_key, timeout=timeout)
-            ),
-            self._retries if retries is None else retries,
-            self._on_retry,
-        )
+    ) -> Read:
+        def attempt() -> Read:
+            answer = self._transport.send(
+                method, path, body, by_key=by_key, request_key=request_key, headers=headers, timeout=timeout
+            )
+            return read(answer)
+
+        return with_retries(attempt, self._retries if retries is None else retries, self._on_retry)
 
     def _opened_queue(self) -> EventQueue:
         if self._queue is None:
@@ -387,17 +421,6 @@ class Client:
 
 def _encode_now(event: Event) -> Encoded:
     return key_and_encode(event if event.timestamp is not None else replace(event, timestamp=datetime.now(timezone.utc)))
-
-
-def _query_string(query: Mapping[str, Any]) -> str:
-    given = [(name, _query_value(value)) for name, value in query.items() if value is not None]
-    return f"?{urlencode(given)}" if given else ""
-
-
-def _query_value(value: Any) -> str:
-    if isinstance(value, datetime) and value.tzinfo is None:
-        raise ValueError("a datetime must have a time zone: datetime.now(timezone.utc), for example")
-    return value.isoformat() if isinstance(value, date) else str(value)
 
 
 _clients: "weakref.WeakSet[Client]" = weakref.WeakSet()

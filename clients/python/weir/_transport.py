@@ -116,22 +116,23 @@ class Transport:
         by_key: bool = False,
         idempotency_keys: Sequence[str] = (),
         request_key: Optional[str] = None,
+        headers: Optional[Mapping[str, str]] = None,
         timeout: Optional[float] = None,
     ) -> Answer:
         """Makes one attempt. Returns any answer; raises a WeirError of status 0 when none comes.
 
         ``request_key`` makes a write that is no event safe to send again; it is the same at each attempt. ``by_key``: only an API
-        key opens it; else a service token goes first.
+        key opens it; else a service token goes first. ``headers`` are sent beside those of the client.
         """
-        headers = {"accept": "application/json", **self._credential(by_key)}
+        sent = {**(headers or {}), "accept": "application/json", **self._credential(by_key)}
         if body is not None:
-            headers["content-type"] = "application/json"
+            sent["content-type"] = "application/json"
         if request_key is not None:
-            headers["idempotency-key"] = request_key
+            sent["idempotency-key"] = request_key
         limit = self._timeout if timeout is None else timeout
         deadline = time.monotonic() + limit
         try:
-            return self._send(method, path, body, headers, deadline)
+            return self._send(method, path, body, sent, deadline)
         except (OSError, http.client.HTTPException) as error:
             late = isinstance(error, (TimeoutError, socket.timeout))
             raise WeirError(

@@ -6,6 +6,7 @@ export interface Answer {
   status: number;
   /** Empty when the body was no JSON object. */
   body: Record<string, unknown>;
+  headers: Headers;
   requestId: string | undefined;
   retryAfterMs: number | undefined;
   /** Whether Weir itself said it: a proxy before it answers for it, too, and knows nothing of events. */
@@ -19,6 +20,16 @@ export interface Tracked {
   duplicate: boolean;
 }
 
+/** All of an answer. */
+export interface Reply<Body> {
+  status: number;
+  /** In the API's own words; an empty object where that is nothing. */
+  body: Body;
+  /** Names what was answered, for `ifMatch` and `ifNoneMatch`. Lists have none. */
+  etag: string | undefined;
+  headers: Headers;
+}
+
 /** The outcome of one event of a batch: Weir keeps it, or `error` says why not. */
 export type BatchOutcome = Tracked | { error: WeirError };
 
@@ -28,6 +39,7 @@ export async function readAnswer(response: Response): Promise<Answer> {
   return {
     status: response.status,
     body,
+    headers: response.headers,
     requestId: text(body.request_id) ?? response.headers.get('x-request-id') ?? undefined,
     retryAfterMs: parseRetryAfter(response.headers.get('retry-after')),
     isFromWeir: isProblemOfWeir(response, body),

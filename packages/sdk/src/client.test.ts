@@ -320,6 +320,48 @@ describe('a service token', () => {
     expect(new Set(sent().flat())).toEqual(new Set(['Bearer org_svc_x', undefined]));
   });
 
+  test('gives all of an answer, and takes what a change is made of in its headers', async () => {
+    replies = [
+      json(200, { id: 'c1' }, { etag: '"one"' }),
+      json(200, { id: 'c1' }, { etag: '"two"' }),
+      (response) => response.writeHead(304, { etag: '"two"' }).end(),
+      (response) => response.writeHead(304).end(),
+    ];
+    const weir = open();
+    const read = await weir.exchange('GET', '/customers/c1');
+    expect(read).toMatchObject({ status: 200, body: { id: 'c1' }, etag: '"one"' });
+    expect(read.headers.get('etag')).toBe(read.etag);
+    const changed = { body: { name: 'Ada' }, ifMatch: read.etag, headers: { Traceparent: '00-1' } };
+    const { etag } = await weir.exchange('PATCH', '/customers/c1', changed);
+    const same = await weir.exchange('GET', '/customers/c1', { ifNoneMatch: etag });
+    expect([same.status, same.body, same.etag]).toEqual([304, {}, '"two"']);
+    expect(received.map(({ headers }) => [headers['if-match'], headers['if-none-match'], headers.traceparent])).toEqual(
+      [
+        [undefined, undefined, undefined],
+        ['"one"', undefined, '00-1'],
+        [undefined, '"two"', undefined],
+      ],
+    );
+    // Nobody asked for it.
+    expect((await failure(weir.exchange('GET', '/customers/c1'))).code).toBe('http_304');
+  });
+
+  test.each([
+    [{ headers: { Authorization: 'Bearer x' } }, "the header Authorization is the client's own: give serviceToken"],
+    [{ headers: { 'X-API-Key': 'x' } }, "the header X-API-Key is the client's own: give apiKey"],
+    [{ headers: { host: 'example.com' } }, "the header host is the client's own: leave it out"],
+    [{ headers: { 'Content-Length': '1' } }, "the header Content-Length is the client's own: leave it out"],
+    [{ headers: { 'If-Match': '"x"' } }, "the header If-Match is the client's own: use the option ifMatch"],
+    [{ headers: { 'Idempotency-Key': 'x' } }, 'use the option idempotencyKey'],
+    [{ headers: { 'x-note': 'a\r\nhost: b' } }, 'the header "x-note" holds a line break'],
+    [{ headers: { 'x note': 'a' } }, 'the header "x note" holds'],
+    [{ ifMatch: '"ü"' }, 'the header "if-match" holds'],
+    [{ ifMatch: undefined }, 'ifMatch is undefined: what was read has no ETag'],
+  ])('refuses %j before anything is sent', async (options, message) => {
+    await expect(open().request('PATCH', '/customers/c1', { body: {}, ...options })).rejects.toThrow(message);
+    expect(received).toEqual([]);
+  });
+
   test('alone tracks nothing, and says so at once', async () => {
     const weir = open();
     const refused = /^apiKey must be an API key .*: there is none$/;

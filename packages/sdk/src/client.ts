@@ -1,7 +1,7 @@
 // The client for services that report usage. Every attempt has a time limit, and is retried while that can help. It carries
 // a key for each event, so that a retry never counts twice.
 
-import { readOrThrow, settle, type Answer, type BatchOutcome, type Tracked } from './answer.ts';
+import { readOrThrow, settle, type Answer, type BatchOutcome, type Reply, type Tracked } from './answer.ts';
 import { deliver } from './deliver.ts';
 import { WeirError } from './error.ts';
 import { keyAndEncode, type UsageEvent } from './event.ts';
@@ -22,10 +22,11 @@ import type {
   WindowQuery,
 } from './openapi.ts';
 import { queryString, type EntitlementQuery, type UsageQuery } from './reads.ts';
+import { readHeaders, type HeaderOptions } from './request-headers.ts';
 import { withRetries } from './retry.ts';
 import { Transport, type Message } from './transport.ts';
 
-export type { BatchOutcome, Tracked } from './answer.ts';
+export type { BatchOutcome, Reply, Tracked } from './answer.ts';
 export { WeirError, type FieldProblem } from './error.ts';
 export { encodeEvent, type JsonValue, type KeyedEvent, type Metadata, type UsageEvent } from './event.ts';
 export { BATCH_EVENTS_MAX } from './limits.ts';
@@ -79,7 +80,7 @@ export interface WeirClientOptions {
   queue?: QueueOptions;
 }
 
-export interface RequestOptions extends CallOptions {
+export interface RequestOptions extends CallOptions, HeaderOptions {
   /** Written as JSON. Decimals are best written as texts. */
   body?: object;
   query?: Record<string, string | number | Date | undefined>;
@@ -267,20 +268,35 @@ export class WeirClient {
   /**
    * Any request of the API: `path` is what comes after `/api/v1`, such as `/customers`. Resolves to what is answered, in the API's own
    * words, an empty object where that is nothing. Is retried as all calls are; a write carries one Idempotency-Key in all attempts. Rejects
-   * with a WeirError when the service refuses it.
+   * with a WeirError when the service refuses it, and with a TypeError for a header that is the client's own.
    */
   async request<T = Record<string, unknown>>(
     method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
     path: string,
-    { body, query = {}, idempotencyKey, ...options }: RequestOptions = {},
+    options: RequestOptions = {},
   ): Promise<T> {
+    return (await this.exchange<T>(method, path, options)).body;
+  }
+
+  /** The same request, of which all is answered: also the `etag` of what was read, for the `ifMatch` of its change. */
+  async exchange<T = Record<string, unknown>>(
+    method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
+    path: string,
+    options: RequestOptions = {},
+  ): Promise<Reply<T>> {
+    const { body, query = {}, idempotencyKey, ifNoneMatch } = options;
     const message: Message = {
       method,
       path: path + queryString(query),
+      headers: readHeaders(options),
       ...(body !== undefined && { body: JSON.stringify(body) }),
       ...(method !== 'GET' && { requestKey: idempotencyKey ?? crypto.randomUUID() }),
     };
-    return (await this.#call(message, options, readOrThrow)) as T;
+    return await this.#call(message, options, (answer) => {
+      const { status, headers } = answer;
+      const read = status === 304 && ifNoneMatch !== undefined ? {} : readOrThrow(answer);
+      return { status, body: read as T, etag: headers.get('etag') ?? undefined, headers };
+    });
   }
 
   async #get<T>(path: string, query: Parameters<typeof queryString>[0], options: CallOptions): Promise<T> {

@@ -18,6 +18,8 @@ export interface Message {
   /** After `/api/v1`. */
   path: string;
   body?: string;
+  /** Beside those of the client. */
+  headers?: Record<string, string>;
   /** Makes a write that is no event safe to send again; the same one at each attempt. */
   requestKey?: string;
   /** The keys of the events in it, for the error. */
@@ -56,7 +58,7 @@ export class Transport {
 
   /** Makes one attempt. Returns any answer; throws a WeirError of status 0 when none comes, and the signal's reason once aborted. */
   async send(message: Message): Promise<Answer> {
-    const { method, path, body, requestKey, idempotencyKeys, signal, timeoutMs = this.#timeoutMs } = message;
+    const { method, path, body, headers, requestKey, idempotencyKeys, signal, timeoutMs = this.#timeoutMs } = message;
     const credential = this.#credential(message);
     // A listener that is taken off again, since the caller's signal may outlive millions of requests.
     const limit = new AbortController();
@@ -67,6 +69,7 @@ export class Transport {
       const response = await this.#fetch(`${this.#baseUrl}/api/v1${path}`, {
         method,
         headers: {
+          ...headers,
           ...credential,
           accept: 'application/json',
           ...(body !== undefined && { 'content-type': 'application/json' }),
