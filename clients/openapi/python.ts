@@ -10,7 +10,7 @@ Made of its document by clients/openapi/python.ts: change that, or the API, and 
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Literal, Optional, TypedDict
+from typing import Any, Dict, List, Literal, Optional, TypedDict, Union
 `;
 
 /** Returns the answers of an OpenAPI document as TypedDicts, for Python 3.9 too, which has no NotRequired. */
@@ -54,10 +54,9 @@ function writeType(type: Type): string {
     case 'map':
       return `Dict[str, ${writeType(type.of)}]`;
     case 'either': {
-      const [only, ...others] = type.of.filter(({ is }) => is !== 'null');
-      if (only === undefined || others.length > 0)
-        throw new Error('The clients have no type for several kinds of value.');
-      return `Optional[${writeType(only)}]`;
+      const kinds = type.of.filter(({ is }) => is !== 'null').map(writeType);
+      const written = kinds.length === 1 ? kinds.join('') : `Union[${kinds.join(', ')}]`;
+      return kinds.length === type.of.length ? written : `Optional[${written}]`;
     }
     case 'named':
       return type.name;

@@ -60,7 +60,7 @@ const ANSWERS: Record<string, string> = {
   MeterCustomersPage: 'listMeterCustomers',
   EventCorrection: 'EventCorrection',
   EventReceipt: 'EventReceipt',
-  CursorMeta: 'listEvents.meta',
+  CursorMeta: 'CursorMeta',
   EventsPage: 'listEvents',
   Entitlement: 'Entitlement',
   Customer: 'Customer',

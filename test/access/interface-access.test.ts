@@ -101,13 +101,13 @@ describe('listing API keys', () => {
       ['Key 0'],
       [],
     ]);
-    expect(pages[3]?.body.meta).toEqual({ page: 4, page_size: 2, total: 5, total_pages: 3 });
+    expect(pages[3]?.body.meta).toEqual({ page: 4, page_size: 2, total: 5, total_pages: 3, next_cursor: null });
   });
 
   test('without keys the list is empty, and says so', async () => {
     const { session } = await signUp(weir);
     const { body } = await weir.request('GET', '/api/v1/api-keys', { session });
-    expect(body).toEqual({ data: [], meta: { page: 1, page_size: 20, total: 0, total_pages: 0 } });
+    expect(body).toEqual({ data: [], meta: { page: 1, page_size: 20, total: 0, total_pages: 0, next_cursor: null } });
   });
 
   test.each([

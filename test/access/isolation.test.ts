@@ -138,6 +138,8 @@ test('every operation of the API is here, with every parameter and field that na
     'filter',
     'page',
     'page_size',
+    // A place in a list, and no thing: test/catalog/list-pages.test.ts.
+    'cursor',
     'limit',
     'status',
     'type',

@@ -42,8 +42,8 @@ class RolledBack extends Error {}
 
 test('the feed of a new organization is empty, and next_after is what was asked with', async () => {
   const admin = await signUp(weir);
-  expect((await read(admin)).body).toEqual({ data: [], meta: { next_after: 0 } });
-  expect((await read(admin, '?after=7')).body).toEqual({ data: [], meta: { next_after: 7 } });
+  expect((await read(admin)).body).toEqual({ data: [], meta: { next_after: 0, next_cursor: null } });
+  expect((await read(admin, '?after=7')).body).toEqual({ data: [], meta: { next_after: 7, next_cursor: null } });
 });
 
 test('events have their type, actor, data and time, ascend from 1, and are read on from next_after', async () => {
@@ -60,7 +60,7 @@ test('events have their type, actor, data and time, ascend from 1, and are read 
       created_at: expect.any(String),
     },
   ]);
-  expect(first.body.meta).toEqual({ next_after: 2 });
+  expect(first.body.meta).toEqual({ next_after: 2, next_cursor: '2' });
   const rest = await read(admin, '?after=2&limit=2');
   expect([sequencesOf(rest), rest.body.meta.next_after]).toEqual([[3], 3]);
   expect((await read(admin, '?after=3')).body.data).toEqual([]);

@@ -231,7 +231,7 @@ describe('lists', () => {
     const { lines: _, payments: __, ...alone } = await billing.get(`/invoices/${list.data[0].id}`);
     expect(list.data[0]).toEqual(alone);
     const page = await billing.get(`/subscriptions/${billing.subscription}/invoices?page=2&page_size=3`);
-    expect(page.meta).toEqual({ page: 2, page_size: 3, total: 4, total_pages: 2 });
+    expect(page.meta).toEqual({ page: 2, page_size: 3, total: 4, total_pages: 2, next_cursor: null });
     expect(idsOf(page)).toEqual([list.data[3].id]);
   });
 

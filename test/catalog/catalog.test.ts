@@ -192,6 +192,7 @@ describe('a plan', () => {
       page_size: 2,
       total: 3,
       total_pages: 2,
+      next_cursor: null,
     });
     for (const query of ['type=fixed', 'is_active=1', 'active=true']) {
       expect((await weir.request('GET', `/api/v1/plans?${query}`, { session })).status, query).toBe(422);

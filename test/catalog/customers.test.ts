@@ -154,7 +154,7 @@ describe('listing customers', () => {
     expect(await found('\\')).toEqual(['south']);
     const page = await list('page=2&page_size=2');
     expect(page.data.map(({ external_id }: { external_id: string }) => external_id)).toEqual(['north_1']);
-    expect(page.meta).toEqual({ page: 2, page_size: 2, total: 3, total_pages: 2 });
+    expect(page.meta).toEqual({ page: 2, page_size: 2, total: 3, total_pages: 2, next_cursor: null });
     expect((await list('search=north&page_size=1')).meta).toMatchObject({ total: 2, total_pages: 2 });
   });
 

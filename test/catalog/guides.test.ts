@@ -48,7 +48,7 @@ const FIELDS: Record<string, string> = {
   NEXT_TOKEN: 'token',
   USAGE_KEY: 'key',
   INVOICE: 'data.0.id',
-  OLD_TOKEN_ID: 'data.0.id',
+  OLD_TOKEN_ID: 'data.1.id',
 };
 
 // A guide has a receiver of webhooks on the reader's own machine.

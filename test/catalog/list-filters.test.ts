@@ -53,6 +53,7 @@ test('features come with meta where a page is asked for, and all of them without
     page_size: 20,
     total: 2,
     total_pages: 1,
+    next_cursor: null,
   });
 });
 

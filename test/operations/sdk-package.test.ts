@@ -64,7 +64,7 @@ async function runProgram(code: string, name = 'program.js'): Promise<string> {
 }
 
 test('the examples of the README run in an empty project, and their events are counted', async () => {
-  const [first = '', batch = '', outbox = '', reading = '', service = '', change = '', ...more] = examples;
+  const [first = '', batch = '', outbox = '', reading = '', pages = '', service = '', change = '', ...more] = examples;
   const [webhooks = '', errors = '', ...others] = more;
   expect(others).toEqual([]);
   expect(await runProgram(first)).toBe('{ isDone: true, unsent: [] }\n');
@@ -72,6 +72,7 @@ test('the examples of the README run in an empty project, and their events are c
   expect(await runProgram(outbox)).toBe('2 true\n');
   expect(await runProgram(service)).toBe('initech\n');
   expect(await runProgram(change)).toBe('Initech Inc.\n');
+  expect(await runProgram(pages)).toBe('1\n');
   expect(await runProgram(webhooks)).toBe('');
   expect(await runProgram(errors)).toBe('404 meter_not_found false 1\n');
   await weir.drained();
@@ -88,6 +89,8 @@ const types = `
   const weir = new WeirClient({ baseUrl: '', apiKey: '', queue: { onRefused: (error, { quantity }) => [error.code, quantity] } });
   export const outcomes: Promise<BatchOutcome[]> = weir.trackBatch([event]);
   export const entitled: Promise<Entitlement> = weir.entitlement({ customer_external_id: 'acme', feature: 'seats' });
+  export const total: Promise<number> = weir.customers({ search: 'a' }).then(({ meta }) => meta.total);
+  export const next: Promise<string | null> = weir.customers({ limit: 5 }).then(({ meta }) => meta.next_cursor);
   export const code = (error: unknown): string | undefined => error instanceof WeirError ? error.code : undefined;
   export const byFeature: UsageEvent = { lookup_key: 'tokens', customer_external_id: 'acme', quantity: 1 };
   interface Call { user_id: string; model?: string; tags: readonly string[]; cost: { usd: number } }

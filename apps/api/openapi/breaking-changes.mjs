@@ -32,7 +32,7 @@ function isAsOpen(after, before) {
 
 class Comparison {
   constructor(released, now, name, found) {
-    Object.assign(this, { released, now, name, found, compared: new Set() });
+    Object.assign(this, { released, now, name, found, compared: new Set(), taken: new Set() });
   }
 
   tell(at, what) {
@@ -44,6 +44,7 @@ class Comparison {
     for (const scheme of before.security ?? [])
       if (!(after.security ?? []).some((each) => isAsOpen(each, scheme)))
         this.tell('', `is no longer open with ${Object.keys(scheme).join(' and ')}`);
+    this.taken = new Set((before.parameters ?? []).map(({ name }) => name));
     this.parameters(before.parameters ?? [], after.parameters ?? []);
     this.body(before.requestBody, after.requestBody);
     for (const [status, answer] of Object.entries(before.responses)) {
@@ -91,13 +92,14 @@ class Comparison {
       this.compared.add(pair);
     }
     const olds = variantsOf(this.released, before);
-    const news = variantsOf(this.now, after);
+    const news = variantsOf(this.now, after).filter((variant) => direction === 'sent' || this.mayCome(variant));
     // What is sent has to fit something that is taken; what is answered has to be something that is known.
     const [each, others] = direction === 'sent' ? [olds, news] : [news, olds];
     for (const one of each) {
       const comparisons = others.map((other) => {
         const trial = new Comparison(this.released, this.now, this.name, new Set());
         trial.compared = new Set(this.compared);
+        trial.taken = this.taken;
         const [old, next] = direction === 'sent' ? [one, other] : [other, one];
         trial.variant(old, next, at, direction);
         return trial;
@@ -105,6 +107,11 @@ class Comparison {
       const best = comparisons.toSorted((a, b) => a.found.size - b.found.size)[0];
       for (const line of best?.found ?? []) this.found.add(line);
     }
+  }
+
+  /** Whether a client of the release may be answered it: not what comes only with parameters that the operation did not take then. */
+  mayCome({ 'x-only-with': parameters }) {
+    return parameters === undefined || parameters.some((name) => this.taken.has(name));
   }
 
   /** Two schemas without alternatives. */

@@ -223,15 +223,19 @@ class Client:
         start_date: Optional[When] = None,
         end_date: Optional[When] = None,
         timezone: Optional[str] = None,
+        cursor: Optional[str] = None,
+        limit: Optional[int] = None,
         page: Optional[int] = None,
         page_size: Optional[int] = None,
         **options: Any,
     ) -> MeterCustomersPage:
-        """The customers of a meter by their usage over a window, largest first."""
+        """The customers of a meter by their usage over a window, largest first. ``meta["next_cursor"]`` leads to those that follow."""
         query = {
             "start_date": start_date,
             "end_date": end_date,
             "timezone": timezone,
+            "cursor": cursor,
+            "limit": limit,
             "page": page,
             "page_size": page_size,
         }
@@ -299,12 +303,24 @@ class Client:
         *,
         search: Optional[str] = None,
         external_id: Optional[str] = None,
+        cursor: Optional[str] = None,
+        limit: Optional[int] = None,
         page: Optional[int] = None,
         page_size: Optional[int] = None,
         **options: Any,
     ) -> CustomersPage:
-        """A page of customers, newest first. ``search`` is a part of the external_id, the name or the email."""
-        query = {"search": search, "external_id": external_id, "page": page, "page_size": page_size}
+        """A page of customers, newest first. ``search`` is a part of the external_id, the name or the email.
+
+        ``meta["next_cursor"]`` is the ``cursor`` of the next page, and None at the end.
+        """
+        query = {
+            "search": search,
+            "external_id": external_id,
+            "cursor": cursor,
+            "limit": limit,
+            "page": page,
+            "page_size": page_size,
+        }
         return cast(CustomersPage, self._get("/customers", query, **options))
 
     def widget_token(self, customer_external_id: str, **options: Any) -> WidgetToken:

@@ -5,7 +5,7 @@ Made of its document by clients/openapi/python.ts: change that, or the API, and 
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Literal, Optional, TypedDict
+from typing import Any, Dict, List, Literal, Optional, TypedDict, Union
 
 
 class UsagePeriod(TypedDict):
@@ -89,11 +89,13 @@ class PageMeta(TypedDict):
     page_size: int
     total: int
     total_pages: int
+    #: The cursor of the next page; null: this was the last.
+    next_cursor: Optional[str]
 
 
 class MeterCustomersPage(TypedDict):
     data: List[MeterCustomer]
-    meta: PageMeta
+    meta: Union[PageMeta, CursorMeta]
     meter_id: str
     period_start: str
     period_end: str
@@ -135,6 +137,7 @@ class EventReceipt(_EventReceipt, total=False):
 
 
 class CursorMeta(TypedDict):
+    #: The cursor of the next page; null: this was the last.
     next_cursor: Optional[str]
 
 
@@ -190,7 +193,7 @@ class Customer(TypedDict):
 
 class CustomersPage(TypedDict):
     data: List[Customer]
-    meta: PageMeta
+    meta: Union[PageMeta, CursorMeta]
 
 
 class WidgetToken(TypedDict):

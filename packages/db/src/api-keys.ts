@@ -1,5 +1,6 @@
 import { plainArray } from './array-text.ts';
 import type { Database, Queries } from './database.ts';
+import { NEWEST_FIRST } from './order.ts';
 import { selectPage, type Page, type PageOf } from './page.ts';
 import type { Read, Scope } from './schema.ts';
 
@@ -48,7 +49,7 @@ export async function findApiKeyGrants(
 /** Newest first. */
 export async function listApiKeys(db: Queries, organizationId: string, page: Page): Promise<PageOf<ApiKey>> {
   const query = db.selectFrom('api_keys').select(columns).where('organization_id', '=', organizationId);
-  return await selectPage(query.orderBy('id', 'desc'), page);
+  return await selectPage(query, NEWEST_FIRST, page);
 }
 
 /** Returns whether there was such a key. */

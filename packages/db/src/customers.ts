@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { deleteAlertsOf } from './alerts/alerts.ts';
 import { CUSTOMER_COLUMNS, type Customer } from './customer-fields.ts';
 import type { Queries } from './database.ts';
+import { NEWEST_FIRST } from './order.ts';
 import { containing, selectPage, type Page, type PageOf } from './page.ts';
 import { deleteWidgetTokensOf } from './widget-tokens.ts';
 
@@ -48,7 +49,7 @@ export async function listCustomers(
       or([eb('external_id', 'ilike', pattern), eb('name', 'ilike', pattern), eb('email', 'ilike', pattern)]),
     );
   }
-  return await selectPage(query.orderBy('id', 'desc'), page);
+  return await selectPage(query, NEWEST_FIRST, page);
 }
 
 export async function findCustomer(db: Queries, organizationId: string, id: string): Promise<Customer | undefined> {

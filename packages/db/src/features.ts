@@ -1,6 +1,7 @@
 import type { AggregationType } from '@weir/shared/meter';
 import { sql } from 'kysely';
 import type { Queries } from './database.ts';
+import type { Order } from './order.ts';
 import { containing, selectPage, type Page, type PageOf } from './page.ts';
 import type { FeatureType } from './schema.ts';
 
@@ -82,6 +83,8 @@ export interface FeatureFilter {
   aggregationType?: AggregationType | undefined;
 }
 
+const OLDEST_FIRST: Order<Feature> = [{ field: 'id', column: 'features.id', type: 'uuid' }];
+
 /** Those that match all that is given, oldest first: a page of them, or without one all. */
 export async function listFeatures(
   db: Queries,
@@ -89,7 +92,7 @@ export async function listFeatures(
   { search, type, aggregationType }: FeatureFilter,
   page: Page | undefined,
 ): Promise<PageOf<Feature>> {
-  let query = selectFeatures(db, organizationId).orderBy('features.id');
+  let query = selectFeatures(db, organizationId);
   if (type !== undefined) query = query.where('features.type', '=', type);
   if (aggregationType !== undefined) query = query.where('meters.aggregation_type', '=', aggregationType);
   if (search !== '') {
@@ -98,9 +101,8 @@ export async function listFeatures(
       or([eb('features.name', 'ilike', pattern), eb('features.lookup_key', 'ilike', pattern)]),
     );
   }
-  if (page !== undefined) return await selectPage(query, page);
-  const rows = await query.execute();
-  return { rows, total: rows.length };
+  if (page !== undefined) return await selectPage(query, OLDEST_FIRST, page);
+  return { rows: await query.orderBy('features.id').execute(), next: null };
 }
 
 export async function findFeature(db: Queries, organizationId: string, id: string): Promise<Feature | undefined> {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Queries } from './database.ts';
+import { NEWEST_FIRST } from './order.ts';
 import { selectPage, type Page, type PageOf } from './page.ts';
 import type { Read, Role } from './schema.ts';
 
@@ -47,7 +48,7 @@ export async function listInvitations(db: Queries, organizationId: string, page:
     .select(columns)
     .where('organization_id', '=', organizationId)
     .where(isOpen);
-  return await selectPage(query.orderBy('id', 'desc'), page);
+  return await selectPage(query, NEWEST_FIRST, page);
 }
 
 /** Returns whether there was such an invitation that was open. */

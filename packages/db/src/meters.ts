@@ -1,6 +1,7 @@
 import type { AggregationType, MeterStatus } from '@weir/shared/meter';
 import type { Queries } from './database.ts';
 import { announceChange } from './known-for-recording.ts';
+import { NEWEST_FIRST } from './order.ts';
 import { containing, selectPage, type Page, type PageOf } from './page.ts';
 import type { Read } from './schema.ts';
 
@@ -64,7 +65,7 @@ export async function listMeters(
     const pattern = containing(search);
     query = query.where(({ eb, or }) => or([eb('name', 'ilike', pattern), eb('meter_token', 'ilike', pattern)]));
   }
-  return await selectPage(query.orderBy('id', 'desc'), page);
+  return await selectPage(query, NEWEST_FIRST, page);
 }
 
 export async function findMeter(db: Queries, organizationId: string, id: string): Promise<Meter | undefined> {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Queries } from './database.ts';
+import { NEWEST_FIRST } from './order.ts';
 import { selectPage, type Page, type PageOf } from './page.ts';
 import type { PlanType, Read } from './schema.ts';
 
@@ -42,7 +43,7 @@ export async function listPlans(
   let query = db.selectFrom('plans').select(columns).where('organization_id', '=', organizationId);
   if (filter.type !== undefined) query = query.where('type', '=', filter.type);
   if (filter.is_active !== undefined) query = query.where('is_active', '=', filter.is_active);
-  return await selectPage(query.orderBy('id', 'desc'), page);
+  return await selectPage(query, NEWEST_FIRST, page);
 }
 
 export async function findPlan(db: Queries, organizationId: string, id: string): Promise<Plan | undefined> {

@@ -2,6 +2,7 @@
 
 import { sql } from 'kysely';
 import type { Queries } from './database.ts';
+import { NEWEST_FIRST } from './order.ts';
 import { selectPage, type Page, type PageOf } from './page.ts';
 import type { Read, ServiceRole } from './schema.ts';
 
@@ -75,7 +76,7 @@ export async function listServiceAccounts(
   organizationId: string,
   page: Page,
 ): Promise<PageOf<ServiceAccount>> {
-  return await selectPage(selectAccounts(db, organizationId).orderBy('id', 'desc'), page);
+  return await selectPage(selectAccounts(db, organizationId), NEWEST_FIRST, page);
 }
 
 export async function findServiceAccount(
@@ -166,7 +167,7 @@ export async function listServiceTokens(
     .select(tokenColumns)
     .where('organization_id', '=', organizationId)
     .where('service_account_id', '=', accountId);
-  return await selectPage(query.orderBy('id', 'desc'), page);
+  return await selectPage(query, NEWEST_FIRST, page);
 }
 
 /** Returns whether the account had such a token. */

@@ -1,4 +1,5 @@
 import type { Queries } from './database.ts';
+import type { Order } from './order.ts';
 import { selectPage, type Page, type PageOf } from './page.ts';
 import type { Read, Role } from './schema.ts';
 
@@ -65,10 +66,15 @@ export async function insertUser(
   await db.insertInto('users').values(user).execute();
 }
 
+const OLDEST_FIRST: Order<User> = [
+  { field: 'created_at', type: 'timestamptz' },
+  { field: 'id', type: 'uuid' },
+];
+
 /** Oldest first. */
 export async function listUsers(db: Queries, organizationId: string, page: Page): Promise<PageOf<User>> {
   const query = db.selectFrom('users').select(columns).where('organization_id', '=', organizationId);
-  return await selectPage(query.orderBy('created_at').orderBy('id'), page);
+  return await selectPage(query, OLDEST_FIRST, page);
 }
 
 export async function findUser(db: Queries, organizationId: string, id: string): Promise<User | undefined> {

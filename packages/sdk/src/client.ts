@@ -15,13 +15,14 @@ import type {
   EventReceipt,
   EventsPage,
   EventsQuery,
+  MeterCustomer,
   MeterCustomersPage,
   MeterCustomersQuery,
   MeterUsage,
   WidgetToken,
   WindowQuery,
 } from './openapi.ts';
-import { queryString, type EntitlementQuery, type UsageQuery } from './reads.ts';
+import { queryString, type ByNumber, type EntitlementQuery, type Page, type UsageQuery } from './reads.ts';
 import { readHeaders, type HeaderOptions } from './request-headers.ts';
 import { withRetries } from './retry.ts';
 import { Transport, type Message } from './transport.ts';
@@ -54,7 +55,7 @@ export type {
   WidgetToken,
   WindowQuery,
 } from './openapi.ts';
-export type { AggregationType, Decimal, EntitlementQuery, Page, PageQuery, UsageQuery } from './reads.ts';
+export type { AggregationType, ByNumber, Decimal, EntitlementQuery, Page, PageQuery, UsageQuery } from './reads.ts';
 
 export { verifyWebhook, type VerifyOptions, type Webhook, type WebhookHeaders } from './webhook.ts';
 
@@ -200,7 +201,13 @@ export class WeirClient {
     return await this.#get(`/customers/${encodeURIComponent(id)}/usage`, { ...window }, options);
   }
 
-  /** The customers of a meter by their usage over a window, largest first. */
+  /** The customers of a meter by their usage over a window, largest first. `meta.next_cursor` leads to those that follow. */
+  meterCustomers(
+    meterId: string,
+    query?: MeterCustomersQuery & ByNumber,
+    options?: CallOptions,
+  ): Promise<MeterCustomersPage & Page<MeterCustomer>>;
+  meterCustomers(meterId: string, query: MeterCustomersQuery, options?: CallOptions): Promise<MeterCustomersPage>;
   async meterCustomers(
     meterId: string,
     query: MeterCustomersQuery = {},
@@ -234,7 +241,9 @@ export class WeirClient {
     return await this.#get(`/customers/${encodeURIComponent(id)}`, {}, options);
   }
 
-  /** A page of customers, newest first. */
+  /** A page of customers, newest first. `meta.next_cursor` is the cursor of the next one; null: this was the last. */
+  customers(query?: CustomersQuery & ByNumber, options?: CallOptions): Promise<Page<Customer>>;
+  customers(query: CustomersQuery, options?: CallOptions): Promise<CustomersPage>;
   async customers(query: CustomersQuery = {}, options: CallOptions = {}): Promise<CustomersPage> {
     return await this.#get('/customers', { ...query }, options);
   }

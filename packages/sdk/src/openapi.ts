@@ -38,9 +38,13 @@ export interface UsageParameters extends WindowQuery {
 }
 
 export interface MeterCustomersQuery extends WindowQuery {
-  /** Pages count from 1. 1 to 1000000. */
+  /** The meta.next_cursor of the page before. */
+  cursor?: string | undefined;
+  /** How many at once: 20 by default. 1 to 100. */
+  limit?: number | undefined;
+  /** In the place of a cursor: the number of a page, from 1 on. Then meta has the total, too. 1 to 1000000. */
   page?: number | undefined;
-  /** 1 to 100. */
+  /** In the place of limit, where page is sent. 1 to 100. */
   page_size?: number | undefined;
 }
 
@@ -75,9 +79,13 @@ export interface CustomersQuery {
   search?: string | undefined;
   /** The external_id itself, to the letter. */
   external_id?: string | undefined;
-  /** Pages count from 1. 1 to 1000000. */
+  /** The meta.next_cursor of the page before. */
+  cursor?: string | undefined;
+  /** How many at once: 20 by default. 1 to 100. */
+  limit?: number | undefined;
+  /** In the place of a cursor: the number of a page, from 1 on. Then meta has the total, too. 1 to 1000000. */
   page?: number | undefined;
-  /** 1 to 100. */
+  /** In the place of limit, where page is sent. 1 to 100. */
   page_size?: number | undefined;
 }
 
@@ -163,11 +171,13 @@ export interface PageMeta {
   page_size: number;
   total: number;
   total_pages: number;
+  /** The cursor of the next page; null: this was the last. */
+  next_cursor: string | null;
 }
 
 export interface MeterCustomersPage {
   data: MeterCustomer[];
-  meta: PageMeta;
+  meta: PageMeta | CursorMeta;
   meter_id: string;
   period_start: string;
   period_end: string;
@@ -206,6 +216,7 @@ export interface EventReceipt {
 }
 
 export interface CursorMeta {
+  /** The cursor of the next page; null: this was the last. */
   next_cursor: string | null;
 }
 
@@ -261,7 +272,7 @@ export interface Customer {
 
 export interface CustomersPage {
   data: Customer[];
-  meta: PageMeta;
+  meta: PageMeta | CursorMeta;
 }
 
 export interface WidgetToken {

@@ -7,8 +7,15 @@ export type AggregationType = MeterUsage['aggregation_type'];
 /** An exact decimal, such as `"82450"` or `"0.3"`; null where there is no value: the mean of nothing. */
 export type Decimal = MeterUsage['total_usage'];
 
-export type PageQuery = Pick<CustomersQuery, 'page' | 'page_size'>;
+export type PageQuery = Pick<CustomersQuery, 'cursor' | 'limit' | 'page' | 'page_size'>;
 
+/** A query without cursor and limit: its answer has the number of the page and the total. */
+export interface ByNumber {
+  cursor?: undefined;
+  limit?: undefined;
+}
+
+/** Such an answer. */
 export interface Page<Item> {
   data: Item[];
   meta: PageMeta;

@@ -167,6 +167,12 @@ export const LIMIT_TABLE = {
     of: 'things of one page',
     why: 'an answer within milliseconds',
   },
+  cursor: {
+    under: 'Pages',
+    max: 4_096,
+    of: 'characters of a cursor',
+    why: 'twice what one with a text of 255 characters has',
+  },
   longPageSize: {
     under: 'Pages',
     max: 1_000,

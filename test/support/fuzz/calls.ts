@@ -27,6 +27,14 @@ const ids = (kind: string) => index.map((at) => idOf(kind, at));
 const decimals = (...literals: string[]) =>
   fc.constantFrom(...literals.map(literal), ...literals.filter((text) => !/e/i.test(text)));
 
+/** Cursors as pages of an order have them, of rows with such values. */
+const cursors = (order: string[], ...values: Arbitrary<string | null>[]) =>
+  fc.tuple(...values).map((row) => Buffer.from(JSON.stringify([order.join(), ...row])).toString('base64url'));
+const oldestFirst = { cursor: cursors(['id'], fc.uuid()) };
+const ofEvents = { cursor: ids('events') };
+const ofLines = { cursor: fc.constantFrom('0', '7', '123456789') };
+const at = fc.constantFrom('2026-01-31T09:30:00.000Z', '2026-01-31T09:30:00.000001Z');
+
 /** What the document says in words about fields and parameters, wherever they stand. */
 const MEANINGS: Meanings = {
   meter_token: ids('meter_token'),
@@ -37,7 +45,7 @@ const MEANINGS: Meanings = {
   subscription_id: ids('subscriptions'),
   // Of invoices that are to be finalized.
   ids: fc.array(ids('invoices'), { minLength: 1, maxLength: 3 }),
-  cursor: ids('events'),
+  cursor: cursors(['-id'], fc.uuid()),
   timestamp: fc
     .date({ min: new Date('2000-01-01'), max: new Date('2026-01-01'), noInvalidDate: true })
     .map((date) => date.toISOString()),
@@ -149,7 +157,22 @@ const MEANINGS_OF: Record<string, Meanings> = {
   },
   'post /api/v1/corrections': corrected,
   'post /api/v1/corrections/preview': corrected,
-  'get /api/v1/events': { reason: fc.constantFrom('the meter does not exist any more', 'x') },
+  'get /api/v1/events': { ...ofEvents, reason: fc.constantFrom('the meter does not exist any more', 'x') },
+  'get /api/v1/audit-log': ofEvents,
+  'get /api/v1/billing-events': { cursor: fc.constantFrom('0', '7') },
+  'get /api/v1/features': oldestFirst,
+  'get /api/v1/credits/{id}/entries': oldestFirst,
+  'get /api/v1/invoices/{id}/credits': oldestFirst,
+  'get /api/v1/users': { cursor: cursors(['created_at', 'id'], at, fc.uuid()) },
+  'get /api/v1/webhook-endpoints/{id}/deliveries': {
+    cursor: cursors(['-created_at', '-sequence', '-id'], at, fc.constantFrom('7', null), fc.uuid()),
+  },
+  'get /api/v1/meters/{id}/customers': {
+    cursor: cursors(['-rank', 'letters'], fc.constantFrom('0', '-1.5', '9'.repeat(64)), fc.constantFrom('acme', 'é')),
+  },
+  'get /api/v1/billing/unbilled-usage': {
+    cursor: cursors(['-events', 'meter_id', 'reason'], fc.constantFrom('0', '7'), fc.uuid(), fc.constant('after_end')),
+  },
   // A feature can only be taken out of a plan that has it.
   'delete /api/v1/plans/{id}/features/{feature_id}': {
     id: fc.constant(idOf('planned-plan', 0)),
@@ -196,12 +219,12 @@ const MEANINGS_OF: Record<string, Meanings> = {
   'post /api/v1/invoices/{id}/void': open,
   'post /api/v1/invoices/{id}/uncollectible': open,
   'post /api/v1/invoices/{id}/recompute': open,
-  'get /api/v1/invoices/{id}/lines': { cursor: fc.constantFrom('0', '7', '123456789') },
+  'get /api/v1/invoices/{id}/lines': ofLines,
   'get /api/v1/invoices/{id}/lines/{line_id}/usage': lined,
-  'get /api/v1/invoices/{id}/lines/{line_id}/events': lined,
+  'get /api/v1/invoices/{id}/lines/{line_id}/events': { ...lined, ...ofEvents },
   'get /api/v1/widget/invoices/{id}': ownInvoice,
-  'get /api/v1/widget/invoices/{id}/lines': { ...ownInvoice, cursor: fc.constantFrom('0', '7', '123456789') },
-  'get /api/v1/widget/invoices/{id}/lines/{line_id}/events': ownInvoice,
+  'get /api/v1/widget/invoices/{id}/lines': { ...ownInvoice, ...ofLines },
+  'get /api/v1/widget/invoices/{id}/lines/{line_id}/events': { ...ownInvoice, ...ofEvents },
   'get /api/v1/widget/invoices/{id}/pdf': ownInvoice,
   'delete /api/v1/invoices/{id}/lines/{line_id}': {
     id: fc.constant(idOf('adjusted-invoice', 0)),
@@ -278,9 +301,14 @@ function parameterOf(operation: Operation, name: string, schema: Schema, meaning
   return name === 'id' && kind !== undefined ? (meanings[name] ?? ids(kind)) : valid(schema, meanings, name);
 }
 
-/** A customer is asked for by one identifier and not by both. */
-function withoutContradiction({ customer_id, ...query }: Record<string, Value>): Record<string, Value> {
-  return customer_id === undefined || 'customer_external_id' in query ? query : { ...query, customer_id };
+/** A customer is asked for by one identifier and not by both, and a page in one way; one of issue dates has cursors of its own. */
+function withoutContradiction({ customer_id, cursor, ...query }: Record<string, Value>): Record<string, Value> {
+  const asked = customer_id === undefined || 'customer_external_id' in query ? query : { ...query, customer_id };
+  const isNumbered = ['page', 'page_size', 'after', 'issued_from', 'issued_to'].some((name) => name in asked);
+  if (cursor !== undefined && !isNumbered) return { ...asked, cursor };
+  if (!('page' in asked || 'page_size' in asked)) return asked;
+  const { limit: _, ...rest } = asked;
+  return rest;
 }
 
 /** An event names its meter by its token or by its feature, and not by both. */

@@ -1,6 +1,7 @@
 // API keys: made, listed, and revoked on every replica before the answer is given.
 
 import { deleteApiKey, insertApiKey, listApiKeys, type ApiKey } from '@weir/db/api-keys';
+import { mapPage } from '@weir/db/page';
 import type { QueueConnection } from '@weir/queue/connection';
 import { markRevoked } from '@weir/queue/revoked-keys';
 import { Refusal } from '@weir/shared/errors';
@@ -17,8 +18,8 @@ import {
   idInPath,
   nothing,
   NULL_IN_REPEATS,
+  listQuery,
   oneOf,
-  pageQuery,
   pageSchema,
   time,
 } from '../http/fields.ts';
@@ -106,7 +107,7 @@ export function apiKeyRoutes(app: App, { database, queue, guards }: ApiKeyDeps):
         tags: ['Access'],
         summary: 'List the API keys, newest first',
         description: 'Never the keys themselves. A deleted key is not in the list.',
-        querystring: z.strictObject(pageQuery),
+        querystring: listQuery({}),
         response: {
           200: pageSchema(apiKeyAnswer),
           ...problemResponses('unauthenticated', 'rate_limited', 'unavailable', 'invalid_request'),
@@ -114,8 +115,8 @@ export function apiKeyRoutes(app: App, { database, queue, guards }: ApiKeyDeps):
       },
     },
     async (request) => {
-      const { rows, total } = await listApiKeys(db, request.caller.organizationId, request.query);
-      return answerPage({ rows: rows.map(answerApiKey), total }, request.query);
+      const found = await listApiKeys(db, request.caller.organizationId, request.query);
+      return answerPage(mapPage(found, answerApiKey));
     },
   );
 

@@ -3,11 +3,12 @@
 import { listAuditEntries, timeOfEntry, type AuditEntry } from '@weir/db/audit-log';
 import type { Queries } from '@weir/db/database';
 import { findTimeZone } from '@weir/db/organizations';
+import { NO_CURSOR } from '@weir/db/order';
 import { instantInZone } from '@weir/shared/date-or-instant';
 import { microsOf, parseInstant } from '@weir/shared/instant';
 import { z } from 'zod';
 import { dateOrInstant } from '../http/date-or-instant.ts';
-import { sizeOf, idOf, time } from '../http/fields.ts';
+import { cursorMeta, sizeOf, idOf, time } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import type { RouteDeps } from '../route-deps.ts';
@@ -65,11 +66,11 @@ export function auditLogRoutes(app: App, { database, guards }: RouteDeps): void 
           end_date: dateOrInstant.optional().meta({
             description: `Until before this instant; a date includes that day. ${day}`,
           }),
-          cursor: idOf('must be the next_cursor of the page before').optional(),
+          cursor: idOf(NO_CURSOR).optional(),
           limit: sizeOf('pageSize'),
         }),
         response: {
-          200: z.object({ data: z.array(entryAnswer), meta: z.object({ next_cursor: z.uuid().nullable() }) }),
+          200: z.object({ data: z.array(entryAnswer), meta: cursorMeta }),
           ...problemResponses('unauthenticated', 'rate_limited', 'unavailable', 'invalid_request'),
         },
       },

@@ -23,7 +23,7 @@ import {
   idInPath,
   nothing,
   NULL_IN_REPEATS,
-  pageQuery,
+  listQuery,
   pageSchema,
   sessionCodes,
   time,
@@ -112,15 +112,14 @@ export function invitationRoutes(app: App, { database, guards, throttle, sendMai
         tags: ['Access'],
         summary: 'List the invitations that can still be accepted, newest first',
         description: 'Never their links: only hashes of them are kept.',
-        querystring: z.strictObject(pageQuery),
+        querystring: listQuery({}),
         response: {
           200: pageSchema(invitationAnswer),
           ...problemResponses('unauthenticated', 'rate_limited', 'unavailable', 'invalid_request'),
         },
       },
     },
-    async (request) =>
-      answerPage(await listInvitations(db, request.caller.organizationId, request.query), request.query),
+    async (request) => answerPage(await listInvitations(db, request.caller.organizationId, request.query)),
   );
 
   app.delete(

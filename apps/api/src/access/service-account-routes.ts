@@ -34,8 +34,8 @@ import {
   idOf,
   nothing,
   NULL_IN_REPEATS,
+  listQuery,
   oneOf,
-  pageQuery,
   pageSchema,
   time,
 } from '../http/fields.ts';
@@ -133,11 +133,11 @@ export function serviceAccountRoutes(app: App, { database, guards }: RouteDeps):
         operationId: 'listServiceAccounts',
         tags: ['Access'],
         summary: 'List the service accounts, newest first',
-        querystring: z.strictObject(pageQuery),
+        querystring: listQuery({}),
         response: { 200: pageSchema(accountAnswer), ...problemResponses(...readingCodes) },
       },
     },
-    async ({ caller, query }) => answerPage(await listServiceAccounts(db, caller.organizationId, query), query),
+    async ({ caller, query }) => answerPage(await listServiceAccounts(db, caller.organizationId, query)),
   );
 
   app.get(
@@ -253,13 +253,13 @@ export function serviceAccountRoutes(app: App, { database, guards }: RouteDeps):
         summary: 'List the tokens of a service account, newest first',
         description: 'Never the tokens themselves. One that has ended is in the list until it is deleted.',
         params: idInPath,
-        querystring: z.strictObject(pageQuery),
+        querystring: listQuery({}),
         response: { 200: pageSchema(tokenAnswer), ...problemResponses(...readingCodes, 'not_found') },
       },
     },
     async ({ caller, params, query }) => {
       await getServiceAccount(db, caller.organizationId, params.id);
-      return answerPage(await listServiceTokens(db, caller.organizationId, params.id, query), query);
+      return answerPage(await listServiceTokens(db, caller.organizationId, params.id, query));
     },
   );
 

@@ -14,7 +14,7 @@ import {
   displayName,
   idInPath,
   nothing,
-  pageQuery,
+  listQuery,
   pageSchema,
   time,
 } from '../http/fields.ts';
@@ -83,14 +83,14 @@ export function userRoutes(app: App, { database, guards }: RouteDeps): void {
         operationId: 'listUsers',
         tags: ['Access'],
         summary: 'List the people of the organization, oldest first',
-        querystring: z.strictObject(pageQuery),
+        querystring: listQuery({}),
         response: {
           200: pageSchema(userAnswer),
           ...problemResponses('unauthenticated', 'rate_limited', 'unavailable', 'invalid_request'),
         },
       },
     },
-    async (request) => answerPage(await listUsers(db, request.caller.organizationId, request.query), request.query),
+    async (request) => answerPage(await listUsers(db, request.caller.organizationId, request.query)),
   );
 
   app.get(

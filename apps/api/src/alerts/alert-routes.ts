@@ -31,8 +31,8 @@ import {
   idInPath,
   idOf,
   nothing,
+  listQuery,
   oneOf,
-  pageQuery,
   pageSchema,
   time,
 } from '../http/fields.ts';
@@ -176,11 +176,11 @@ export function alertRoutes(app: App, { database, guards }: RouteDeps): void {
         operationId: 'listAlerts',
         tags: ['Alerts'],
         summary: 'List the alerts, newest first',
-        querystring: z.strictObject(pageQuery),
+        querystring: listQuery({}),
         response: { 200: pageSchema(alertAnswer), ...problemResponses(...listCodes, 'invalid_request') },
       },
     },
-    async ({ caller, query }) => answerPage(await listAlerts(db, caller.organizationId, query), query),
+    async ({ caller, query }) => answerPage(await listAlerts(db, caller.organizationId, query)),
   );
 
   app.get(
@@ -256,7 +256,7 @@ export function alertRoutes(app: App, { database, guards }: RouteDeps): void {
         tags: ['Alerts'],
         summary: 'Which thresholds of an alert were crossed, newest first',
         params: idInPath,
-        querystring: z.strictObject(pageQuery),
+        querystring: listQuery({}),
         response: {
           200: pageSchema(crossingAnswer),
           ...problemResponses(...listCodes, 'invalid_request', 'not_found'),
@@ -266,7 +266,7 @@ export function alertRoutes(app: App, { database, guards }: RouteDeps): void {
     async ({ caller, params, query }) => {
       const page = await listCrossings(db, caller.organizationId, params.id, query);
       if (page === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-      return answerPage(page, query);
+      return answerPage(page);
     },
   );
 }

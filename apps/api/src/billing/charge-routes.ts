@@ -3,10 +3,10 @@
 
 import { listCharges } from '@weir/db/billing/plans/charges';
 import { findPlan, lockPlanAlone } from '@weir/db/plans';
+import { mapPage } from '@weir/db/page';
 import { Refusal } from '@weir/shared/errors';
 import { LIMITS } from '@weir/shared/limits';
-import { z } from 'zod';
-import { adminCodes, answerPage, bodyCodes, idInPath, idOf, oneOf, pageQuery, pageSchema } from '../http/fields.ts';
+import { adminCodes, answerPage, bodyCodes, idInPath, idOf, listQuery, oneOf, pageSchema } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, made, writing } from '../http/writing.ts';
@@ -70,7 +70,7 @@ export function chargeRoutes(app: App, { database, guards }: RouteDeps): void {
         tags: ['Billing'],
         summary: 'The charges of a plan, newest first, those that have ended too',
         params: idInPath,
-        querystring: z.strictObject({ status: oneOf(['ACTIVE', 'INACTIVE']).optional(), ...pageQuery }),
+        querystring: listQuery({ status: oneOf(['ACTIVE', 'INACTIVE']).optional() }),
         response: {
           200: pageSchema(chargeAnswer),
           ...problemResponses('unauthenticated', 'rate_limited', 'unavailable', 'not_found', 'invalid_request'),
@@ -82,8 +82,8 @@ export function chargeRoutes(app: App, { database, guards }: RouteDeps): void {
       const { status, ...page } = request.query;
       const plan = await findPlan(database.kysely, organizationId, request.params.id);
       if (plan === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-      const { rows, total } = await listCharges(database.kysely, organizationId, { planId: plan.id, status }, page);
-      return answerPage({ rows: rows.map(answerCharge), total }, page);
+      const found = await listCharges(database.kysely, organizationId, { planId: plan.id, status }, page);
+      return answerPage(mapPage(found, answerCharge));
     },
   );
 

@@ -17,7 +17,7 @@ import { Refusal } from '@weir/shared/errors';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import { dateOrInstant } from '../http/date-or-instant.ts';
-import { answerPage, idInPath, idOf, oneOf, pageQuery, pageSchema, time } from '../http/fields.ts';
+import { answerPage, idInPath, idOf, listQuery, oneOf, pageSchema, time } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { balance, CREDIT_STATUSES, creditAnswer, creditEntry, listedCredit } from './credit-shape.ts';
@@ -66,7 +66,7 @@ export function creditLedgerRoutes(app: App, { database, guards }: RouteDeps): v
       const customer = await findCustomer(db, organizationId, request.params.id);
       if (customer === undefined) throw new Refusal('not_found', NO_SUCH_THING);
       const filter = { customerId: customer.id, asOf: await readAsOf(organizationId, request.query.as_of) };
-      const { rows, total } = await listGrants(db, organizationId, filter, {
+      const { rows, counted } = await listGrants(db, organizationId, filter, {
         page: 1,
         page_size: LIMITS.grantsBesideBalance,
       });
@@ -76,7 +76,7 @@ export function creditLedgerRoutes(app: App, { database, guards }: RouteDeps): v
           const { customer_id: _, invoice_id: __, ...grant } = row;
           return grant;
         }),
-        ...(total > rows.length && { grants_total: total }),
+        ...(counted !== undefined && counted.total > rows.length && { grants_total: counted.total }),
       };
     },
   );
@@ -89,18 +89,17 @@ export function creditLedgerRoutes(app: App, { database, guards }: RouteDeps): v
         operationId: 'listCredits',
         tags: ['Billing'],
         summary: 'The grants of all customers, newest first',
-        querystring: z.strictObject({
+        querystring: listQuery({
           customer_id: customerId,
           currency,
           status: oneOf(CREDIT_STATUSES).optional(),
           as_of: asOf,
-          ...pageQuery,
         }),
         response: { 200: pageSchema(listedCredit), ...problemResponses(...readProblems) },
       },
     },
     async (request) => {
-      const { customer_id, status, as_of, page, page_size } = request.query;
+      const { customer_id, status, as_of } = request.query;
       const { organizationId } = request.caller;
       const filter: GrantFilter = {
         customerId: customer_id,
@@ -108,8 +107,7 @@ export function creditLedgerRoutes(app: App, { database, guards }: RouteDeps): v
         status,
         asOf: await readAsOf(organizationId, as_of),
       };
-      const wanted = { page, page_size };
-      return answerPage(await listGrants(db, organizationId, filter, wanted), wanted);
+      return answerPage(await listGrants(db, organizationId, filter, request.query));
     },
   );
 
@@ -149,7 +147,7 @@ export function creditLedgerRoutes(app: App, { database, guards }: RouteDeps): v
         summary: 'What became of a grant: which invoice drew how much, and what came back, oldest first',
         description: 'What expires has no entry: the time says it.',
         params: idInPath,
-        querystring: z.strictObject(pageQuery),
+        querystring: listQuery({}),
         response: { 200: pageSchema(creditEntry), ...problemResponses(...readProblems, 'not_found') },
       },
     },
@@ -157,7 +155,7 @@ export function creditLedgerRoutes(app: App, { database, guards }: RouteDeps): v
       const { organizationId } = request.caller;
       const entries = await listEntriesOfGrant(db, organizationId, request.params.id, request.query);
       if (entries === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-      return answerPage(entries, request.query);
+      return answerPage(entries);
     },
   );
 
@@ -173,7 +171,7 @@ export function creditLedgerRoutes(app: App, { database, guards }: RouteDeps): v
           'Draws less returns whose invoice_id is this one are its credits_applied; those of a void one came back. Where ' +
           'given_by_invoice_id is this one, its total below zero paid others.',
         params: idInPath,
-        querystring: z.strictObject(pageQuery),
+        querystring: listQuery({}),
         response: { 200: pageSchema(creditEntry), ...problemResponses(...readProblems, 'not_found') },
       },
     },
@@ -181,7 +179,7 @@ export function creditLedgerRoutes(app: App, { database, guards }: RouteDeps): v
       const { organizationId } = request.caller;
       const { id } = request.params;
       if ((await findInvoiceRow(db, organizationId, id)) === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-      return answerPage(await listEntriesOfInvoice(db, organizationId, id, request.query), request.query);
+      return answerPage(await listEntriesOfInvoice(db, organizationId, id, request.query));
     },
   );
 

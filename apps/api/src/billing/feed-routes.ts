@@ -3,6 +3,7 @@
 
 import { FEED_TYPES } from '@weir/billing/feed-events';
 import { listFeed } from '@weir/db/billing/feed';
+import { NO_CURSOR } from '@weir/db/order';
 import { z } from 'zod';
 import { sizeOf, time } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
@@ -23,14 +24,26 @@ const feedEvent = z
   .meta({ id: 'BillingEvent' });
 
 /** A whole number from 0, in a query string. */
-const sequence = z
-  .unknown()
-  .refine(
-    (value) => typeof value === 'string' && /^\d{1,16}$/.test(value) && Number(value) <= SEQUENCE_MAX,
-    'must be a whole number: the next_after of the answer before, or 0',
-  )
-  .meta({ type: 'integer', minimum: 0, maximum: SEQUENCE_MAX })
-  .transform(Number);
+const sequenceOr = (message: string) =>
+  z
+    .unknown()
+    .refine((value) => typeof value === 'string' && /^\d{1,16}$/.test(value) && Number(value) <= SEQUENCE_MAX, message)
+    .meta({ type: 'integer', minimum: 0, maximum: SEQUENCE_MAX })
+    .transform(Number)
+    .optional();
+
+const feedQuery = z
+  .strictObject({
+    cursor: sequenceOr(NO_CURSOR).meta({ description: 'The meta.next_cursor of the page before.' }),
+    limit: sizeOf('longPageSize'),
+    after: sequenceOr('must be a whole number: the next_after of the answer before, or 0').meta({
+      description: 'Only events with a higher sequence: whoever has read to the end asks again with meta.next_after.',
+    }),
+  })
+  .refine(({ cursor, after }) => cursor === undefined || after === undefined, {
+    path: ['cursor'],
+    error: 'must not be sent together with after: send one of them',
+  });
 
 export function feedRoutes(app: App, { database, guards }: RouteDeps): void {
   app.get(
@@ -42,21 +55,30 @@ export function feedRoutes(app: App, { database, guards }: RouteDeps): void {
         tags: ['Billing'],
         summary: 'What happened, in the order in which it happened',
         description:
-          'Ask again with meta.next_after: what comes later has a higher sequence, and nothing is missed or comes twice.',
-        querystring: z.strictObject({
-          after: sequence.default(0).meta({ description: 'Only events with a higher sequence.' }),
-          limit: sizeOf('longPageSize'),
-        }),
+          'Follow meta.next_cursor until it is null. Then ask again with after, the last meta.next_after: what comes later has a higher ' +
+          'sequence, and nothing is missed or comes twice.',
+        querystring: feedQuery,
         response: {
-          200: z.object({ data: z.array(feedEvent), meta: z.object({ next_after: z.int() }) }),
+          200: z.object({
+            data: z.array(feedEvent),
+            meta: z.object({
+              next_after: z.int(),
+              next_cursor: z
+                .string()
+                .nullable()
+                .meta({ examples: ['42'] }),
+            }),
+          }),
           ...problemResponses('unauthenticated', 'rate_limited', 'unavailable', 'invalid_request'),
         },
       },
     },
     async (request) => {
-      const { after, limit } = request.query;
-      const data = await listFeed(database.kysely, request.caller.organizationId, after, limit);
-      return { data, meta: { next_after: data.at(-1)?.sequence ?? after } };
+      const { cursor, after = cursor ?? 0, limit } = request.query;
+      const found = await listFeed(database.kysely, request.caller.organizationId, after, limit + 1);
+      const data = found.slice(0, limit);
+      const next_after = data.at(-1)?.sequence ?? after;
+      return { data, meta: { next_after, next_cursor: found.length > limit ? String(next_after) : null } };
     },
   );
 }

@@ -3,11 +3,12 @@
 
 import type { LinePlace, ListedLine } from '@weir/db/billing/invoices/list-lines';
 import { listLines } from '@weir/db/billing/invoices/list-lines';
+import { NO_CURSOR } from '@weir/db/order';
 import { toCsv } from '@weir/shared/csv';
 import { problemOfDateOrInstant } from '@weir/shared/date-or-instant';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { sizeOf, idOf, oneOf, time } from '../http/fields.ts';
+import { cursorMeta, sizeOf, idOf, oneOf, time } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import { sendJson } from '../http/send-json.ts';
 import { inTurns, type Turns } from '../http/turns.ts';
@@ -18,7 +19,6 @@ import { INVOICE_STATUSES, LINE_KINDS } from './invoice-shape.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
 const CURSOR = /^(\d{4}-\d\d-\d\d)\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.(\d{1,9})$/;
-const NO_CURSOR = 'must be the next_cursor of the page before';
 
 const cursor = z
   .string()
@@ -94,7 +94,7 @@ export function invoiceLineListRoute(app: App, { database, guards, turns }: Rout
             description: 'OK',
             content: {
               'application/json': {
-                schema: z.object({ data: z.array(listedLine), meta: z.object({ next_cursor: z.string().nullable() }) }),
+                schema: z.object({ data: z.array(listedLine), meta: cursorMeta }),
               },
               'text/csv': { schema: z.string().meta({ examples: [`${COLUMNS.join(',')}\r\n`] }) },
             },

@@ -6,6 +6,7 @@ import { readInvoice, readInvoices, readLinesOfInvoice } from '@weir/db/billing/
 import { recomputeInvoice } from '@weir/db/billing/invoices/recompute';
 import { findMoveOfInvoice } from '@weir/db/moves/usage-moves';
 import { findSubscription } from '@weir/db/billing/subscriptions/subscriptions';
+import { NO_CURSOR } from '@weir/db/order';
 import { Refusal } from '@weir/shared/errors';
 import { text } from '@weir/shared/text';
 import { LIMITS } from '@weir/shared/limits';
@@ -13,12 +14,13 @@ import { z } from 'zod';
 import {
   answerPage,
   bodyCodes,
+  cursorMeta,
   sizeOf,
   sessionCodes,
   idInPath,
   idOf,
+  listQuery,
   oneOf,
-  pageQuery,
   pageSchema,
   searchOf,
 } from '../http/fields.ts';
@@ -40,7 +42,6 @@ const listFields = {
     .transform((word) => word === 'true')
     .optional()
     .meta({ description: 'Open ones whose due date has ended, or all others.' }),
-  ...pageQuery,
 };
 
 const DRAFTS = 'Drafts are computed as of computed_at, all of a page at the same moment.';
@@ -59,7 +60,7 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
         tags: ['Billing'],
         summary: 'List the invoices, newest first, without their lines',
         description: DRAFTS,
-        querystring: z.strictObject({
+        querystring: listQuery({
           customer_id: idOf('must be the id of a customer record').optional(),
           subscription_id: idOf('must be the id of a subscription').optional(),
           invoice_number: text(1, LIMITS.key).optional().meta({ description: 'The whole number, in whatever case.' }),
@@ -70,7 +71,7 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
       },
     },
     async (request) => {
-      const { customer_id: customerId, subscription_id: subscriptionId, status, page, page_size } = request.query;
+      const { customer_id: customerId, subscription_id: subscriptionId, status } = request.query;
       const { invoice_number: number, search, is_past_due: isPastDue } = request.query;
       const { organizationId } = request.caller;
       const filter = {
@@ -82,8 +83,7 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
         numberPrefix: search === '' ? undefined : search,
         ...(await between(db, organizationId, request.query)),
       };
-      const wanted = { page, page_size };
-      return answerPage(await readInvoices(database, organizationId, filter, wanted, drive), wanted);
+      return answerPage(await readInvoices(database, organizationId, filter, request.query, drive));
     },
   );
 
@@ -97,7 +97,7 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
         summary: 'List the invoices of a subscription, newest first, without their lines',
         description: DRAFTS,
         params: idInPath,
-        querystring: z.strictObject(listFields),
+        querystring: listQuery(listFields),
         response: {
           200: pageSchema(invoiceAnswer),
           ...problemResponses(...readProblems, 'not_found', 'invalid_request'),
@@ -105,15 +105,14 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
       },
     },
     async (request) => {
-      const { status, is_past_due: isPastDue, page, page_size } = request.query;
+      const { status, is_past_due: isPastDue } = request.query;
       const { organizationId } = request.caller;
       const subscriptionId = request.params.id;
       if ((await findSubscription(db, organizationId, subscriptionId)) === undefined) {
         throw new Refusal('not_found', NO_SUCH_THING);
       }
       const filter = { subscriptionId, status, isPastDue, ...(await between(db, organizationId, request.query)) };
-      const wanted = { page, page_size };
-      return answerPage(await readInvoices(database, organizationId, filter, wanted, drive), wanted);
+      return answerPage(await readInvoices(database, organizationId, filter, request.query, drive));
     },
   );
 
@@ -154,12 +153,12 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
         querystring: z.strictObject({
           cursor: z
             .string()
-            .regex(/^\d{1,9}$/, 'must be the next_cursor of the page before')
+            .regex(/^\d{1,9}$/, NO_CURSOR)
             .optional(),
           limit: sizeOf('invoiceLines'),
         }),
         response: {
-          200: z.object({ data: z.array(invoiceLine), meta: z.object({ next_cursor: z.string().nullable() }) }),
+          200: z.object({ data: z.array(invoiceLine), meta: cursorMeta }),
           ...problemResponses(...readProblems, 'not_found', 'invalid_request'),
         },
       },

@@ -7,6 +7,7 @@ import { findLine, type FoundLine } from '@weir/db/billing/invoices/find-line';
 import { pageDueEvents } from '@weir/db/billing/usage/due-events';
 import { readDueBuckets } from '@weir/db/billing/usage/due-buckets';
 import { findMeter } from '@weir/db/meters';
+import { NO_CURSOR } from '@weir/db/order';
 import { minorDigits } from '@weir/rating/currencies';
 import { Refusal } from '@weir/shared/errors';
 import { isoOf } from '@weir/shared/instant';
@@ -15,7 +16,7 @@ import { GROUPINGS, planningWindow, type Grouping } from '@weir/shared/window';
 import { LIMITS } from '@weir/shared/limits';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { adminCodes, bodyCodes, sizeOf, idInPath, idOf, nothing, oneOf } from '../http/fields.ts';
+import { adminCodes, bodyCodes, cursorMeta, sizeOf, idInPath, idOf, nothing, oneOf } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { sendJson } from '../http/send-json.ts';
 import { inTurns, type Turns } from '../http/turns.ts';
@@ -155,14 +156,14 @@ export function lineRoutes(app: App, { database, guards, turns }: RouteDeps & { 
           'line is among them, with the status that it has now. A line without usage has none.',
         params: lineInPath,
         querystring: z.strictObject({
-          cursor: idOf('must be the next_cursor of the page before').optional(),
+          cursor: idOf(NO_CURSOR).optional(),
           limit: sizeOf('pageSize'),
           changes: oneOf(['true', 'false'])
             .transform((word) => word === 'true')
             .default(false),
         }),
         response: {
-          200: z.object({ data: z.array(receipt), meta: z.object({ next_cursor: z.uuid().nullable() }) }),
+          200: z.object({ data: z.array(receipt), meta: cursorMeta }),
           ...problemResponses(...readProblems),
         },
       },

@@ -9,7 +9,7 @@ import { isoOf, type Micros } from '@weir/shared/instant';
 import { text } from '@weir/shared/text';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
-import { answerOf, idOf, oneOf, pageQuery, time } from '../http/fields.ts';
+import { answerOf, idOf, listQuery, oneOf, time } from '../http/fields.ts';
 import { invalidFields } from '../http/problem.ts';
 import { readTime } from './read-time.ts';
 
@@ -77,11 +77,10 @@ export const changeBody = z.strictObject({
 
 export const previewChangeBody = changeBody.omit({ when: true });
 
-export const subscriptionQuery = z.strictObject({
+export const subscriptionQuery = listQuery({
   customer_id: idOf('must be the id of a customer').optional(),
   plan_id: idOf('must be the id of a plan').optional(),
   status: oneOf(SUBSCRIPTION_STATUSES).optional(),
-  ...pageQuery,
 });
 
 export const periodsQuery = z.strictObject({

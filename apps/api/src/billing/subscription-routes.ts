@@ -87,7 +87,7 @@ export function subscriptionRoutes(app: App, { database, queue, guards, wakeRun 
     async (request) => {
       const { customer_id: customerId, plan_id: planId, status, ...page } = request.query;
       const filter = { customerId, planId, status };
-      return answerPage(await listSubscriptions(db, request.caller.organizationId, filter, page), page);
+      return answerPage(await listSubscriptions(db, request.caller.organizationId, filter, page));
     },
   );
 

@@ -2,7 +2,7 @@
 
 import { listUnbilledUsage, readUnbilledMonth, UNBILLED_USAGE_REASONS } from '@weir/db/billing/usage/unbilled-usage';
 import { z } from 'zod';
-import { answerPage, pageQuery, pageSchema } from '../http/fields.ts';
+import { answerPage, listQuery, pageSchema } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import type { RouteDeps } from '../route-deps.ts';
@@ -48,7 +48,7 @@ export function unbilledUsageRoute(app: App, { database, guards }: RouteDeps): v
           'Of days that are over, in UTC, each looked at within some hours of its end and again while events may be late. Usage in a ' +
           'trial, or before the start of a subscription, is not among it. The feed tells each meter, month and reason once ' +
           '(usage.unpriced), but for not_in_plan.',
-        querystring: z.strictObject({ month, ...pageQuery }),
+        querystring: listQuery({ month }),
         response: {
           200: pageSchema(unbilledUsage),
           ...problemResponses('unauthenticated', 'rate_limited', 'unavailable', 'invalid_request'),
@@ -58,7 +58,7 @@ export function unbilledUsageRoute(app: App, { database, guards }: RouteDeps): v
     async (request) => {
       const { month: asked, ...wanted } = request.query;
       const which = asked ?? (await readUnbilledMonth(database.kysely));
-      return answerPage(await listUnbilledUsage(database.kysely, request.caller.organizationId, which, wanted), wanted);
+      return answerPage(await listUnbilledUsage(database.kysely, request.caller.organizationId, which, wanted));
     },
   );
 }

@@ -34,7 +34,7 @@ import {
   displayName,
   idInPath,
   nothing,
-  pageQuery,
+  listQuery,
   pageSchema,
   readCodes,
   searchOf,
@@ -162,10 +162,9 @@ export function customerRoutes(app: App, { database, guards }: RouteDeps): void 
         operationId: 'listCustomers',
         tags: ['Catalog'],
         summary: 'List the customers, newest first',
-        querystring: z.strictObject({
+        querystring: listQuery({
           search: searchOf('A part of the external_id, the name or the email.'),
           external_id: text(1, LIMITS.key).optional().meta({ description: 'The external_id itself, to the letter.' }),
-          ...pageQuery,
         }),
         response: {
           200: pageSchema(customerAnswer),
@@ -176,7 +175,7 @@ export function customerRoutes(app: App, { database, guards }: RouteDeps): void 
     async (request) => {
       const { search, external_id: externalId, ...page } = request.query;
       const filter = { search, externalId };
-      return answerPage(await listCustomers(db, request.caller.organizationId, filter, page), page);
+      return answerPage(await listCustomers(db, request.caller.organizationId, filter, page));
     },
   );
 

@@ -18,7 +18,7 @@ import { randomBase62 } from '@weir/shared/base62';
 import { newId } from '@weir/shared/ids';
 import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import { slug } from '@weir/shared/text';
-import { DEFAULTS, LIMITS } from '@weir/shared/limits';
+import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import type { App } from '../http/typed-app.ts';
 import { done, gone, made, writing } from '../http/writing.ts';
@@ -28,9 +28,9 @@ import {
   answerPage,
   bodyCodes,
   changesOf,
-  countOf,
   displayName,
   idInPath,
+  listQuery,
   listSchema,
   nothing,
   oneOf,
@@ -140,13 +140,11 @@ export function featureRoutes(app: App, { database, guards, turns }: RouteDeps &
         operationId: 'listFeatures',
         tags: ['Catalog'],
         summary: 'List all features, oldest first',
-        description: 'All of them, unless page or page_size is sent: then that page, and meta.',
-        querystring: z.strictObject({
+        description: 'All of them, unless cursor, limit, page or page_size is sent: then a page, and meta.',
+        querystring: listQuery({
           search: searchOf('A part of the name or of the lookup_key.'),
           type: oneOf(FEATURE_TYPES).optional(),
           aggregation_type: oneOf(AGGREGATION_TYPES).optional(),
-          page: countOf(LIMITS.page).optional().meta({ description: 'Pages count from 1.' }),
-          page_size: countOf(LIMITS.pageSize).optional(),
         }),
         response: {
           200: listSchema(featureAnswer),
@@ -155,12 +153,11 @@ export function featureRoutes(app: App, { database, guards, turns }: RouteDeps &
       },
     },
     async (request, reply) => {
-      const { search, type, aggregation_type: aggregationType, page, page_size } = request.query;
-      const isPaged = page !== undefined || page_size !== undefined;
-      const wanted = isPaged ? { page: page ?? 1, page_size: page_size ?? DEFAULTS.pageSize } : undefined;
+      const { search, type, aggregation_type: aggregationType, ...page } = request.query;
       const filter = { search, type, aggregationType };
-      const found = await listFeatures(db, request.caller.organizationId, filter, wanted);
-      if (wanted !== undefined) return answerPage(found, wanted);
+      const isPaged = Object.keys(page).length > 0;
+      const found = await listFeatures(db, request.caller.organizationId, filter, isPaged ? page : undefined);
+      if (isPaged) return answerPage(found);
       return sendJson(reply, `{"data":${await inTurns(turns, writingList(found.rows, 100))}}`);
     },
   );

@@ -16,8 +16,8 @@ import {
   changesOf,
   displayName,
   idInPath,
+  listQuery,
   oneOf,
-  pageQuery,
   pageSchema,
   readCodes,
   searchOf,
@@ -70,11 +70,10 @@ export function meterRoutes(app: App, { database, guards }: RouteDeps): void {
         operationId: 'listMeters',
         tags: ['Catalog'],
         summary: 'List the meters, newest first',
-        querystring: z.strictObject({
+        querystring: listQuery({
           search: searchOf('A part of the name or of the meter_token.'),
           status: oneOf(METER_STATUSES).optional(),
           aggregation_type: oneOf(AGGREGATION_TYPES).optional(),
-          ...pageQuery,
         }),
         response: {
           200: pageSchema(meterAnswer),
@@ -85,7 +84,7 @@ export function meterRoutes(app: App, { database, guards }: RouteDeps): void {
     async (request) => {
       const { search, status, aggregation_type: aggregationType, ...page } = request.query;
       const filter = { search, status, aggregationType };
-      return answerPage(await listMeters(db, request.caller.organizationId, filter, page), page);
+      return answerPage(await listMeters(db, request.caller.organizationId, filter, page));
     },
   );
 

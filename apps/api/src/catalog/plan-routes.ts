@@ -35,8 +35,8 @@ import {
   idInPath,
   idOf,
   nothing,
+  listQuery,
   oneOf,
-  pageQuery,
   pageSchema,
   time,
 } from '../http/fields.ts';
@@ -147,12 +147,11 @@ const planWithFeatures = planShape
   })
   .meta({ id: 'PlanWithFeatures' });
 
-const planQuery = z.strictObject({
+const planQuery = listQuery({
   type: planFields.type.optional(),
   is_active: oneOf(['true', 'false'])
     .transform((word) => word === 'true')
     .optional(),
-  ...pageQuery,
 });
 
 export function planRoutes(app: App, { database, guards }: RouteDeps): void {
@@ -205,7 +204,7 @@ export function planRoutes(app: App, { database, guards }: RouteDeps): void {
     },
     async (request) => {
       const { type, is_active, ...page } = request.query;
-      return answerPage(await listPlans(db, request.caller.organizationId, { type, is_active }, page), page);
+      return answerPage(await listPlans(db, request.caller.organizationId, { type, is_active }, page));
     },
   );
 

@@ -1,6 +1,7 @@
 // Fields that requests and answers of several nouns share.
 
-import type { Page, PageOf } from '@weir/db/page';
+import { NO_CURSOR } from '@weir/db/order';
+import type { PageOf } from '@weir/db/page';
 import { isCountry } from '@weir/shared/countries';
 import { text } from '@weir/shared/text';
 import { isTimeZone } from '@weir/shared/time-zone';
@@ -52,7 +53,7 @@ export function changesOf<Shape extends z.ZodRawShape>(fields: Shape) {
 }
 
 /** A whole number in a query string, where there is nothing but text. */
-export function countOf(max: number) {
+function countOf(max: number) {
   return z
     .unknown()
     .refine(
@@ -68,11 +69,30 @@ export function sizeOf(limit: keyof typeof DEFAULTS) {
   return countOf(LIMITS[limit]).default(DEFAULTS[limit]);
 }
 
-/** The part of the query that says which page of a list is wanted. */
-export const pageQuery = {
-  page: countOf(LIMITS.page).default(1).meta({ description: 'Pages count from 1.' }),
-  page_size: sizeOf('pageSize'),
+const pageQuery = {
+  cursor: z
+    .string()
+    .regex(new RegExp(`^[\\w-]{1,${LIMITS.cursor}}$`), NO_CURSOR)
+    .optional()
+    .meta({ description: 'The meta.next_cursor of the page before.' }),
+  limit: countOf(LIMITS.pageSize)
+    .optional()
+    .meta({ description: `How many at once: ${DEFAULTS.pageSize} by default.` }),
+  page: countOf(LIMITS.page)
+    .optional()
+    .meta({ description: 'In the place of a cursor: the number of a page, from 1 on. Then meta has the total, too.' }),
+  page_size: countOf(LIMITS.pageSize).optional().meta({ description: 'In the place of limit, where page is sent.' }),
 };
+
+/** A query of a list, with what says which part of it is wanted. */
+export function listQuery<Shape extends z.ZodRawShape>(filter: Shape) {
+  return z.strictObject({ ...filter, ...pageQuery }).superRefine((query: object, context) => {
+    const given = ['cursor', 'limit'].find((name) => name in query);
+    if (given === undefined || !('page' in query || 'page_size' in query)) return;
+    const message = 'must not be sent together with page or page_size: send cursor and limit alone';
+    context.addIssue({ code: 'custom', path: [given], message });
+  });
+}
 
 /** The part of the query that looks for a text, in whatever case; empty, it finds everything. */
 export function searchOf(description: string) {
@@ -81,21 +101,42 @@ export function searchOf(description: string) {
     .meta({ description: `${description} In whatever case.` });
 }
 
+const nextCursor = z
+  .string()
+  .nullable()
+  .meta({
+    description: 'The cursor of the next page; null: this was the last.',
+    examples: ['WyItaWQiLCIwMTlhOWYxYy0yZDNlLTdmNDAtOGExYi0wYzJkM2U0ZjVhNmIiXQ'],
+  });
+
 const pageMeta = z
-  .object({ page: z.int(), page_size: z.int(), total: z.int(), total_pages: z.int() })
+  .object({
+    page: z.int(),
+    page_size: z.int(),
+    total: z.int(),
+    total_pages: z.int(),
+    next_cursor: nextCursor,
+  })
   .meta({ id: 'PageMeta' });
+
+/** What is said of a page that was not asked for by its number. */
+export const cursorMeta = z
+  .object({ next_cursor: nextCursor })
+  .meta({ id: 'CursorMeta', 'x-only-with': ['cursor', 'limit'] });
+
+const listMeta = z.union([pageMeta, cursorMeta]);
 
 /** One page of a list, as it is answered. */
 export function pageSchema<Item extends z.ZodType>(item: Item) {
   return z.object({
     data: z.array(item),
-    meta: pageMeta,
+    meta: listMeta,
   });
 }
 
 /** All of a list, as it is answered, or one page of it. */
 export function listSchema<Item extends z.ZodType>(item: Item) {
-  return z.object({ data: z.array(item), meta: pageMeta.optional() });
+  return z.object({ data: z.array(item), meta: listMeta.optional() });
 }
 
 /**
@@ -109,8 +150,10 @@ export function answerOf<Row extends object>() {
 }
 
 /** Puts one page of a list into the form of its answer. */
-export function answerPage<Row>({ rows, total }: PageOf<Row>, { page, page_size }: Page) {
-  return { data: rows, meta: { page, page_size, total, total_pages: Math.ceil(total / page_size) } };
+export function answerPage<Row>({ rows, next, counted }: PageOf<Row>) {
+  if (counted === undefined) return { data: rows, meta: { next_cursor: next } };
+  const total_pages = Math.ceil(counted.total / counted.page_size);
+  return { data: rows, meta: { ...counted, total_pages, next_cursor: next } };
 }
 
 /** Refusals to whoever reads, by session or key. */

@@ -28,8 +28,8 @@ import {
   answerPage,
   bodyCodes,
   idInPath,
+  listQuery,
   oneOf,
-  pageQuery,
   pageSchema,
   readCodes,
 } from '../http/fields.ts';
@@ -207,12 +207,11 @@ export function correctionRoutes(app: App, deps: EventDeps): void {
         operationId: 'listCorrections',
         tags: ['Usage'],
         summary: 'List the corrections, newest first',
-        querystring: z.strictObject(pageQuery),
+        querystring: listQuery({}),
         response: { 200: pageSchema(correction), ...problemResponses(...readCodes, 'invalid_request') },
       },
     },
-    async (request) =>
-      answerPage(await listCorrections(database.kysely, request.caller.organizationId, request.query), request.query),
+    async (request) => answerPage(await listCorrections(database.kysely, request.caller.organizationId, request.query)),
   );
 
   async function correctOne(

@@ -2,6 +2,7 @@
 
 import { listRejections, listStoredEvents, type EventFilter } from '@weir/db/event-list';
 import { findMetersByToken, findStoredEvent } from '@weir/db/events';
+import { NO_CURSOR } from '@weir/db/order';
 import type { QueueConnection } from '@weir/queue/connection';
 import { findStagedEvent } from '@weir/queue/find-staged';
 import { stagedText } from '@weir/queue/staged';
@@ -11,7 +12,7 @@ import { endInZone, instantInZone } from '@weir/shared/date-or-instant';
 import { text } from '@weir/shared/text';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
-import { adminCodes, bodyCodes, sizeOf, idInPath, idOf, readCodes, time } from '../http/fields.ts';
+import { adminCodes, bodyCodes, cursorMeta, sizeOf, idInPath, idOf, readCodes, time } from '../http/fields.ts';
 import type { App } from '../http/typed-app.ts';
 import { writing } from '../http/writing.ts';
 import { dateOrInstant } from '../http/date-or-instant.ts';
@@ -44,7 +45,7 @@ const eventQuery = z.strictObject({
   end_date: dateOrInstant.optional().meta({
     description: 'Events of before this time; a date includes that day (UTC).',
   }),
-  cursor: idOf('must be the next_cursor of the page before').optional(),
+  cursor: idOf(NO_CURSOR).optional(),
   limit: sizeOf('pageSize'),
 });
 
@@ -95,7 +96,7 @@ export function eventRoutes(app: App, deps: EventDeps): void {
           'Follow meta.next_cursor until it is null. An event that still waits in the queue is not listed yet.',
         querystring: eventQuery,
         response: {
-          200: z.object({ data: z.array(receipt), meta: z.object({ next_cursor: z.uuid().nullable() }) }),
+          200: z.object({ data: z.array(receipt), meta: cursorMeta }),
           ...problemResponses(...readCodes, 'invalid_request'),
         },
       },
@@ -104,7 +105,7 @@ export function eventRoutes(app: App, deps: EventDeps): void {
       const { cursor, limit } = request.query;
       const { organizationId } = request.caller;
       if (cursor !== undefined && !isEventId(cursor)) {
-        throw invalidFields([{ path: 'cursor', message: 'must be the next_cursor of the page before' }]);
+        throw invalidFields([{ path: 'cursor', message: NO_CURSOR }]);
       }
       const filter = await filterOf(deps, organizationId, request.query);
       const events = filter === undefined ? [] : await listStoredEvents(deps.database, organizationId, filter);

@@ -3,6 +3,7 @@
 
 import { requestErasure, requestMove, type Refused, type Requested } from '@weir/db/moves/request-move';
 import { findUsageMove, listUsageMoves, type MoveKind, type UsageMove } from '@weir/db/moves/usage-moves';
+import { mapPage } from '@weir/db/page';
 import { Refusal } from '@weir/shared/errors';
 import { text } from '@weir/shared/text';
 import { LIMITS } from '@weir/shared/limits';
@@ -13,7 +14,7 @@ import {
   bodyCodes,
   idInPath,
   idOf,
-  pageQuery,
+  listQuery,
   pageSchema,
   sessionCodes,
   time,
@@ -126,13 +127,13 @@ export function usageMoveRoutes(app: App, { database, guards }: RouteDeps): void
         operationId: 'listErasures',
         tags: ['Catalog'],
         summary: 'List the erasures, newest first',
-        querystring: z.strictObject(pageQuery),
+        querystring: listQuery({}),
         response: { 200: pageSchema(erasure), ...problemResponses(...sessionCodes, 'invalid_request') },
       },
     },
     async (request) => {
-      const { rows, total } = await listUsageMoves(db, request.caller.organizationId, 'ERASE', request.query);
-      return answerPage({ rows: rows.map(erasureOf), total }, request.query);
+      const found = await listUsageMoves(db, request.caller.organizationId, 'ERASE', request.query);
+      return answerPage(mapPage(found, erasureOf));
     },
   );
 
@@ -190,13 +191,13 @@ export function usageMoveRoutes(app: App, { database, guards }: RouteDeps): void
         operationId: 'listUsageMoves',
         tags: ['Usage'],
         summary: 'List the moves of usage, newest first',
-        querystring: z.strictObject(pageQuery),
+        querystring: listQuery({}),
         response: { 200: pageSchema(usageMove), ...problemResponses(...sessionCodes, 'invalid_request') },
       },
     },
     async (request) => {
-      const { rows, total } = await listUsageMoves(db, request.caller.organizationId, 'MOVE', request.query);
-      return answerPage({ rows: rows.map(usageMoveOf), total }, request.query);
+      const found = await listUsageMoves(db, request.caller.organizationId, 'MOVE', request.query);
+      return answerPage(mapPage(found, usageMoveOf));
     },
   );
 

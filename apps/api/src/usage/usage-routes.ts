@@ -5,6 +5,7 @@ import { findCustomer } from '@weir/db/customers';
 import type { Meter } from '@weir/db/meters';
 import { readGroupedUsage, type GroupQuestion } from '@weir/db/usage/read-groups';
 import { readMeterUsage, readUsageByCustomer, readUsageOfCustomer } from '@weir/db/usage/read-usage';
+import { mapPage } from '@weir/db/page';
 import { Refusal } from '@weir/shared/errors';
 import { isoOf } from '@weir/shared/instant';
 import { AGGREGATION_TYPES, METER_STATUSES } from '@weir/shared/meter';
@@ -16,7 +17,7 @@ import { z } from 'zod';
 import { sendJson } from '../http/send-json.ts';
 import { inTurns, type Turns } from '../http/turns.ts';
 import type { App } from '../http/typed-app.ts';
-import { answerPage, idInPath, pageQuery, pageSchema, readCodes, time } from '../http/fields.ts';
+import { answerPage, idInPath, listQuery, pageSchema, readCodes, time } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { gatherFilters, groupsOf } from './group-query.ts';
 import { meterUsage, usage, writingUsage } from './usage-answer.ts';
@@ -135,7 +136,7 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
         summary: 'The customers of a meter by their usage over a window, largest first',
         description: `Every customer with events in the window, also those without a record. ${EXACT}`,
         params: idInPath,
-        querystring: z.strictObject({ ...windowQuery, ...pageQuery }),
+        querystring: listQuery({ ...windowQuery }),
         response: {
           200: pageSchema(customerOfMeter).extend({ meter_id: z.uuid(), period_start: time, period_end: time }),
           ...problems,
@@ -148,12 +149,12 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
       const window = await windowOf(turns, request, query);
       const meter = await getMeter(database, organizationId, params.id);
       const question = { organizationId, meterId: meter.id, aggregation: meter.aggregation_type, window };
-      const { rows, total } = await readUsageByCustomer(database.pool, question, query);
+      const found = await readUsageByCustomer(database.pool, question, query);
       return {
         meter_id: meter.id,
         period_start: isoOf(window.start),
         period_end: isoOf(window.end),
-        ...answerPage({ rows: rows.map(asTotal), total }, query),
+        ...answerPage(mapPage(found, asTotal)),
       };
     },
   );

@@ -5,7 +5,7 @@ import { insertTest, listDeliveries, retryDelivery, TEST_TYPE, type Delivery } f
 import { findEndpoint } from '@weir/db/webhooks/webhook-endpoints';
 import { Refusal } from '@weir/shared/errors';
 import { z } from 'zod';
-import { adminCodes, answerOf, answerPage, idInPath, oneOf, pageQuery, pageSchema, time } from '../http/fields.ts';
+import { adminCodes, answerOf, answerPage, idInPath, listQuery, oneOf, pageSchema, time } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, made, writing } from '../http/writing.ts';
@@ -50,7 +50,7 @@ export function deliveryRoutes(app: App, { database, guards }: RouteDeps): void 
         description:
           'What is done with is kept for 30 days, and the last 20,000 of an endpoint; what is still to be sent, until it is.',
         params: idInPath,
-        querystring: z.strictObject({ status: oneOf(STATUSES).optional(), ...pageQuery }),
+        querystring: listQuery({ status: oneOf(STATUSES).optional() }),
         response: {
           200: pageSchema(deliveryAnswer),
           ...problemResponses('unauthenticated', 'rate_limited', 'unavailable', 'invalid_request', 'not_found'),
@@ -60,7 +60,7 @@ export function deliveryRoutes(app: App, { database, guards }: RouteDeps): void 
     async ({ caller, params, query }) => {
       const page = await listDeliveries(database.kysely, caller.organizationId, params.id, query);
       if (page === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-      return answerPage(page, query);
+      return answerPage(page);
     },
   );
 

@@ -9,12 +9,14 @@ import { findSubscription } from '@weir/db/billing/subscriptions/subscriptions';
 import { pageDueEvents } from '@weir/db/billing/usage/due-events';
 import { findCustomerId } from '@weir/db/customers';
 import { listShownMeters } from '@weir/db/widget-settings';
+import { emptyPage, mapPage } from '@weir/db/page';
+import { NO_CURSOR } from '@weir/db/order';
 import { Refusal } from '@weir/shared/errors';
 import { z } from 'zod';
 import { writingPage, writingWithLines } from '../billing/invoice-answer.ts';
 import { copiedCharge, LINE_KINDS } from '../billing/invoice-shape.ts';
 import type { Caller } from '../http/caller.ts';
-import { answerPage, idInPath, idOf, pageQuery, pageSchema, sizeOf, time } from '../http/fields.ts';
+import { answerPage, cursorMeta, idInPath, idOf, listQuery, pageSchema, sizeOf, time } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { sendJson } from '../http/send-json.ts';
 import { inTurns, type Turns } from '../http/turns.ts';
@@ -83,7 +85,6 @@ const event = z
   })
   .meta({ id: 'WidgetEvent' });
 
-const lineCursor = z.string().meta({ examples: ['500'] });
 const readProblems = ['unauthenticated', 'rate_limited', 'unavailable'] as const;
 const config = OPEN_TO_PAGES;
 
@@ -102,7 +103,7 @@ export function widgetInvoiceRoutes(app: App, deps: RouteDeps & { turns: Turns }
         tags: ['Widget'],
         summary: 'List the invoices of the customer of the token, newest first, without their lines',
         description: 'Drafts are not shown.',
-        querystring: z.strictObject(pageQuery),
+        querystring: listQuery({}),
         response: { 200: pageSchema(invoiceAnswer), ...problemResponses(...readProblems, 'invalid_request') },
       },
     },
@@ -110,10 +111,9 @@ export function widgetInvoiceRoutes(app: App, deps: RouteDeps & { turns: Turns }
       const { organizationId, customerExternalId } = customerOf(caller);
       const customerId = await findCustomerId(db, organizationId, customerExternalId);
       // Usage needs no record of its customer; an invoice does.
-      if (customerId === undefined) return answerPage({ rows: [], total: 0 }, query);
+      if (customerId === undefined) return answerPage(emptyPage(query));
       const filter = { customerId, isFinalized: true } as const;
-      const { rows, total } = await readInvoices(database, organizationId, filter, query, drive);
-      return answerPage({ rows: rows.map(shownInvoice), total }, query);
+      return answerPage(mapPage(await readInvoices(database, organizationId, filter, query, drive), shownInvoice));
     },
   );
 
@@ -164,12 +164,12 @@ export function widgetInvoiceRoutes(app: App, deps: RouteDeps & { turns: Turns }
         querystring: z.strictObject({
           cursor: z
             .string()
-            .regex(/^\d{1,9}$/, 'must be the next_cursor of the page before')
+            .regex(/^\d{1,9}$/, NO_CURSOR)
             .optional(),
           limit: sizeOf('invoiceLines'),
         }),
         response: {
-          200: z.object({ data: z.array(line), meta: z.object({ next_cursor: lineCursor.nullable() }) }),
+          200: z.object({ data: z.array(line), meta: cursorMeta }),
           ...problemResponses(...readProblems, 'not_found', 'invalid_request'),
         },
       },
@@ -197,11 +197,11 @@ export function widgetInvoiceRoutes(app: App, deps: RouteDeps & { turns: Turns }
           'Follow meta.next_cursor until it is null. A line without usage, or of a meter that the organization shows to nobody, has none.',
         params: z.strictObject({ id: idOf(), line_id: idOf() }),
         querystring: z.strictObject({
-          cursor: idOf('must be the next_cursor of the page before').optional(),
+          cursor: idOf(NO_CURSOR).optional(),
           limit: sizeOf('pageSize'),
         }),
         response: {
-          200: z.object({ data: z.array(event), meta: z.object({ next_cursor: z.uuid().nullable() }) }),
+          200: z.object({ data: z.array(event), meta: cursorMeta }),
           ...problemResponses(...readProblems, 'not_found', 'invalid_request', 'usage_moving'),
         },
       },

@@ -282,7 +282,7 @@ export interface paths {
     "/api/v1/features": {
         /**
          * List all features, oldest first
-         * @description All of them, unless page or page_size is sent: then that page, and meta.
+         * @description All of them, unless cursor, limit, page or page_size is sent: then a page, and meta.
          *
          *     Who may: whoever is signed in, or a service account of any role, or an API key with the scope usage.read.
          */
@@ -605,7 +605,7 @@ export interface paths {
     "/api/v1/billing-events": {
         /**
          * What happened, in the order in which it happened
-         * @description Ask again with meta.next_after: what comes later has a higher sequence, and nothing is missed or comes twice.
+         * @description Follow meta.next_cursor until it is null. Then ask again with after, the last meta.next_after: what comes later has a higher sequence, and nothing is missed or comes twice.
          *
          *     Who may: whoever is signed in, or a service account of any role.
          */
@@ -1338,6 +1338,12 @@ export interface components {
             page_size: number;
             total: number;
             total_pages: number;
+            /** @description The cursor of the next page; null: this was the last. */
+            next_cursor: string | null;
+        };
+        CursorMeta: {
+            /** @description The cursor of the next page; null: this was the last. */
+            next_cursor: string | null;
         };
         Problem: {
             type: string;
@@ -3515,8 +3521,13 @@ export interface operations {
     listInvitations: {
         parameters: {
             query?: {
-                /** @description Pages count from 1. */
+                /** @description The meta.next_cursor of the page before. */
+                cursor?: string;
+                /** @description How many at once: 20 by default. */
+                limit?: number;
+                /** @description In the place of a cursor: the number of a page, from 1 on. Then meta has the total, too. */
                 page?: number;
+                /** @description In the place of limit, where page is sent. */
                 page_size?: number;
             };
         };
@@ -3526,7 +3537,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Invitation"][];
-                        meta: components["schemas"]["PageMeta"];
+                        meta: components["schemas"]["PageMeta"] | components["schemas"]["CursorMeta"];
                     };
                 };
             };
@@ -3652,8 +3663,13 @@ export interface operations {
     listUsers: {
         parameters: {
             query?: {
-                /** @description Pages count from 1. */
+                /** @description The meta.next_cursor of the page before. */
+                cursor?: string;
+                /** @description How many at once: 20 by default. */
+                limit?: number;
+                /** @description In the place of a cursor: the number of a page, from 1 on. Then meta has the total, too. */
                 page?: number;
+                /** @description In the place of limit, where page is sent. */
                 page_size?: number;
             };
         };
@@ -3663,7 +3679,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["User"][];
-                        meta: components["schemas"]["PageMeta"];
+                        meta: components["schemas"]["PageMeta"] | components["schemas"]["CursorMeta"];
                     };
                 };
             };
@@ -3747,9 +3763,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["AuditEntry"][];
-                        meta: {
-                            next_cursor: string | null;
-                        };
+                        meta: components["schemas"]["CursorMeta"];
                     };
                 };
             };
@@ -3759,8 +3773,13 @@ export interface operations {
     listApiKeys: {
         parameters: {
             query?: {
-                /** @description Pages count from 1. */
+                /** @description The meta.next_cursor of the page before. */
+                cursor?: string;
+                /** @description How many at once: 20 by default. */
+                limit?: number;
+                /** @description In the place of a cursor: the number of a page, from 1 on. Then meta has the total, too. */
                 page?: number;
+                /** @description In the place of limit, where page is sent. */
                 page_size?: number;
             };
         };
@@ -3770,7 +3789,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ApiKey"][];
-                        meta: components["schemas"]["PageMeta"];
+                        meta: components["schemas"]["PageMeta"] | components["schemas"]["CursorMeta"];
                     };
                 };
             };
@@ -3812,8 +3831,13 @@ export interface operations {
     listServiceAccounts: {
         parameters: {
             query?: {
-                /** @description Pages count from 1. */
+                /** @description The meta.next_cursor of the page before. */
+                cursor?: string;
+                /** @description How many at once: 20 by default. */
+                limit?: number;
+                /** @description In the place of a cursor: the number of a page, from 1 on. Then meta has the total, too. */
                 page?: number;
+                /** @description In the place of limit, where page is sent. */
                 page_size?: number;
             };
         };
@@ -3823,7 +3847,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ServiceAccount"][];
-                        meta: components["schemas"]["PageMeta"];
+                        meta: components["schemas"]["PageMeta"] | components["schemas"]["CursorMeta"];
                     };
                 };
             };
@@ -3913,8 +3937,13 @@ export interface operations {
     listServiceTokens: {
         parameters: {
             query?: {
-                /** @description Pages count from 1. */
+                /** @description The meta.next_cursor of the page before. */
+                cursor?: string;
+                /** @description How many at once: 20 by default. */
+                limit?: number;
+                /** @description In the place of a cursor: the number of a page, from 1 on. Then meta has the total, too. */
                 page?: number;
+                /** @description In the place of limit, where page is sent. */
                 page_size?: number;
             };
             path: {
@@ -3927,7 +3956,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ServiceToken"][];
-                        meta: components["schemas"]["PageMeta"];
+                        meta: components["schemas"]["PageMeta"] | components["schemas"]["CursorMeta"];
                     };
                 };
             };
@@ -3980,8 +4009,13 @@ export interface operations {
                 search?: string;
                 type?: "meter" | "switch" | "custom";
                 aggregation_type?: "COUNT" | "SUM" | "MAX" | "MIN" | "AVG" | "LAST" | "UNIQUE_COUNT";
-                /** @description Pages count from 1. */
+                /** @description The meta.next_cursor of the page before. */
+                cursor?: string;
+                /** @description How many at once: 20 by default. */
+                limit?: number;
+                /** @description In the place of a cursor: the number of a page, from 1 on. Then meta has the total, too. */
                 page?: number;
+                /** @description In the place of limit, where page is sent. */
                 page_size?: number;
             };
         };
@@ -3991,7 +4025,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Feature"][];
-                        meta?: components["schemas"]["PageMeta"];
+                        meta?: components["schemas"]["PageMeta"] | components["schemas"]["CursorMeta"];
                     };
                 };
             };
@@ -4096,8 +4130,13 @@ export interface operations {
                 search?: string;
                 status?: "ACTIVE" | "ARCHIVED";
                 aggregation_type?: "COUNT" | "SUM" | "MAX" | "MIN" | "AVG" | "LAST" | "UNIQUE_COUNT";
-                /** @description Pages count from 1. */
+                /** @description The meta.next_cursor of the page before. */
+                cursor?: string;
+                /** @description How many at once: 20 by default. */
+                limit?: number;
+                /** @description In the place of a cursor: the number of a page, from 1 on. Then meta has the total, too. */
                 page?: number;
+                /** @description In the place of limit, where page is sent. */
                 page_size?: number;
             };
         };
@@ -4107,7 +4146,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Meter"][];
-                        meta: components["schemas"]["PageMeta"];
+                        meta: components["schemas"]["PageMeta"] | components["schemas"]["CursorMeta"];
                     };
                 };
             };
@@ -4166,8 +4205,13 @@ export interface operations {
             query?: {
                 type?: "FIXED" | "USAGE" | "HYBRID";
                 is_active?: "true" | "false";
-                /** @description Pages count from 1. */
+                /** @description The meta.next_cursor of the page before. */
+                cursor?: string;
+                /** @description How many at once: 20 by default. */
+                limit?: number;
+                /** @description In the place of a cursor: the number of a page, from 1 on. Then meta has the total, too. */
                 page?: number;
+                /** @description In the place of limit, where page is sent. */
                 page_size?: number;
             };
         };
@@ -4177,7 +4221,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Plan"][];
-                        meta: components["schemas"]["PageMeta"];
+                        meta: components["schemas"]["PageMeta"] | components["schemas"]["CursorMeta"];
                     };
                 };
             };
@@ -4688,8 +4732,13 @@ export interface operations {
                 search?: string;
                 /** @description The external_id itself, to the letter. */
                 external_id?: string;
-                /** @description Pages count from 1. */
+                /** @description The meta.next_cursor of the page before. */
+                cursor?: string;
+                /** @description How many at once: 20 by default. */
+                limit?: number;
+                /** @description In the place of a cursor: the number of a page, from 1 on. Then meta has the total, too. */
                 page?: number;
+                /** @description In the place of limit, where page is sent. */
                 page_size?: number;
             };
         };
@@ -4699,7 +4748,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Customer"][];
-                        meta: components["schemas"]["PageMeta"];
+                        meta: components["schemas"]["PageMeta"] | components["schemas"]["CursorMeta"];
                     };
                 };
             };
@@ -4826,8 +4875,13 @@ export interface operations {
         parameters: {
             query?: {
                 status?: "ACTIVE" | "INACTIVE";
-                /** @description Pages count from 1. */
+                /** @description The meta.next_cursor of the page before. */
+                cursor?: string;
+                /** @description How many at once: 20 by default. */
+                limit?: number;
+                /** @description In the place of a cursor: the number of a page, from 1 on. Then meta has the total, too. */
                 page?: number;
+                /** @description In the place of limit, where page is sent. */
                 page_size?: number;
             };
             path: {
@@ -4840,7 +4894,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Charge"][];
-                        meta: components["schemas"]["PageMeta"];
+                        meta: components["schemas"]["PageMeta"] | components["schemas"]["CursorMeta"];
                     };
                 };
             };
@@ -5286,8 +5340,13 @@ export interface operations {
                 customer_id?: string;
                 plan_id?: string;
                 status?: "SCHEDULED" | "TRIAL" | "ACTIVE" | "PAST_DUE" | "CANCELED";
-                /** @description Pages count from 1. */
+                /** @description The meta.next_cursor of the page before. */
+                cursor?: string;
+                /** @description How many at once: 20 by default. */
+                limit?: number;
+                /** @description In the place of a cursor: the number of a page, from 1 on. Then meta has the total, too. */
                 page?: number;
+                /** @description In the place of limit, where page is sent. */
                 page_size?: number;
             };
         };
@@ -5297,7 +5356,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Subscription"][];
-                        meta: components["schemas"]["PageMeta"];
+                        meta: components["schemas"]["PageMeta"] | components["schemas"]["CursorMeta"];
                     };
                 };
             };
@@ -5543,8 +5602,13 @@ export interface operations {
                 status?: "ACTIVE" | "USED" | "EXPIRED" | "VOID";
                 /** @description As it was at this instant, by the ledger: what was granted, drawn, given back and ended before it, and what had not expired by it. A bare date is its first instant in the time zone of the organization: 2027-01-01 is the end of 2026. */
                 as_of?: string;
-                /** @description Pages count from 1. */
+                /** @description The meta.next_cursor of the page before. */
+                cursor?: string;
+                /** @description How many at once: 20 by default. */
+                limit?: number;
+                /** @description In the place of a cursor: the number of a page, from 1 on. Then meta has the total, too. */
                 page?: number;
+                /** @description In the place of limit, where page is sent. */
                 page_size?: number;
             };
         };
@@ -5554,7 +5618,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ListedCredit"][];
-                        meta: components["schemas"]["PageMeta"];
+                        meta: components["schemas"]["PageMeta"] | components["schemas"]["CursorMeta"];
                     };
                 };
             };
@@ -5583,8 +5647,13 @@ export interface operations {
     listCreditEntries: {
         parameters: {
             query?: {
-                /** @description Pages count from 1. */
+                /** @description The meta.next_cursor of the page before. */
+                cursor?: string;
+                /** @description How many at once: 20 by default. */
+                limit?: number;
+                /** @description In the place of a cursor: the number of a page, from 1 on. Then meta has the total, too. */
                 page?: number;
+                /** @description In the place of limit, where page is sent. */
                 page_size?: number;
             };
             path: {
@@ -5597,7 +5666,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["CreditEntry"][];
-                        meta: components["schemas"]["PageMeta"];
+                        meta: components["schemas"]["PageMeta"] | components["schemas"]["CursorMeta"];
                     };
                 };
             };
@@ -5607,8 +5676,13 @@ export interface operations {
     listInvoiceCredits: {
         parameters: {
             query?: {
-                /** @description Pages count from 1. */
+                /** @description The meta.next_cursor of the page before. */
+                cursor?: string;
+                /** @description How many at once: 20 by default. */
+                limit?: number;
+                /** @description In the place of a cursor: the number of a page, from 1 on. Then meta has the total, too. */
                 page?: number;
+                /** @description In the place of limit, where page is sent. */
                 page_size?: number;
             };
             path: {
@@ -5621,7 +5695,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["CreditEntry"][];
-                        meta: components["schemas"]["PageMeta"];
+                        meta: components["schemas"]["PageMeta"] | components["schemas"]["CursorMeta"];
                     };
                 };
             };
@@ -5678,9 +5752,11 @@ export interface operations {
     listBillingEvents: {
         parameters: {
             query?: {
-                /** @description Only events with a higher sequence. */
-                after?: number;
+                /** @description The meta.next_cursor of the page before. */
+                cursor?: number;
                 limit?: number;
+                /** @description Only events with a higher sequence: whoever has read to the end asks again with meta.next_after. */
+                after?: number;
             };
         };
         responses: {
@@ -5691,6 +5767,7 @@ export interface operations {
                         data: components["schemas"]["BillingEvent"][];
                         meta: {
                             next_after: number;
+                            next_cursor: string | null;
                         };
                     };
                 };
@@ -5844,8 +5921,13 @@ export interface operations {
         parameters: {
             query?: {
                 status?: "PENDING" | "DELIVERED" | "FAILED";
-                /** @description Pages count from 1. */
+                /** @description The meta.next_cursor of the page before. */
+                cursor?: string;
+                /** @description How many at once: 20 by default. */
+                limit?: number;
+                /** @description In the place of a cursor: the number of a page, from 1 on. Then meta has the total, too. */
                 page?: number;
+                /** @description In the place of limit, where page is sent. */
                 page_size?: number;
             };
             path: {
@@ -5858,7 +5940,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["WebhookDelivery"][];
-                        meta: components["schemas"]["PageMeta"];
+                        meta: components["schemas"]["PageMeta"] | components["schemas"]["CursorMeta"];
                     };
                 };
             };
@@ -5900,8 +5982,13 @@ export interface operations {
     listAlerts: {
         parameters: {
             query?: {
-                /** @description Pages count from 1. */
+                /** @description The meta.next_cursor of the page before. */
+                cursor?: string;
+                /** @description How many at once: 20 by default. */
+                limit?: number;
+                /** @description In the place of a cursor: the number of a page, from 1 on. Then meta has the total, too. */
                 page?: number;
+                /** @description In the place of limit, where page is sent. */
                 page_size?: number;
             };
         };
@@ -5911,7 +5998,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Alert"][];
-                        meta: components["schemas"]["PageMeta"];
+                        meta: components["schemas"]["PageMeta"] | components["schemas"]["CursorMeta"];
                     };
                 };
             };
@@ -6012,8 +6099,13 @@ export interface operations {
     listAlertCrossings: {
         parameters: {
             query?: {
-                /** @description Pages count from 1. */
+                /** @description The meta.next_cursor of the page before. */
+                cursor?: string;
+                /** @description How many at once: 20 by default. */
+                limit?: number;
+                /** @description In the place of a cursor: the number of a page, from 1 on. Then meta has the total, too. */
                 page?: number;
+                /** @description In the place of limit, where page is sent. */
                 page_size?: number;
             };
             path: {
@@ -6026,7 +6118,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["AlertCrossing"][];
-                        meta: components["schemas"]["PageMeta"];
+                        meta: components["schemas"]["PageMeta"] | components["schemas"]["CursorMeta"];
                     };
                 };
             };
@@ -6038,8 +6130,13 @@ export interface operations {
             query?: {
                 /** @description A month in UTC. Without it, the month of the last day that is over. */
                 month?: string;
-                /** @description Pages count from 1. */
+                /** @description The meta.next_cursor of the page before. */
+                cursor?: string;
+                /** @description How many at once: 20 by default. */
+                limit?: number;
+                /** @description In the place of a cursor: the number of a page, from 1 on. Then meta has the total, too. */
                 page?: number;
+                /** @description In the place of limit, where page is sent. */
                 page_size?: number;
             };
         };
@@ -6049,7 +6146,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["UnbilledUsage"][];
-                        meta: components["schemas"]["PageMeta"];
+                        meta: components["schemas"]["PageMeta"] | components["schemas"]["CursorMeta"];
                     };
                 };
             };
@@ -6120,8 +6217,13 @@ export interface operations {
                 issued_to?: string;
                 /** @description Open ones whose due date has ended, or all others. */
                 is_past_due?: "true" | "false";
-                /** @description Pages count from 1. */
+                /** @description The meta.next_cursor of the page before. */
+                cursor?: string;
+                /** @description How many at once: 20 by default. */
+                limit?: number;
+                /** @description In the place of a cursor: the number of a page, from 1 on. Then meta has the total, too. */
                 page?: number;
+                /** @description In the place of limit, where page is sent. */
                 page_size?: number;
             };
         };
@@ -6131,7 +6233,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Invoice"][];
-                        meta: components["schemas"]["PageMeta"];
+                        meta: components["schemas"]["PageMeta"] | components["schemas"]["CursorMeta"];
                     };
                 };
             };
@@ -6152,8 +6254,13 @@ export interface operations {
                 issued_to?: string;
                 /** @description Open ones whose due date has ended, or all others. */
                 is_past_due?: "true" | "false";
-                /** @description Pages count from 1. */
+                /** @description The meta.next_cursor of the page before. */
+                cursor?: string;
+                /** @description How many at once: 20 by default. */
+                limit?: number;
+                /** @description In the place of a cursor: the number of a page, from 1 on. Then meta has the total, too. */
                 page?: number;
+                /** @description In the place of limit, where page is sent. */
                 page_size?: number;
             };
             path: {
@@ -6166,7 +6273,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Invoice"][];
-                        meta: components["schemas"]["PageMeta"];
+                        meta: components["schemas"]["PageMeta"] | components["schemas"]["CursorMeta"];
                     };
                 };
             };
@@ -6205,9 +6312,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["InvoiceLine"][];
-                        meta: {
-                            next_cursor: string | null;
-                        };
+                        meta: components["schemas"]["CursorMeta"];
                     };
                 };
             };
@@ -6489,9 +6594,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["EventReceipt"][];
-                        meta: {
-                            next_cursor: string | null;
-                        };
+                        meta: components["schemas"]["CursorMeta"];
                     };
                 };
             };
@@ -6526,9 +6629,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ListedLine"][];
-                        meta: {
-                            next_cursor: string | null;
-                        };
+                        meta: components["schemas"]["CursorMeta"];
                     };
                     "text/csv": string;
                 };
@@ -6690,9 +6791,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["EventReceipt"][];
-                        meta: {
-                            next_cursor: string | null;
-                        };
+                        meta: components["schemas"]["CursorMeta"];
                     };
                 };
             };
@@ -6807,8 +6906,13 @@ export interface operations {
     listCorrections: {
         parameters: {
             query?: {
-                /** @description Pages count from 1. */
+                /** @description The meta.next_cursor of the page before. */
+                cursor?: string;
+                /** @description How many at once: 20 by default. */
+                limit?: number;
+                /** @description In the place of a cursor: the number of a page, from 1 on. Then meta has the total, too. */
                 page?: number;
+                /** @description In the place of limit, where page is sent. */
                 page_size?: number;
             };
         };
@@ -6818,7 +6922,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Correction"][];
-                        meta: components["schemas"]["PageMeta"];
+                        meta: components["schemas"]["PageMeta"] | components["schemas"]["CursorMeta"];
                     };
                 };
             };
@@ -6993,8 +7097,13 @@ export interface operations {
                 end_date?: string;
                 /** @description A time zone of the IANA database, such as Europe/Berlin. */
                 timezone?: string;
-                /** @description Pages count from 1. */
+                /** @description The meta.next_cursor of the page before. */
+                cursor?: string;
+                /** @description How many at once: 20 by default. */
+                limit?: number;
+                /** @description In the place of a cursor: the number of a page, from 1 on. Then meta has the total, too. */
                 page?: number;
+                /** @description In the place of limit, where page is sent. */
                 page_size?: number;
             };
             path: {
@@ -7007,7 +7116,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["CustomerOfMeter"][];
-                        meta: components["schemas"]["PageMeta"];
+                        meta: components["schemas"]["PageMeta"] | components["schemas"]["CursorMeta"];
                         /** Format: uuid */
                         meter_id: string;
                         /** Format: date-time */
@@ -7056,8 +7165,13 @@ export interface operations {
     listErasures: {
         parameters: {
             query?: {
-                /** @description Pages count from 1. */
+                /** @description The meta.next_cursor of the page before. */
+                cursor?: string;
+                /** @description How many at once: 20 by default. */
+                limit?: number;
+                /** @description In the place of a cursor: the number of a page, from 1 on. Then meta has the total, too. */
                 page?: number;
+                /** @description In the place of limit, where page is sent. */
                 page_size?: number;
             };
         };
@@ -7067,7 +7181,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Erasure"][];
-                        meta: components["schemas"]["PageMeta"];
+                        meta: components["schemas"]["PageMeta"] | components["schemas"]["CursorMeta"];
                     };
                 };
             };
@@ -7119,8 +7233,13 @@ export interface operations {
     listUsageMoves: {
         parameters: {
             query?: {
-                /** @description Pages count from 1. */
+                /** @description The meta.next_cursor of the page before. */
+                cursor?: string;
+                /** @description How many at once: 20 by default. */
+                limit?: number;
+                /** @description In the place of a cursor: the number of a page, from 1 on. Then meta has the total, too. */
                 page?: number;
+                /** @description In the place of limit, where page is sent. */
                 page_size?: number;
             };
         };
@@ -7130,7 +7249,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["UsageMove"][];
-                        meta: components["schemas"]["PageMeta"];
+                        meta: components["schemas"]["PageMeta"] | components["schemas"]["CursorMeta"];
                     };
                 };
             };
@@ -7252,8 +7371,13 @@ export interface operations {
     listWidgetInvoices: {
         parameters: {
             query?: {
-                /** @description Pages count from 1. */
+                /** @description The meta.next_cursor of the page before. */
+                cursor?: string;
+                /** @description How many at once: 20 by default. */
+                limit?: number;
+                /** @description In the place of a cursor: the number of a page, from 1 on. Then meta has the total, too. */
                 page?: number;
+                /** @description In the place of limit, where page is sent. */
                 page_size?: number;
             };
         };
@@ -7263,7 +7387,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["WidgetInvoice"][];
-                        meta: components["schemas"]["PageMeta"];
+                        meta: components["schemas"]["PageMeta"] | components["schemas"]["CursorMeta"];
                     };
                 };
             };
@@ -7302,9 +7426,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["WidgetInvoiceLine"][];
-                        meta: {
-                            next_cursor: string | null;
-                        };
+                        meta: components["schemas"]["CursorMeta"];
                     };
                 };
             };
@@ -7328,9 +7450,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["WidgetEvent"][];
-                        meta: {
-                            next_cursor: string | null;
-                        };
+                        meta: components["schemas"]["CursorMeta"];
                     };
                 };
             };

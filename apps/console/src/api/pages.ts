@@ -1,27 +1,42 @@
 // Lists that are read to their end, page after page.
 
+import { PAGE_SIZE_MAX } from './limits.ts';
+import type { components } from './openapi.d.ts';
 import { ApiError } from './problem.ts';
+
+/** Which part of a list is asked for, as the API takes it. */
+export interface Part {
+  limit: number;
+  cursor?: string;
+}
 
 export interface PageOf<Item> {
   data: Item[];
-  meta: { total_pages: number };
+  meta: { next_cursor: string | null };
 }
 
+/** What the API says of a page: that it is one of so many only where it was asked for by its number. */
+export type PageMeta = components['schemas']['PageMeta' | 'CursorMeta'];
+
+/** How long the whole list is, as far as that is said. */
+export const totalOf = (meta: PageMeta): number => ('total' in meta ? meta.total : 0);
+
 /**
- * Reads a list from its first page to its last, or to the last that is wanted. Throws an ApiError for a refusal, but waits where one
+ * Reads a list from its first page to its last, or until there are as many rows as are wanted. Throws an ApiError for a refusal, but waits where one
  * has read too much.
  */
 export async function readPages<Item>(
-  readPage: (page: number) => Promise<PageOf<Item>>,
-  pagesMax = Infinity,
+  readPage: (part: Part) => Promise<PageOf<Item>>,
+  rowsMax = Infinity,
 ): Promise<Item[]> {
   const items: Item[] = [];
-  for (let page = 1, pages = 1; page <= Math.min(pages, pagesMax); page += 1) {
-    const { data, meta } = await whenAllowed(() => readPage(page));
+  let part: Part = { limit: PAGE_SIZE_MAX };
+  for (;;) {
+    const { data, meta } = await whenAllowed(() => readPage(part));
     items.push(...data);
-    pages = meta.total_pages;
+    if (meta.next_cursor === null || items.length >= rowsMax) return items;
+    part = { limit: PAGE_SIZE_MAX, cursor: meta.next_cursor };
   }
-  return items;
 }
 
 /** A long list is read faster than one caller may: then it waits as long as the API says, and goes on. */

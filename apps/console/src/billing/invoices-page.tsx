@@ -44,9 +44,7 @@ export function InvoicesPage() {
           {status !== 'DRAFT' && <LinesExport filter={lines} />}
           <ListExport
             name="invoices"
-            readPage={(each, page_size) =>
-              send(client.GET('/api/v1/invoices', { params: { query: { ...list, page: each, page_size } } }))
-            }
+            readPage={(part) => send(client.GET('/api/v1/invoices', { params: { query: { ...list, ...part } } }))}
           />
         </>
       }

@@ -1,7 +1,6 @@
 import { SegmentedControl, Select, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { client, send, type Schema } from '../api/client.ts';
-import { PAGE_SIZE_MAX as page_size } from '../api/limits.ts';
 import { readPages } from '../api/pages.ts';
 import { invalidate } from '../api/queries.ts';
 import { CustomerSelect } from '../customers/customer-select.tsx';
@@ -33,8 +32,8 @@ export function usePlanChoices() {
   const { data: plans = [] } = useQuery({
     queryKey: ['/api/v1/plans', 'active'],
     queryFn: ({ signal }) =>
-      readPages((page) =>
-        send(client.GET('/api/v1/plans', { params: { query: { is_active: 'true', page, page_size } }, signal })),
+      readPages((part) =>
+        send(client.GET('/api/v1/plans', { params: { query: { is_active: 'true', ...part } }, signal })),
       ),
   });
   const choices = plans.map(({ id, name, billing_interval, currency }) => ({

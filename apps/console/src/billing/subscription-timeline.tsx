@@ -76,9 +76,7 @@ export function SubscriptionTimeline({ subscription }: { subscription: Subscript
               </section>
             )}
             <Entries title="Past" entries={entries.filter(({ at }) => at <= now)} zone={zone} />
-            {invoices.meta.total > invoices.data.length && (
-              <p className="muted">The other invoices are in the tab Invoices.</p>
-            )}
+            {invoices.meta.next_cursor !== null && <p className="muted">The other invoices are in the tab Invoices.</p>}
           </div>
         );
       }}

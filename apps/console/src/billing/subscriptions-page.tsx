@@ -25,8 +25,8 @@ export function SubscriptionsPage() {
         <>
           <ListExport
             name="subscriptions"
-            readPage={(each, page_size) =>
-              send(client.GET('/api/v1/subscriptions', { params: { query: { ...filter, page: each, page_size } } }))
+            readPage={(part) =>
+              send(client.GET('/api/v1/subscriptions', { params: { query: { ...filter, ...part } } }))
             }
           />
           <AdminOnly>

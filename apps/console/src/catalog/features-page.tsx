@@ -43,7 +43,7 @@ export function FeaturesPage() {
     queryFn: async ({ signal }) => {
       const { data, meta } = await send(client.GET('/api/v1/features', { params: { query }, signal }));
       // It is there where a page is asked for.
-      return { data, meta: meta ?? { page: 1, page_size: PAGE_SIZE, total: data.length, total_pages: 1 } };
+      return { data, meta: meta ?? { next_cursor: null } };
     },
     placeholderData: keepPreviousData,
   });

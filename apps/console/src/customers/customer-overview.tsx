@@ -4,6 +4,7 @@ import { useQueries, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { client, read, send, type Answer, type Schema } from '../api/client.ts';
 import { pace } from '../api/pace.ts';
+import { totalOf } from '../api/pages.ts';
 import { useSession } from '../api/session.ts';
 import { DataTable, type Column } from '../components/lists/data-table.tsx';
 import { Status } from '../components/lists/status.tsx';
@@ -127,7 +128,7 @@ function NextInvoice({ rows }: { rows: readonly Row[] }) {
 function Owed({ invoices }: { invoices: Answer<'/api/v1/invoices'> | undefined }) {
   const { data = [], meta } = invoices ?? {};
   const past = data.filter((invoice) => invoice.is_past_due).length;
-  const total = meta?.total ?? 0;
+  const total = meta === undefined ? 0 : totalOf(meta);
   const note = total === 0 ? 'Nothing is due' : `${total} open, ${past} past due`;
   return (
     <Figure

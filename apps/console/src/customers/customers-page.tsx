@@ -48,9 +48,7 @@ export function CustomersPage() {
         <>
           <ListExport
             name="customers"
-            readPage={(each, page_size) =>
-              send(client.GET('/api/v1/customers', { params: { query: { ...filter, page: each, page_size } } }))
-            }
+            readPage={(part) => send(client.GET('/api/v1/customers', { params: { query: { ...filter, ...part } } }))}
           />
           <AdminOnly>
             <Button onClick={() => setIsNew(true)}>New customer</Button>

@@ -2,6 +2,7 @@
 
 import { Link } from '@tanstack/react-router';
 import type { Answer, Schema } from '../api/client.ts';
+import { totalOf } from '../api/pages.ts';
 import { CustomerName } from '../billing/customer-name.tsx';
 import { DataTable, type Column } from '../components/lists/data-table.tsx';
 import { Section } from '../components/page/page.tsx';
@@ -29,7 +30,7 @@ const COLUMNS: Column<Invoice>[] = [
 
 export function PastDue({ invoices: { data, meta } }: { invoices: Answer<'/api/v1/invoices'> }) {
   if (data.length === 0) return null;
-  const more = meta.total - data.length;
+  const more = totalOf(meta) - data.length;
   return (
     <Section title="Past due">
       <DataTable label="Invoices past due" columns={COLUMNS} rows={data} keyOf={({ id }) => id} empty={null} />

@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
 import { client, send, type Answer } from '../api/client.ts';
-import { PAGE_SIZE_MAX as page_size } from '../api/limits.ts';
 import { readPages } from '../api/pages.ts';
 import { AGGREGATIONS } from './aggregations.ts';
 
@@ -14,7 +13,7 @@ export function useMeters() {
   return useQuery({
     queryKey: ['/api/v1/meters', 'all'],
     queryFn: ({ signal }) =>
-      readPages((page) => send(client.GET('/api/v1/meters', { params: { query: { page, page_size } }, signal }))),
+      readPages((part) => send(client.GET('/api/v1/meters', { params: { query: { ...part } }, signal }))),
     staleTime: 30_000,
   });
 }

@@ -2,7 +2,6 @@ import { Button, Select, TextInput } from '@mantine/core';
 import { useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { read } from '../api/client.ts';
-import { PAGE_SIZE_MAX } from '../api/limits.ts';
 import { readPages } from '../api/pages.ts';
 import { Dialog } from '../components/dialogs/dialog.tsx';
 import { FormBox, useForm } from '../components/forms/form.tsx';
@@ -87,16 +86,16 @@ async function readMonth(
 ): Promise<Row[]> {
   const rows: Row[] = [];
   const window = { start_date: `${month}-01`, end_date: lastOfMonth(month), timezone: zone };
-  const meters = await readPages((page) =>
-    queries.fetchQuery({ ...read('/api/v1/meters', { query: { page, page_size: PAGE_SIZE_MAX } }), staleTime: 0 }),
+  const meters = await readPages((part) =>
+    queries.fetchQuery({ ...read('/api/v1/meters', { query: { ...part } }), staleTime: 0 }),
   );
   for (const meter of meters) {
     const { id, name, meter_token: token, aggregation_type: aggregation, unit } = meter;
-    const customers = await readPages((page) =>
+    const customers = await readPages((part) =>
       queries.fetchQuery({
         ...read('/api/v1/meters/{id}/customers', {
           path: { id },
-          query: { ...window, page, page_size: PAGE_SIZE_MAX },
+          query: { ...window, ...part },
         }),
         staleTime: 0,
         gcTime: 0,

@@ -4,7 +4,8 @@ import { newId } from '@weir/shared/ids';
 import { sql } from 'kysely';
 import type { Queries } from '../database.ts';
 import { makeRecordersLookAgain } from '../known-for-recording.ts';
-import { selectPage, type Page, type PageOf } from '../page.ts';
+import { NEWEST_FIRST } from '../order.ts';
+import { mapPage, selectPage, type Page, type PageOf } from '../page.ts';
 import type { AlertStatus } from './alert-tables.ts';
 
 export interface Alert {
@@ -64,7 +65,7 @@ export async function insertAlert(transaction: Queries, organizationId: string, 
 
 /** Newest first. */
 export async function listAlerts(db: Queries, organizationId: string, page: Page): Promise<PageOf<Alert>> {
-  return await selectPage(visible(db, organizationId).orderBy('id', 'desc'), page);
+  return await selectPage(visible(db, organizationId), NEWEST_FIRST, page);
 }
 
 export async function findAlert(db: Queries, organizationId: string, id: string): Promise<Alert | undefined> {
@@ -162,17 +163,13 @@ export async function listCrossings(
       'crossed_at',
     ])
     .where('organization_id', '=', organizationId)
-    .where('alert_id', '=', alertId)
-    .orderBy('id', 'desc');
-  const { rows, total } = await selectPage(query, page);
-  const ids = await findCustomers(db, organizationId, new Set(rows.map((row) => row.customer_external_id)));
-  return {
-    total,
-    rows: rows.map((row) => {
-      const customer = ids.get(row.customer_external_id);
-      return { ...row, customer_id: customer?.id ?? null, customer_name: customer?.name ?? null };
-    }),
-  };
+    .where('alert_id', '=', alertId);
+  const found = await selectPage(query, NEWEST_FIRST, page);
+  const ids = await findCustomers(db, organizationId, new Set(found.rows.map((row) => row.customer_external_id)));
+  return mapPage(found, (row) => {
+    const customer = ids.get(row.customer_external_id);
+    return { ...row, customer_id: customer?.id ?? null, customer_name: customer?.name ?? null };
+  });
 }
 
 /** The records of customers, by external id, where there are any. */

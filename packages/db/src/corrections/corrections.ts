@@ -2,6 +2,7 @@
 
 import { sql } from 'kysely';
 import type { Queries } from '../database.ts';
+import { NEWEST_FIRST } from '../order.ts';
 import { selectPage, type Page, type PageOf } from '../page.ts';
 
 /** What made an event void, as its receipt names it. */
@@ -35,9 +36,8 @@ export async function listCorrections(db: Queries, organizationId: string, page:
   const query = db
     .selectFrom('corrections')
     .select(['id', 'event_id', 'reason', 'amended_by', 'actor', 'created_at'])
-    .where('organization_id', '=', organizationId)
-    .orderBy('id', 'desc');
-  return await selectPage(query, page);
+    .where('organization_id', '=', organizationId);
+  return await selectPage(query, NEWEST_FIRST, page);
 }
 
 /** Which of these events are void, each with the id of its correction. */

@@ -3,7 +3,8 @@
 
 import { sql } from 'kysely';
 import type { Queries } from '../database.ts';
-import { selectPage, type Page, type PageOf } from '../page.ts';
+import { NEWEST_FIRST } from '../order.ts';
+import { mapPage, selectPage, type Page, type PageOf } from '../page.ts';
 
 export type MoveKind = 'ERASE' | 'MOVE';
 
@@ -80,10 +81,8 @@ export async function listUsageMoves(
     .selectFrom('usage_moves')
     .select(columns)
     .where('organization_id', '=', organizationId)
-    .where('kind', '=', kind)
-    .orderBy('id', 'desc');
-  const { rows, total } = await selectPage(query, page);
-  return { rows: rows.map(moveOf), total };
+    .where('kind', '=', kind);
+  return mapPage(await selectPage(query, NEWEST_FIRST, page), moveOf);
 }
 
 /** Who erased is, is said by nobody: not while it runs either. */

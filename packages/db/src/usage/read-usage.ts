@@ -7,7 +7,8 @@ import { AGGREGATIONS, type AggregationType, countsValues, type MeterStatus } fr
 import type { Window } from '@weir/shared/window';
 import type pg from 'pg';
 import { ANY_READ, columnsRead, isOf, readingOf } from '../aggregations.ts';
-import type { Page, PageOf } from '../page.ts';
+import { after, orderBy, readCursor, type Order } from '../order.ts';
+import { cutPage, mapPage, spanOf, type Page, type PageOf } from '../page.ts';
 import { ROLLUPS, type UsageColumn } from '../rollups.ts';
 import { planCustomer, planCustomers, planMeter, planValues } from './plan-read.ts';
 import {
@@ -174,41 +175,52 @@ export async function readUsageByCustomer(
     return `SELECT key, count(*)::numeric AS usage
       FROM (SELECT DISTINCT key, value_hash FROM (${values}) AS each WHERE value_hash IS NOT NULL) AS v GROUP BY key`;
   };
-  const rank = `${rankOf(aggregation)} DESC, key COLLATE "C"`;
-  const limit = parameters.add(page.page_size, 'bigint');
-  const offset = parameters.add((page.page - 1) * page.page_size, 'bigint');
+  const { size, offset, isCounted } = spanOf(page);
+  const limited = `LIMIT ${parameters.add(size + 1, 'bigint')} OFFSET ${parameters.add(offset, 'bigint')}`;
+  const rest =
+    page.cursor === undefined
+      ? 'true'
+      : after(LARGEST_FIRST, readCursor(LARGEST_FIRST, page.cursor))
+          .map((piece) => (typeof piece === 'string' ? piece : parameters.add(piece.value, piece.type)))
+          .join('');
   const { rows } = await pool.query<{
-    total: string;
+    total: string | null;
     place: string | null;
-    customer_external_id: string;
+    rank: string;
+    letters: string;
     customer_id: string | null;
     name: string | null;
     event_count: string;
     usage: string;
   }>(
     `WITH sums AS MATERIALIZED (${countsValues(aggregation) ? countingValues(sums, uniques()) : sums})
-     SELECT total, place, key AS customer_external_id, customers.id AS customer_id, name, event_count, usage
-     FROM (SELECT count(*) AS total FROM sums) AS t
+     SELECT total, place, rank, letters, customers.id AS customer_id, name, event_count, usage
+     FROM (SELECT ${isCounted ? '(SELECT count(*) FROM sums)' : 'NULL::bigint'} AS total) AS t
      LEFT JOIN (
-       SELECT *, row_number() OVER (ORDER BY ${rank}) AS place FROM sums ORDER BY place LIMIT ${limit} OFFSET ${offset}
+       SELECT *, row_number() OVER (ORDER BY ${orderBy(LARGEST_FIRST)}) AS place
+       FROM (SELECT *, ${rankOf(aggregation)} AS rank, key COLLATE "C" AS letters FROM sums) AS ranked
+       WHERE ${rest} ORDER BY place ${limited}
      ) AS page ON true
      LEFT JOIN LATERAL (${customerOf(scope.organization, 'page.key')}) AS customers ON true
      ORDER BY place`,
     parameters.values,
   );
-  return {
-    total: Number(rows[0]?.total ?? 0),
-    // A page past the end is one row, with nothing but the total.
-    rows: rows
-      .filter((row) => row.place !== null)
-      .map(({ customer_id, customer_external_id, name, ...row }) => ({
-        customer_id,
-        customer_external_id,
-        name,
-        ...usageOf(aggregation, row),
-      })),
-  };
+  // A page past the end is one row, with nothing but the total.
+  const found = rows.filter((row) => row.place !== null);
+  const total = isCounted ? Number(rows[0]?.total ?? 0) : undefined;
+  return mapPage(cutPage(found, LARGEST_FIRST, page, total), ({ letters, customer_id, name, ...row }) => ({
+    customer_id,
+    customer_external_id: letters,
+    name,
+    ...usageOf(aggregation, row),
+  }));
 }
+
+/** Customers of a meter by what they are ranked by, then by the bytes of their external ids. */
+const LARGEST_FIRST: Order<{ rank: string; letters: string }> = [
+  { field: 'rank', type: 'numeric', descending: true, nullable: true },
+  { field: 'letters', type: 'text' },
+];
 
 /** The record of a customer, if there is one. */
 export function customerOf(organization: string, externalId: string): string {

@@ -5,7 +5,8 @@ import { newId } from '@weir/shared/ids';
 import { sql } from 'kysely';
 import type { Queries } from '../database.ts';
 import { DELETED_MAX, inSlices } from '../delete-in-slices.ts';
-import type { Page, PageOf } from '../page.ts';
+import type { Order } from '../order.ts';
+import { mapPage, selectPage, type Page, type PageOf } from '../page.ts';
 import type { Attempt, DeliveryStatus } from './webhook-tables.ts';
 
 /** What a test is called, which no event of the feed is. */
@@ -28,24 +29,27 @@ export interface Delivery {
   created_at: string;
 }
 
+/** A test has no sequence. */
+const NEWEST_FIRST: Order<Delivery> = [
+  { field: 'created_at', type: 'timestamptz', descending: true },
+  { field: 'sequence', type: 'bigint', descending: true, nullable: true },
+  { field: 'id', type: 'uuid', descending: true },
+];
+
 /** Newest first. Undefined: the organization has no such endpoint. */
 export async function listDeliveries(
   db: Queries,
   organizationId: string,
   endpointId: string,
-  { page, page_size, status }: Page & { status?: DeliveryStatus | undefined },
+  { status, ...page }: Page & { status?: DeliveryStatus | undefined },
 ): Promise<PageOf<Delivery> | undefined> {
-  const which = sql`deliveries.organization_id = ${organizationId} AND deliveries.endpoint_id = ${endpointId}
-    AND (${status ?? null}::text IS NULL OR deliveries.status = ${status ?? null})`;
-  const { rows: counted } = await sql<{ total: string }>`
-    SELECT (SELECT count(*) FROM webhook_deliveries AS deliveries WHERE ${which}) AS total FROM webhook_endpoints
-    WHERE organization_id = ${organizationId} AND id = ${endpointId}`.execute(db);
-  const total = counted[0]?.total;
-  if (total === undefined) return undefined;
-  const { rows } = await sql<DeliveryRow>`
-    ${selection} WHERE ${which} ORDER BY deliveries.created_at DESC, deliveries.sequence DESC
-    LIMIT ${page_size} OFFSET ${(page - 1) * page_size}`.execute(db);
-  return { rows: rows.map(deliveryOf), total: Number(total) };
+  const { rows: endpoints } = await sql`
+    SELECT FROM webhook_endpoints WHERE organization_id = ${organizationId} AND id = ${endpointId}`.execute(db);
+  if (endpoints.length === 0) return undefined;
+  const rows = sql<DeliveryRow>`(${selection}
+    WHERE deliveries.organization_id = ${organizationId} AND deliveries.endpoint_id = ${endpointId}
+      AND (${status ?? null}::text IS NULL OR deliveries.status = ${status ?? null}))`;
+  return mapPage(await selectPage(db.selectFrom(rows.as('deliveries')).selectAll(), NEWEST_FIRST, page), deliveryOf);
 }
 
 /** Has it sent once more, and again by the schedule while that fails, whatever came of it before. */

@@ -1,5 +1,7 @@
 import { Button } from '@mantine/core';
 import type { ReactNode } from 'react';
+import type { Schema } from '../../api/client.ts';
+import type { PageMeta } from '../../api/pages.ts';
 import { formatDecimal } from '../../text/decimals.ts';
 import { Icon } from '../page/icons.tsx';
 
@@ -76,15 +78,8 @@ function classOf<Row>({ isNumber, isExtra, isBelowOnPhone, isTight }: Column<Row
     .join(' ');
 }
 
-interface Meta {
-  page: number;
-  page_size: number;
-  total: number;
-  total_pages: number;
-}
-
 interface PagingProps {
-  meta: Meta;
+  meta: PageMeta | Omit<Schema<'PageMeta'>, 'next_cursor'>;
   onPage: (page: number) => void;
   /** Of the table: a page may have several. */
   label: string;
@@ -92,6 +87,7 @@ interface PagingProps {
 
 /** Leads through a list by pages; nothing where there is only one. */
 export function Paging({ meta, onPage, label }: PagingProps) {
+  if (!('total' in meta)) return null;
   const { page, page_size: size, total, total_pages: pages } = meta;
   if (total <= size && page === 1) return null;
   const first = Math.min((page - 1) * size + 1, total);

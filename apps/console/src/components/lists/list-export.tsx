@@ -2,8 +2,7 @@
 
 import { Button } from '@mantine/core';
 import { useState } from 'react';
-import { PAGE_SIZE_MAX } from '../../api/limits.ts';
-import { readPages, type PageOf } from '../../api/pages.ts';
+import { readPages, type PageOf, type Part } from '../../api/pages.ts';
 import { toCsv } from '../../text/csv.ts';
 import { formatDecimal } from '../../text/decimals.ts';
 import { download } from '../../text/download.ts';
@@ -17,8 +16,8 @@ const ROWS_MAX = 10_000;
 interface ListExportProps<Row> {
   /** Of the file: `customers`. */
   name: string;
-  /** Reads a page of what is shown, of the most rows that one may have. */
-  readPage: (page: number, pageSize: number) => Promise<PageOf<Row> & { meta: { total: number } }>;
+  /** Reads a page of what is shown. */
+  readPage: (part: Part) => Promise<PageOf<Row>>;
 }
 
 export function ListExport<Row extends { id: string }>({ name, readPage }: ListExportProps<Row>) {
@@ -29,18 +28,17 @@ export function ListExport<Row extends { id: string }>({ name, readPage }: ListE
     setError(undefined);
     setBusy(true);
     setProgress(undefined);
-    let total = 0;
+    let [count, isAll] = [0, true];
     try {
-      const rows = await readPages(async (page) => {
-        const read = await readPage(page, PAGE_SIZE_MAX);
-        ({ total } = read.meta);
-        setProgress(`${formatDecimal(Math.min(page * PAGE_SIZE_MAX, total))} of ${formatDecimal(total)} read …`);
+      const rows = await readPages(async (part) => {
+        const read = await readPage(part);
+        count += read.data.length;
+        isAll = read.meta.next_cursor === null;
+        setProgress(`${formatDecimal(count)} read …`);
         return read;
-      }, ROWS_MAX / PAGE_SIZE_MAX);
+      }, ROWS_MAX);
       download(`${name}.csv`, toCsv(csvOf(rows)));
-      setProgress(
-        total > ROWS_MAX ? `The file has the first ${formatDecimal(ROWS_MAX)} of ${formatDecimal(total)}.` : undefined,
-      );
+      setProgress(isAll ? undefined : `The file has the first ${formatDecimal(ROWS_MAX)}; there are more.`);
     } catch (problem) {
       setProgress(undefined);
       setError(problem);

@@ -1,11 +1,12 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import type { PageMeta } from '../../api/pages.ts';
 import { type Column, DataTable, Paging } from './data-table.tsx';
 import { Loaded } from '../outcomes/loaded.tsx';
 
 interface Answer<Row> {
   data: readonly Row[];
-  meta: { page: number; page_size: number; total: number; total_pages: number };
+  meta: PageMeta;
 }
 
 interface PagedListProps<Row> {

@@ -4,7 +4,8 @@
 
 import { sql, type RawBuilder } from 'kysely';
 import type { Queries } from '../../database.ts';
-import type { Page, PageOf } from '../../page.ts';
+import { NEWEST_FIRST, type Order } from '../../order.ts';
+import { mapPage, selectPage, type Page, type PageOf } from '../../page.ts';
 import { grantOf, type CreditGrant, type CreditStatus, type GrantRow } from './credits.ts';
 import { amountOf, amountText } from '../stored-amounts.ts';
 
@@ -29,19 +30,17 @@ export async function listGrants(
   db: Queries,
   organizationId: string,
   filter: GrantFilter,
-  { page, page_size }: Page,
+  page: Page,
 ): Promise<PageOf<ListedGrant>> {
-  const { rows: counted } = await sql<{ total: string }>`
-    SELECT count(*) AS total FROM ${grants(organizationId, filter)}`.execute(db);
-  const { rows } = await sql<GrantRow & { invoice_id: string | null }>`
-    SELECT * FROM ${grants(organizationId, filter)}
-    ORDER BY id DESC LIMIT ${page_size}::integer OFFSET ${(page - 1) * page_size}::integer`.execute(db);
-  const listed = rows.map((row) => {
-    const { id, customer_id, invoice_id, ...rest } = row;
+  const query = db
+    .selectFrom(
+      sql<GrantRow & { invoice_id: string | null }>`(SELECT * FROM ${grants(organizationId, filter)})`.as('g'),
+    )
+    .selectAll();
+  return mapPage(await selectPage(query, NEWEST_FIRST, page), ({ id, customer_id, invoice_id, ...rest }) => {
     const { id: _, ...grant } = grantOf({ id, customer_id, ...rest });
     return { id, customer_id, ...grant, invoice_id };
   });
-  return { rows: listed, total: Number(counted[0]?.total ?? 0) };
 }
 
 /** Balances in each currency in which there ever was a grant, by the codes of the currencies. */
@@ -154,29 +153,25 @@ export async function listEntriesOfInvoice(
   );
 }
 
+const OLDEST_FIRST: Order<{ id: string }> = [{ field: 'id', type: 'uuid' }];
+
 async function selectEntries(
   db: Queries,
   organizationId: string,
   entries: RawBuilder<unknown>,
-  { page, page_size }: Page,
+  page: Page,
 ): Promise<PageOf<CreditEntry>> {
-  const { rows: counted } = await sql<{ total: string }>`SELECT count(*) AS total FROM (${entries}) AS entries`.execute(
-    db,
-  );
   const numberOf = (id: RawBuilder<unknown>) =>
     sql`(SELECT invoice_number FROM invoices WHERE organization_id = ${organizationId}::uuid AND id = ${id})`;
-  const { rows } = await sql<CreditEntry>`
-    SELECT entry.id, kind, entry.amount, g.currency, entry.created_at, entry.grant_id AS credit_id, entry.invoice_id,
-      ${numberOf(sql`entry.invoice_id`)} AS invoice_number, g.invoice_id AS given_by_invoice_id,
-      ${numberOf(sql`g.invoice_id`)} AS given_by_invoice_number
-    FROM (
-      SELECT * FROM (${entries}) AS entries ORDER BY id LIMIT ${page_size}::integer OFFSET ${(page - 1) * page_size}::integer
-    ) AS entry
-    CROSS JOIN LATERAL (
-      SELECT currency, invoice_id FROM credit_grants WHERE organization_id = ${organizationId}::uuid AND id = entry.grant_id OFFSET 0
-    ) AS g ORDER BY entry.id`.execute(db);
-  return {
-    rows: rows.map((row) => ({ ...row, amount: amountText(amountOf(row.amount, row.currency), row.currency) })),
-    total: Number(counted[0]?.total ?? 0),
-  };
+  const ofGrant = (column: string) =>
+    sql`(SELECT ${sql.ref(column)} FROM credit_grants WHERE organization_id = ${organizationId}::uuid AND id = entry.grant_id)`;
+  const rows = sql<CreditEntry>`(
+    SELECT entry.id, kind, entry.amount, ${ofGrant('currency')} AS currency, entry.created_at, entry.grant_id AS credit_id,
+      entry.invoice_id, ${numberOf(sql`entry.invoice_id`)} AS invoice_number, ${ofGrant('invoice_id')} AS given_by_invoice_id,
+      ${numberOf(ofGrant('invoice_id'))} AS given_by_invoice_number
+    FROM (${entries}) AS entry)`;
+  return mapPage(await selectPage(db.selectFrom(rows.as('entries')).selectAll(), OLDEST_FIRST, page), (row) => ({
+    ...row,
+    amount: amountText(amountOf(row.amount, row.currency), row.currency),
+  }));
 }

@@ -4,6 +4,7 @@
 import type { InvoiceStatus } from '@weir/billing/kinds';
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import type { Queries } from '../../database.ts';
+import { NEWEST_FIRST, type Order } from '../../order.ts';
 import { beginningWith, selectPage, type Page, type PageOf } from '../../page.ts';
 import type { InvoiceRow } from './invoices.ts';
 
@@ -27,6 +28,9 @@ export interface InvoiceFilter {
   numberPrefix?: string | undefined;
 }
 
+/** Of those that have an issue date. */
+const LAST_ISSUED_FIRST: Order<InvoiceRow> = [{ field: 'issue_date', type: 'date', descending: true }, ...NEWEST_FIRST];
+
 /** Those that match all that is given, newest first: ids rise with time, and of those made in one moment with the period. */
 export async function listInvoiceRows(
   db: Queries,
@@ -37,12 +41,11 @@ export async function listInvoiceRows(
   const lead = leadOf(organizationId, filter);
   // Without OFFSET a page of all invoices, or of those of a status, is found at the end of the primary key.
   const rows = lead === undefined ? ofOrganization(organizationId) : sql`${lead.rows} OFFSET 0`;
-  let query = db
+  const query = db
     .selectFrom(sql<InvoiceRow>`(SELECT * FROM invoices WHERE ${rows})`.as('invoices'))
     .selectAll()
     .where(() => matches(filter));
-  if (lead?.isByIssueDate === true) query = query.orderBy('issue_date', 'desc');
-  return await selectPage(query.orderBy('id', 'desc'), page);
+  return await selectPage(query, lead?.isByIssueDate === true ? LAST_ISSUED_FIRST : NEWEST_FIRST, page);
 }
 
 /** A place in the order of issue dates, and of ids where these are the same. */

@@ -36,11 +36,11 @@ export async function readInvoices(
   database: Database,
   organizationId: string,
   filter: InvoiceFilter,
-  page: Page,
+  wanted: Page,
   drive?: Drive,
 ): Promise<PageOf<Invoice>> {
   return await inSnapshot(database, async (snapshot) => {
-    const { rows, total } = await listInvoiceRows(snapshot, organizationId, filter, page);
+    const { rows, ...page } = await listInvoiceRows(snapshot, organizationId, filter, wanted);
     const drafts = rows.filter(({ status }) => status === 'DRAFT');
     const computed = new Map<string, ComputedInvoice>();
     for (let from = 0; from < drafts.length; from += DRAFTS_AT_ONCE) {
@@ -50,11 +50,11 @@ export async function readInvoices(
     }
     const read = drafts.length === 0 ? undefined : await readMoment(snapshot, organizationId);
     return {
+      ...page,
       rows: rows.map((row) => {
         const totals = computed.get(row.id);
         return totals === undefined || read === undefined ? invoiceOf(row) : invoiceOf(row, { totals, ...read });
       }),
-      total,
     };
   });
 }

@@ -3,7 +3,8 @@ import type { ChargeTerms } from '@weir/rating/charge-terms';
 import { LIMITS } from '@weir/shared/limits';
 import { sql, type SqlBool } from 'kysely';
 import type { Queries } from '../../database.ts';
-import { selectPage, type Page, type PageOf } from '../../page.ts';
+import { NEWEST_FIRST } from '../../order.ts';
+import { countRows, selectPage, type Page, type PageOf } from '../../page.ts';
 
 /** A part of the price of a plan. Nothing of it changes but its name, and that it ends. */
 export interface Charge {
@@ -100,9 +101,12 @@ export async function readChargesOfPlan(
 ): Promise<{ charges: Charge[]; ended: number }> {
   const ofPlan = selectCharges(db, organizationId, planId);
   const active = await ofPlan.where((eb) => eb.not(isEnded)).execute();
-  const last = ofPlan.where(() => isEnded).orderBy('ended_at', 'desc');
-  const { rows, total } = await selectPage(last.orderBy('id', 'desc'), { page: 1, page_size: LIMITS.endedCharges });
-  return { charges: [...active, ...rows].sort((a, b) => (a.id < b.id ? -1 : 1)), ended: total };
+  const ended = ofPlan.where(() => isEnded);
+  const last = await ended.orderBy('ended_at', 'desc').orderBy('id', 'desc').limit(LIMITS.endedCharges).execute();
+  return {
+    charges: [...active, ...last].sort((a, b) => (a.id < b.id ? -1 : 1)),
+    ended: await countRows(ended),
+  };
 }
 
 /** The charges of a plan, newest first: all of them, or those that have ended or have not. */
@@ -114,7 +118,7 @@ export async function listCharges(
 ): Promise<PageOf<Charge>> {
   let query = selectCharges(db, organizationId, planId);
   if (wanted !== undefined) query = query.where((eb) => (wanted === 'INACTIVE' ? isEnded : eb.not(isEnded)));
-  return await selectPage(query.orderBy('id', 'desc'), page);
+  return await selectPage(query, NEWEST_FIRST, page);
 }
 
 function selectCharges(db: Queries, organizationId: string, planId: string) {

@@ -3,7 +3,8 @@ import type { BillingAlignment, SubscriptionStatus } from '@weir/billing/kinds';
 import type { Interval } from '@weir/rating/periods';
 import { sql, type Selectable } from 'kysely';
 import type { Queries } from '../../database.ts';
-import { selectPage, type Page, type PageOf } from '../../page.ts';
+import type { Order } from '../../order.ts';
+import { mapPage, selectPage, type Page, type PageOf } from '../../page.ts';
 import type { Tables } from '../../schema.ts';
 
 /** A row of subscriptions. */
@@ -108,6 +109,10 @@ function selectSubscriptions(db: Queries, organizationId: string) {
     .where('subscriptions.organization_id', '=', organizationId);
 }
 
+const NEWEST_FIRST: Order<{ id: string }> = [
+  { field: 'id', column: 'subscriptions.id', type: 'uuid', descending: true },
+];
+
 /** Those that match all that is given, newest first. */
 export async function listSubscriptions(
   db: Queries,
@@ -119,8 +124,7 @@ export async function listSubscriptions(
   if (customerId !== undefined) query = query.where('subscriptions.customer_id', '=', customerId);
   if (planId !== undefined) query = query.where('subscriptions.plan_id', '=', planId);
   if (wanted !== undefined) query = query.where(status, '=', wanted);
-  const { rows, ...counted } = await selectPage(query.orderBy('subscriptions.id', 'desc'), page);
-  return { ...counted, rows: rows.map(subscriptionOf) };
+  return mapPage(await selectPage(query, NEWEST_FIRST, page), subscriptionOf);
 }
 
 export async function findSubscription(

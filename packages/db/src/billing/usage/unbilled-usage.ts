@@ -5,7 +5,8 @@
 
 import { sql, type RawBuilder } from 'kysely';
 import type { Database, Queries } from '../../database.ts';
-import type { Page, PageOf } from '../../page.ts';
+import type { Order } from '../../order.ts';
+import { mapPage, selectPage, type Page, type PageOf } from '../../page.ts';
 import { appendFeed } from '../feed.ts';
 
 /** Why nothing bills it, in the order in which it counts where a customer has several subscriptions. */
@@ -201,33 +202,33 @@ export async function readUnbilledMonth(db: Queries): Promise<string> {
   return rows[0]?.month ?? '';
 }
 
+const MOST_EVENTS_FIRST: Order<UnbilledUsage> = [
+  { field: 'events', type: 'numeric', descending: true },
+  { field: 'meter_id', type: 'uuid' },
+  { field: 'reason', type: 'text' },
+];
+
 /** What the looks found of a month, most events first. */
 export async function listUnbilledUsage(
   db: Queries,
   organizationId: string,
   month: string,
-  { page, page_size }: Page,
+  page: Page,
 ): Promise<PageOf<UnbilledUsage>> {
   const first = sql`${`${month}-01`}::date`;
-  const found = sql`
-    SELECT meter_id, reason, sum(events) AS events, max(customers) AS customers, min(day) AS since, max(day) AS until
-    FROM unbilled_usage_days
-    WHERE organization_id = ${organizationId}::uuid AND day >= ${first} AND day < ${first} + interval '1 month'
-    GROUP BY meter_id, reason`;
-  const { rows: counted } = await sql<{ total: string }>`SELECT count(*) AS total FROM (${found}) AS found`.execute(db);
-  const { rows } = await sql<Record<keyof UnbilledUsage, string>>`
+  const rows = sql<Record<'events' | 'customers', string> & Omit<UnbilledUsage, 'events' | 'customers'>>`(
     SELECT found.meter_id, m.name AS meter_name, found.reason, found.events, found.customers,
       found.since::text AS since, found.until::text AS until
-    FROM (${found}) AS found JOIN meters m ON m.organization_id = ${organizationId}::uuid AND m.id = found.meter_id
-    ORDER BY found.events DESC, found.meter_id, found.reason
-    LIMIT ${page_size}::integer OFFSET ${(page - 1) * page_size}::integer`.execute(db);
-  return {
-    rows: rows.map((row) => ({
-      ...row,
-      reason: row.reason as UnbilledUsageReason,
-      events: Number(row.events),
-      customers: Number(row.customers),
-    })),
-    total: Number(counted[0]?.total ?? 0),
-  };
+    FROM (
+      SELECT meter_id, reason, sum(events) AS events, max(customers) AS customers, min(day) AS since, max(day) AS until
+      FROM unbilled_usage_days
+      WHERE organization_id = ${organizationId}::uuid AND day >= ${first} AND day < ${first} + interval '1 month'
+      GROUP BY meter_id, reason
+    ) AS found JOIN meters m ON m.organization_id = ${organizationId}::uuid AND m.id = found.meter_id)`;
+  const query = db.selectFrom(rows.as('found')).selectAll();
+  return mapPage(await selectPage(query, MOST_EVENTS_FIRST, page), (row) => ({
+    ...row,
+    events: Number(row.events),
+    customers: Number(row.customers),
+  }));
 }
