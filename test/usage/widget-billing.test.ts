@@ -15,6 +15,8 @@ let strangersToken: string;
 /** The invoice of February, which has usage. */
 let used: { id: string; invoice_number: string };
 let draft: { id: string };
+/** The invoice of another customer, over 7.00. */
+let theirs: { id: string };
 
 beforeAll(async () => {
   billing = await startBilled(weir);
@@ -26,7 +28,9 @@ beforeAll(async () => {
   await billing.post(`/customers/${billing.ownCustomer.id}/credits`, { amount: '2.5', currency: 'EUR' }, 201);
   token = await tokenFor(billing.ownCustomer.external_id);
   const other = await billing.customer();
-  await billing.subscribe(billing.ownPlan.id, other.id);
+  const seats = await billing.plan([{ type: 'FIXED', display_name: 'Seats', unit_price: '7' }], { name: 'Seats' });
+  const { id } = await billing.subscribe(seats.id, other.id, { start_date: '2025-03-01T00:00:00Z' });
+  [theirs] = (await billing.finalizeAll(id)) as [typeof theirs];
   strangersToken = await tokenFor(other.external_id);
   return () => billing.close();
 });
@@ -133,6 +137,36 @@ describe('the customer of a token', () => {
     });
   });
 
+  test('sees what it has paid and owes the rest, and is not asked for what was given up', async () => {
+    const pay = (amount: string) => billing.post(`/invoices/${used.id}/pay`, { amount, reference: 'not shown' });
+    const { payments } = await pay('3');
+    await billing.request('DELETE', `/invoices/${used.id}/payments/${payments[0].id}`);
+    await pay('4.00');
+    const amounts = { total: '10.18', amount_paid: '4.00', amount_due: '6.18', is_past_due: true };
+    const { body: list } = await ask('invoices');
+    expect(list.data[0]).toMatchObject(amounts);
+    expect((await ask(`invoices/${used.id}`)).body).toMatchObject({
+      ...amounts,
+      payments: [{ amount: '4.00', paid_at: expect.any(String) }],
+    });
+    await billing.post(`/invoices/${list.data[1].id}/uncollectible`);
+    const { data } = (await ask('balance')).body;
+    expect(data[1]).toEqual({ currency: 'USD', amount_due: '6.18', past_due: '6.18', credit: '0.00' });
+  });
+
+  test('is told which event was taken out after the invoice, whose amounts stay', async () => {
+    const [line] = (await ask(`invoices/${used.id}`)).body.lines;
+    const events = async () => (await ask(`invoices/${used.id}/lines/${line.id}/events`)).body.data;
+    const [, , last] = await events();
+    await billing.post(`/events/${last.id}/void`, { reason: 'a test of ours' }, 201);
+    expect((await events()).map(({ status }: { status: string }) => status)).toEqual([
+      'recorded',
+      'recorded',
+      'voided',
+    ]);
+    expect((await ask(`invoices/${used.id}`)).body).toMatchObject({ total: '10.18', lines: [line, {}] });
+  });
+
   test('without a record owes nothing, has no invoices and no plan', async () => {
     const nobody = await tokenFor('nobody yet');
     expect((await ask('invoices', nobody)).body).toMatchObject({ data: [], meta: { total: 0, total_pages: 0 } });
@@ -151,7 +185,14 @@ test('another customer and another organization of the same external id hear tha
     for (const path of ['', '/lines', `/lines/${line.id}/events`, '/pdf'])
       expectProblem(await ask(`invoices/${used.id}${path}`, by), 404, 'not_found');
     const { body: list } = await ask('invoices', by);
-    expect(list.data.map(({ id }: { id: string }) => id)).not.toContain(used.id);
+    expect(list.data.map(({ id }: { id: string }) => id)).toEqual(by === foreign ? [] : [theirs.id]);
   }
+  for (const path of ['', '/lines', '/pdf']) expectProblem(await ask(`invoices/${theirs.id}${path}`), 404, 'not_found');
+  // A line is looked for in the invoice that it is asked of.
+  expectProblem(await ask(`invoices/${theirs.id}/lines/${line.id}/events`, strangersToken), 404, 'not_found');
+  const owed = { currency: 'USD', amount_due: '7.00', past_due: '0.00', credit: '0.00' };
+  expect((await ask('balance', strangersToken)).body.data).toEqual([owed]);
+  expect((await ask('plan', strangersToken)).body.plan.name).toBe('Seats');
   expect((await ask('balance', foreign)).body.data).toEqual([]);
+  expect((await ask('plan', foreign)).body.plan).toBeNull();
 });

@@ -58,7 +58,9 @@ beforeAll(async () => {
   const subscribed = { session, body: { customer_id: billed.id, plan_id: priced.id } };
   const { id: subscription } = (await weir.request('POST', '/api/v1/subscriptions', subscribed)).body;
   const drafts = await weir.request('GET', `/api/v1/subscriptions/${subscription}/invoices`, { session });
-  await weir.request('POST', `/api/v1/invoices/${drafts.body.data[0].id}/finalize`, { session });
+  const invoice = `/api/v1/invoices/${drafts.body.data[0].id}`;
+  await weir.request('POST', `${invoice}/finalize`, { session });
+  await weir.request('POST', `${invoice}/pay`, { session, body: { amount: '2.50' } });
   const token = JSON.stringify({ token: await tokenFor('billed') });
   app = createServer((request, response) => {
     if (request.method === 'POST') response.end(token);
@@ -195,7 +197,7 @@ test('by the script of Weir it has a token and is as high as it is, with what is
   const visit = await browser.visit();
   await visit.page.goto(`${appUrl}/by-script`);
   const inner = visit.page.frameLocator('iframe');
-  await inner.getByText('US$12.50', { exact: true }).waitFor();
+  await inner.getByText('US$10.00', { exact: true }).waitFor();
   await inner.getByText(/^INV-\d{4}-000001$/).click();
   await inner.getByRole('row', { name: /Base fee.* US\$12\.50/ }).waitFor();
   await inner.getByText('Prices of Plan').click();
@@ -231,7 +233,7 @@ test('billing is in the language and the colours that are asked for, fits 280 px
   for (const theme of ['light', 'dark']) {
     const visit = await browser.visit({ viewport: { width: 280, height: 900 } });
     await visit.page.goto(`${weir.baseUrl}/embed?theme=${theme}&lang=de&show=billing#token=${token}`);
-    await visit.page.getByText('12,50\u00A0$', { exact: true }).waitFor();
+    await visit.page.getByText('10,00\u00A0$', { exact: true }).waitFor();
     expect(await visit.page.locator('h1').textContent()).toBe('Abrechnung');
     for (const summary of await visit.page.locator('summary').all()) await summary.click();
     await visit.page.getByRole('rowheader', { name: /Base fee/ }).waitFor();
