@@ -36,14 +36,17 @@ describe.each([
   ['before there was any', 'never'],
   ['when there was one', 'one'],
 ])('looked at %s', (_title, looked) => {
-  const weir = ownWeir();
+  const weir = ownWeir({ withWorker: false });
   let billing: Billed;
   beforeAll(async () => {
     await stopAnalyzing(weir.pool);
+    const worker = await weir.startWorker();
     billing = await startBilled(weir);
     await billing.use(10, '2025-01-15T12:00:00Z');
     await billing.use(10, '2025-02-10T12:00:00Z');
     await billing.post(`/customers/${billing.ownCustomer.id}/credits`, { currency: 'USD', amount: '0.50' }, 201);
+    // It would take what the tests look at.
+    await worker.close();
     // Its boundary of March is past, its draft of February due, and its first invoice past due.
     await setBillingTime(weir.pool, '2025-03-20T00:00:00Z');
     if (looked === 'one') await weir.pool.query('ANALYZE');
@@ -154,7 +157,7 @@ describe.each([
     const left = () => weir.pool.query('SELECT FROM touched_usage WHERE organization_id = $1', [organization()]);
     // A turn begins with few of them, so that workers get on that are killed again and again.
     await rowsReadBy(weir, (database) => performAlerts(database, organization(), 0));
-    expect((await left()).rowCount).toBe(10 * CHUNK - 10);
+    expect((await left()).rowCount).toBe(10 * CHUNK - 50);
     const rows = await rowsReadBy(weir, async (database) => {
       expect(await findAlertWork(database.kysely)).toEqual([organization()]);
       await performAlerts(database, organization(), 60_000);

@@ -38,7 +38,7 @@ export function openAlerts(options: AlertOptions): JobWorker {
   const closing = new AbortController();
   let isOn = false;
   const goesOn = () => isOn && !closing.signal.aborted;
-  const looking = lookUntil(closing.signal, async () => {
+  const look = async (): Promise<boolean> => {
     if (!goesOn()) return false;
     try {
       return await haveTurns({ database, log, metrics, goesOn });
@@ -46,7 +46,9 @@ export function openAlerts(options: AlertOptions): JobWorker {
       log.warn({ err: error }, 'it could not be seen where usage has changed; alerts look again');
       return false;
     }
-  });
+  };
+  // From the moment on at which it is told to, also where it lives for no second more.
+  let looking: Promise<void> | undefined;
   const timer = setInterval(() => {
     readAlertsOldestSeconds(database.kysely).then(
       (seconds) => metrics.alertsOldestSeconds.set(seconds),
@@ -56,6 +58,7 @@ export function openAlerts(options: AlertOptions): JobWorker {
   return {
     take(on) {
       isOn = on;
+      if (on) looking ??= lookUntil(closing.signal, look);
     },
     async close() {
       clearInterval(timer);

@@ -91,7 +91,7 @@ interface Reading {
  * So many changes are taken at once, and four times as many after each time: a worker that was killed while it had many in hand begins with few
  * that it gets done, however slow the machine is and however often workers die. Those of one customer and meter are one look.
  */
-const TAKEN_MIN = 10;
+const TAKEN_MIN = 50;
 const TAKEN_MAX = 500;
 
 /** Each change may reach every threshold that there is: so many are to be written down at once, with the feed. */
