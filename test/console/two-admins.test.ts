@@ -3,7 +3,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findBarriers, openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
-import { makePricedPlan } from '../support/billing-fixture.ts';
+import { makeCustomer, makePricedPlan } from '../support/billing-fixture.ts';
 import { signUp, type Organization } from '../support/harness.ts';
 import { sharedWeir } from '../support/use-weir.ts';
 
@@ -118,7 +118,31 @@ test('an alert that somebody else changed is neither saved over in its form nor 
   await call('PATCH', `/alerts/${id}`, { status: 'ACTIVE' });
   await menu('Turn on');
   await page.getByText('Somebody changed this meanwhile, so nothing was done.').waitFor();
-  await page.getByRole('button', { name: /^Actions on/ }).click();
-  await page.getByRole('menuitem', { name: 'Turn off' }).waitFor();
+  // It is what it was before this page turned it off, to the letter.
+  await menu('Turn off');
+  await expect.poll(async () => (await call('GET', `/alerts/${id}`)).body.status).toBe('DISABLED');
+  expect(visit.faults).toEqual([]);
+});
+
+test('a change of plan that somebody else put in place of the one on the page is not taken back unseen', async () => {
+  const [now, first, second] = [
+    await makePricedPlan(weir, admin, [], { name: 'Now' }),
+    await makePricedPlan(weir, admin, [], { name: 'First' }),
+    await makePricedPlan(weir, admin, [], { name: 'Second' }),
+  ];
+  const { id: customer_id } = await makeCustomer(weir, admin);
+  const { id } = (await call('POST', '/subscriptions', { customer_id, plan_id: now.id })).body;
+  const plan = async () => (await call('GET', `/subscriptions/${id}`)).body.pending_plan_id;
+  await call('POST', `/subscriptions/${id}/change`, { plan_id: first.id });
+  await page.goto(`/subscriptions/${id}`);
+  await page.getByText(/^It changes to the plan First/).waitFor();
+  await call('POST', `/subscriptions/${id}/change`, { plan_id: second.id });
+  await page.getByRole('button', { name: 'Take the change back' }).click();
+  await page.getByText('Somebody changed this meanwhile, so nothing was done.').waitFor();
+  await page.getByText(/^It changes to the plan Second/).waitFor();
+  expect(await plan()).toBe(second.id);
+  await page.getByRole('button', { name: 'Take the change back' }).click();
+  await page.getByText(/^It changes to the plan/).waitFor({ state: 'detached' });
+  expect(await plan()).toBeNull();
   expect(visit.faults).toEqual([]);
 });

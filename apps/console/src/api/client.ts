@@ -111,6 +111,8 @@ async function readTagged<Path extends GetPath>(
   const data = await send(asked);
   const tag = tagIn(await asked);
   if (tag === undefined) throw new Error(`${path} is answered without an ETag`);
+  // Somebody may have brought back what this page had changed.
+  ownChanges.delete(tag);
   return { data, tag };
 }
 
