@@ -86,6 +86,8 @@ test('a queue with anything left in it is found', () => {
 test('a log line that tells of something that broke is found, and one that tells of a fault is not', () => {
   expect(problemInLog('{"level":40,"msg":"a batch could not be recorded; it will be tried again"}')).toBeUndefined();
   expect(problemInLog('{"level":50,"msg":"maintenance failed; it will be done again"}')).toBeUndefined();
+  const killed = 'a worker began this and did not come back from it: it may need more memory than there is';
+  expect(problemInLog(`{"level":50,"msg":"left out","err":{"message":"${killed}"}}`)).toBeUndefined();
   expect(problemInLog('{"level":50,"msg":"a request failed","err":{"message":"x"}}')).toBe('a request failed: x');
   expect(problemInLog('{"level":60,"msg":"an error that nobody caught"}')).toBe('an error that nobody caught');
   expect(problemInLog('[UnhandledPromiseRejection: x]')).toBeUndefined();

@@ -18,6 +18,12 @@ const UNCAUGHT = /unhandled ?rejection|uncaught ?exception|ERR_UNHANDLED|^node:i
  */
 const EXPECTED_ERROR = 'maintenance failed; it will be done again';
 
+/**
+ * Billing puts a row off that workers died of twice, and chaos may kill two of them over the same one. Who dies of it by itself is found by
+ * how it ended.
+ */
+const DIED_TWICE = 'a worker began this and did not come back from it';
+
 /** Postgres is another one after a promotion, and whoever runs Weir has to hear it. */
 const TOOK_OVER = 'another Postgres took over';
 
@@ -32,7 +38,9 @@ export function problemInLog(line: string): string | undefined {
     return undefined;
   }
   const { level = 0, msg = '', err } = entry;
-  const isProblem = level >= FATAL || (level >= ERROR && !msg.endsWith(EXPECTED_ERROR) && !msg.startsWith(TOOK_OVER));
+  const isExpected =
+    msg.endsWith(EXPECTED_ERROR) || msg.startsWith(TOOK_OVER) || err?.message?.startsWith(DIED_TWICE) === true;
+  const isProblem = level >= FATAL || (level >= ERROR && !isExpected);
   return isProblem ? `${msg}${err?.message === undefined ? '' : `: ${err.message}`}` : undefined;
 }
 
