@@ -986,6 +986,8 @@ CREATE INDEX customer_usage_days_meter_day_idx ON public.customer_usage_days USI
 
 CREATE INDEX customer_value_days_meter_day_idx ON public.customer_value_days USING btree (uuid_hash_extended(meter_id, (0)::bigint), day);
 
+CREATE INDEX customers_name_idx ON public.customers USING btree (uuid_hash_extended(organization_id, (0)::bigint), lower(COALESCE(name, external_id)), id);
+
 CREATE INDEX dues_charge_id_idx ON public.dues USING btree (charge_id);
 
 CREATE INDEX dues_organization_id_meter_id_customer_external_id_idx ON public.dues USING btree (organization_id, meter_id, customer_external_id, period_start) WHERE (meter_id IS NOT NULL);
@@ -1027,6 +1029,8 @@ CREATE INDEX password_resets_expires_at_idx ON public.password_resets USING btre
 CREATE INDEX password_resets_organization_id_user_id_idx ON public.password_resets USING btree (organization_id, user_id);
 
 CREATE INDEX plan_features_organization_id_feature_id_idx ON public.plan_features USING btree (organization_id, feature_id);
+
+CREATE INDEX plans_name_idx ON public.plans USING btree (uuid_hash_extended(organization_id, (0)::bigint), lower(name), id);
 
 CREATE INDEX request_keys_organization_id_created_at_idx ON public.request_keys USING btree (organization_id, created_at) INCLUDE (bytes);
 

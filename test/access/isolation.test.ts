@@ -140,6 +140,7 @@ test('every operation of the API is here, with every parameter and field that na
     'page_size',
     // A place in a list, and no thing: test/catalog/list-pages.test.ts.
     'cursor',
+    'sort',
     'limit',
     'status',
     'type',

@@ -6,7 +6,12 @@ import {
   listGrants,
   readBalance,
 } from '@weir/db/billing/credits/credit-ledger';
-import { listInvoiceRows, type InvoiceFilter } from '@weir/db/billing/invoices/find-invoices';
+import {
+  INVOICE_SORTS,
+  listInvoiceRows,
+  type InvoiceFilter,
+  type InvoiceSort,
+} from '@weir/db/billing/invoices/find-invoices';
 import { listLines, type LinePlace } from '@weir/db/billing/invoices/list-lines';
 import { findTouchedInvoices } from '@weir/db/corrections/touched-invoices';
 import { newId } from '@weir/shared/ids';
@@ -93,6 +98,19 @@ describe.each([
     ['the beginning of their number', () => ({ numberPrefix: 'inv-2025-000001-17' })],
     ['being past due', () => ({ isPastDue: true })],
   ];
+
+  test.each(Object.keys(INVOICE_SORTS) as InvoiceSort[])('invoices go on in the order %s', async (sort) => {
+    let cursor: string | undefined;
+    await rowsReadBy(weir, async ({ kysely }) => {
+      const far = await listInvoiceRows(kysely, billing.admin.id, { sort }, { page: 60, page_size: 20 });
+      cursor = far.next ?? undefined;
+    });
+    const rows = await rowsReadBy(weir, async ({ kysely }) => {
+      const page = await listInvoiceRows(kysely, billing.admin.id, { sort }, { cursor, limit: 20 });
+      expect(page.rows).toHaveLength(20);
+    });
+    expect(rows).toBeLessThan(FEW);
+  });
 
   test.each(filters)('invoices are found by %s', async (_by, filter) => {
     const rows = await rowsReadBy(weir, async ({ kysely }) => {

@@ -45,11 +45,15 @@ function ask(path: string, query: Record<string, string>, credentials?: RequestO
 const nameOf = (row: Record<string, unknown>): unknown =>
   row['id'] ?? row['sequence'] ?? row['customer_external_id'] ?? JSON.stringify(row);
 
-async function walk(path: string, limit: number): Promise<{ rows: unknown[]; sizes: number[] }> {
+async function walk(
+  path: string,
+  limit: number,
+  query: Record<string, string> = {},
+): Promise<{ rows: unknown[]; sizes: number[] }> {
   const rows: unknown[] = [];
   const sizes: number[] = [];
   for (let cursor: string | null | undefined; cursor !== null;) {
-    const { data, meta } = await get(path, { limit: String(limit), ...(cursor !== undefined && { cursor }) });
+    const { data, meta } = await get(path, { ...query, limit: String(limit), ...(cursor !== undefined && { cursor }) });
     rows.push(...data.map(nameOf));
     sizes.push(data.length);
     cursor = meta.next_cursor;
@@ -128,6 +132,45 @@ describe('where pages have numbers', () => {
       }
     }
   });
+});
+
+test('every order of a list is the same by pages and by cursor, and the other way round with a minus', async () => {
+  const sorted = lists.filter((each) => takes(each, 'sort'));
+  expect(sorted.length).toBeGreaterThan(5);
+  for (const { path, parameters } of sorted) {
+    const sorts = parameters.find(({ name }) => name === 'sort')?.schema.enum as string[];
+    expect([path, sorts.length]).toEqual([path, expect.toSatisfy((count: number) => count >= 2)]);
+    for (const sort of sorts) {
+      const whole = (await get(path, { sort, page: '1', page_size: '100' })).data.map(nameOf);
+      expect([path, sort, (await walk(path, 2, { sort })).rows]).toEqual([path, sort, whole]);
+      const opposite = sort.startsWith('-') ? sort.slice(1) : `-${sort}`;
+      const other = (await get(path, { sort: opposite, limit: '100' })).data.map(nameOf);
+      expect([path, sort, other.toReversed()]).toEqual([path, sort, whole]);
+    }
+    const answer = await ask(path, { sort: 'nothing' });
+    expectProblem(answer, 422, 'invalid_request');
+    expect(answer.body.errors).toEqual([{ path: 'sort', message: `must be one of ${sorts.join(', ')}` }]);
+    const { next_cursor: cursor } = (await get(path, { limit: '1', sort: 'created_at' })).meta;
+    expectProblem(await ask(path, { cursor: cursor ?? '', sort: '-created_at' }), 422, 'invalid_request');
+  }
+});
+
+test('names are in order whatever the case of their letters, and invoices by issue date are without drafts', async () => {
+  const { session } = await signUp(weir);
+  for (const [external_id, name] of [
+    ['z', 'b'],
+    ['C', undefined],
+    ['y', 'A'],
+    ['x', 'a'],
+    ['w', 'B'],
+  ])
+    await weir.request('POST', '/api/v1/customers', { session, body: { external_id, name } });
+  const { data } = await get('/api/v1/customers', { sort: 'name' }, { session });
+  expect(data.map((each) => each['external_id'])).toEqual(['y', 'x', 'z', 'w', 'C']);
+  const { data: invoices } = await get('/api/v1/invoices', { sort: '-issue_date' });
+  const dates = invoices.map((each) => each['issue_date']);
+  expect(dates).toEqual(dates.map(() => expect.any(String)));
+  expect(dates.length).toBeGreaterThan(3);
 });
 
 test('what is no cursor is refused by every list, and says what one is', async () => {

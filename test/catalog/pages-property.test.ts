@@ -17,6 +17,7 @@ interface Row {
   due: string | null;
   amount: string | null;
   number: string;
+  other: string;
 }
 type Field = keyof Row;
 
@@ -26,7 +27,8 @@ let database: Database;
 beforeAll(async () => {
   database = openTestDatabase(weir);
   await sql`CREATE TABLE paged (
-    id uuid PRIMARY KEY, name text COLLATE "C", made timestamptz NOT NULL, due date, amount numeric, number bigint NOT NULL
+    id uuid PRIMARY KEY, name text COLLATE "C", made timestamptz NOT NULL, due date, amount numeric, number bigint NOT NULL,
+    other text COLLATE "C" NOT NULL
   )`.execute(database.kysely);
 });
 afterAll(() => database.close());
@@ -49,9 +51,10 @@ const row: fc.Arbitrary<Row> = fc.record({
   due: orNone('2026-02-28', '2026-03-01'),
   amount: orNone(...AMOUNTS),
   number: fc.constantFrom('0', '-7', '123456789012345678'),
+  other: fc.constantFrom('B', 'b', ''),
 });
 
-const COLUMNS: Record<Exclude<Field, 'id'>, Pick<SortKey, 'type' | 'nullable'>> = {
+const COLUMNS: Record<Exclude<Field, 'id' | 'other'>, Pick<SortKey, 'type' | 'nullable'>> = {
   name: { type: 'text', nullable: true },
   made: { type: 'timestamptz' },
   due: { type: 'date', nullable: true },
@@ -62,10 +65,15 @@ const COLUMNS: Record<Exclude<Field, 'id'>, Pick<SortKey, 'type' | 'nullable'>> 
 const order = fc
   .tuple(
     fc.uniqueArray(fc.constantFrom(...(Object.keys(COLUMNS) as (keyof typeof COLUMNS)[])), { maxLength: 3 }),
-    fc.array(fc.boolean(), { minLength: 4, maxLength: 4 }),
+    fc.array(fc.boolean(), { minLength: 5, maxLength: 5 }),
   )
   .map(([fields, descending]): SortKey<Field>[] => [
-    ...fields.map((field, index) => ({ field, ...COLUMNS[field], descending: descending[index] === true })),
+    ...fields.map((field, index): SortKey<Field> => {
+      const key = { field, ...COLUMNS[field], descending: descending[index] === true };
+      // As names are: whatever their case, and where there is none something else.
+      const isName = field === 'name' && descending[4] === true;
+      return isName ? { ...key, anyCase: true, orElse: 'other', column: 'paged.name', nullable: false } : key;
+    }),
     { field: 'id', type: 'uuid', descending: descending[3] === true },
   ]);
 
@@ -80,9 +88,15 @@ function worthOf({ type }: SortKey, value: string): bigint | string {
   return Buffer.from(value).toString('hex');
 }
 
+/** In the order "C" only letters of ASCII have another case. */
+function valueOf({ field, orElse = field, anyCase }: SortKey<Field>, from: Row): string | null {
+  const value = from[field] ?? from[orElse];
+  return anyCase === true ? (value?.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase()) ?? null) : value;
+}
+
 function compare(keys: readonly SortKey<Field>[], one: Row, other: Row): number {
   for (const key of keys) {
-    const [a, b] = [one[key.field], other[key.field]];
+    const [a, b] = [valueOf(key, one), valueOf(key, other)];
     if (a === b) continue;
     // NULL is larger than every value.
     const isLess = a !== null && (b === null || worthOf(key, a) < worthOf(key, b));

@@ -64,6 +64,21 @@ async function expectFocus(place: Locator): Promise<void> {
   expect(await place.count()).toBe(1);
 }
 
+test('a list is put in order by the titles of its columns, with the keyboard, and its address says so', async () => {
+  await page.goto(address('customers'));
+  const title = page.getByRole('columnheader', { name: 'Name' });
+  const expectOrder = async (first: string, search: string, sort: string) => {
+    await page.getByRole('row').nth(1).filter({ hasText: first }).waitFor();
+    expect([new URL(page.url()).search, await title.getAttribute('aria-sort')]).toEqual([search, sort]);
+  };
+  await expectOrder('Globex', '', 'none');
+  await title.getByRole('button').press('Enter');
+  await expectOrder('Acme Corporation', '?sort=name', 'ascending');
+  await title.getByRole('button').press('Enter');
+  await expectOrder('Globex', '?sort=-name', 'descending');
+  expect(await findBarriers(page)).toEqual([]);
+});
+
 test('a dialog begins at its first field, and gives the focus back to what opened it', async () => {
   const dialogs: [name: string, opener: string, first: () => Locator][] = [
     ['customers', 'New customer', () => dialog().getByLabel('Name', { exact: true })],

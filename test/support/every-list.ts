@@ -41,18 +41,20 @@ export async function makeLists(weir: Weir): Promise<Lists> {
   await three((index) => post(`/service-accounts/${account.id}/tokens`, { name: `Token ${index}` }));
   const [apiKey] = await three(() => admin.createKey());
 
-  const [meter, other] = await three(() => admin.createMeter('COUNT'));
+  const [meter, other, watched] = await three(() => admin.createMeter('COUNT'));
   const plan = await makePricedPlan(weir, admin, [fixedCharge('10'), fixedCharge('10'), fixedCharge('10')]);
   const daily = await makePricedPlan(weir, admin, [usageCharge(meter.id)], { billing_interval: 'day' });
   await makePricedPlan(weir, admin);
   const [customer, ...others] = await three((index) => makeCustomer(weir, admin, { external_id: `customer-${index}` }));
-  const alert = await post('/alerts', { name: 'Alert', meter_id: meter.id, thresholds: [1, 2, 3] });
+  const alert = await post('/alerts', { name: 'Alert', meter_id: watched.id, thresholds: [1, 2, 3] });
   await three((index) => post('/alerts', { name: `Alert ${index}`, meter_id: other.id, thresholds: [1_000] }));
 
   const start = new Date(Date.now() - 3 * DAY_MS).toISOString().slice(0, 10);
   const noon = `${start}T12:00:00Z`;
   const event = { meter_token: meter.token, quantity: 1, timestamp: noon };
   const events = [
+    // Of this month, which an alert is about where no subscription bills the meter.
+    ...THREE.map(() => ({ meter_token: watched.token, customer_external_id: customer.external_id, quantity: 1 })),
     ...THREE.map(() => ({ ...event, customer_external_id: customer.external_id })),
     ...others.map(({ external_id }) => ({ ...event, customer_external_id: external_id })),
     ...THREE.map(() => ({ ...event, meter_token: other.token, customer_external_id: customer.external_id })),

@@ -303,6 +303,7 @@ class Client:
         *,
         search: Optional[str] = None,
         external_id: Optional[str] = None,
+        sort: Optional[str] = None,
         cursor: Optional[str] = None,
         limit: Optional[int] = None,
         page: Optional[int] = None,
@@ -316,6 +317,7 @@ class Client:
         query = {
             "search": search,
             "external_id": external_id,
+            "sort": sort,
             "cursor": cursor,
             "limit": limit,
             "page": page,

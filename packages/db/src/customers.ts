@@ -2,7 +2,8 @@ import { sql } from 'kysely';
 import { deleteAlertsOf } from './alerts/alerts.ts';
 import { CUSTOMER_COLUMNS, type Customer } from './customer-fields.ts';
 import type { Queries } from './database.ts';
-import { NEWEST_FIRST } from './order.ts';
+import { hashed, ofOrganization } from './of-organization.ts';
+import { NEWEST_FIRST, OLDEST_FIRST, reversed, type Order } from './order.ts';
 import { containing, selectPage, type Page, type PageOf } from './page.ts';
 import { deleteWidgetTokensOf } from './widget-tokens.ts';
 
@@ -27,21 +28,40 @@ export async function insertCustomer(
     .executeTakeFirstOrThrow();
 }
 
+/** As they are shown: one without a name by its external_id. */
+const BY_NAME: Order<Customer> = [
+  { field: 'name', orElse: 'external_id', anyCase: true, type: 'text' },
+  ...OLDEST_FIRST,
+];
+
+export const CUSTOMER_SORTS = {
+  created_at: OLDEST_FIRST,
+  '-created_at': NEWEST_FIRST,
+  name: BY_NAME,
+  '-name': reversed(BY_NAME),
+} satisfies Record<string, Order<Customer>>;
+
 /** Which customers to list: those whose external_id, name or email holds `search`, in whatever case. */
 export interface CustomerFilter {
   search: string;
   /** The whole of it, to the letter. */
   externalId?: string | undefined;
+  /** Newest first, where nothing is said. */
+  sort?: keyof typeof CUSTOMER_SORTS | undefined;
 }
 
-/** Those that match all that is given, newest first. */
+/** Those that match all that is given. */
 export async function listCustomers(
   db: Queries,
   organizationId: string,
-  { search, externalId }: CustomerFilter,
+  { search, externalId, sort = '-created_at' }: CustomerFilter,
   page: Page,
 ): Promise<PageOf<Customer>> {
-  let query = db.selectFrom('customers').select(CUSTOMER_COLUMNS).where('organization_id', '=', organizationId);
+  const isByName = sort === 'name' || sort === '-name';
+  let query = db
+    .selectFrom('customers')
+    .select(CUSTOMER_COLUMNS)
+    .where(() => (isByName ? hashed(organizationId, 0) : ofOrganization(organizationId)));
   if (externalId !== undefined) query = query.where('external_id', '=', externalId);
   if (search !== '') {
     const pattern = containing(search);
@@ -49,7 +69,7 @@ export async function listCustomers(
       or([eb('external_id', 'ilike', pattern), eb('name', 'ilike', pattern), eb('email', 'ilike', pattern)]),
     );
   }
-  return await selectPage(query, NEWEST_FIRST, page);
+  return await selectPage(query, CUSTOMER_SORTS[sort], page);
 }
 
 export async function findCustomer(db: Queries, organizationId: string, id: string): Promise<Customer | undefined> {

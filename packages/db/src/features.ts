@@ -1,8 +1,8 @@
 import type { AggregationType } from '@weir/shared/meter';
 import { sql } from 'kysely';
 import type { Queries } from './database.ts';
-import type { Order } from './order.ts';
-import { containing, selectPage, type Page, type PageOf } from './page.ts';
+import { reversed, type Order } from './order.ts';
+import { containing, inOrder, selectPage, type Page, type PageOf } from './page.ts';
 import type { FeatureType } from './schema.ts';
 
 /** A feature, with the meter behind it where its type is `meter`, and the number of plans that use it. */
@@ -76,20 +76,34 @@ export async function countFeatures(db: Queries, organizationId: string): Promis
   return Number(count);
 }
 
+const OLDEST_FIRST: Order<Feature> = [{ field: 'id', column: 'features.id', type: 'uuid' }];
+const BY_NAME: Order<Feature> = [
+  { field: 'name', column: 'features.name', anyCase: true, type: 'text' },
+  ...OLDEST_FIRST,
+];
+
+/** All of an organization's are put in order for each page: a few thousand at most. */
+export const FEATURE_SORTS = {
+  created_at: OLDEST_FIRST,
+  '-created_at': reversed(OLDEST_FIRST),
+  name: BY_NAME,
+  '-name': reversed(BY_NAME),
+} satisfies Record<string, Order<Feature>>;
+
 /** Which features to list: `search` is a part of the name or of the lookup_key, in whatever case. */
 export interface FeatureFilter {
   search: string;
   type?: FeatureType | undefined;
   aggregationType?: AggregationType | undefined;
+  /** Oldest first, where nothing is said. */
+  sort?: keyof typeof FEATURE_SORTS | undefined;
 }
 
-const OLDEST_FIRST: Order<Feature> = [{ field: 'id', column: 'features.id', type: 'uuid' }];
-
-/** Those that match all that is given, oldest first: a page of them, or without one all. */
+/** Those that match all that is given: a page of them, or without one all. */
 export async function listFeatures(
   db: Queries,
   organizationId: string,
-  { search, type, aggregationType }: FeatureFilter,
+  { search, type, aggregationType, sort = 'created_at' }: FeatureFilter,
   page: Page | undefined,
 ): Promise<PageOf<Feature>> {
   let query = selectFeatures(db, organizationId);
@@ -101,8 +115,8 @@ export async function listFeatures(
       or([eb('features.name', 'ilike', pattern), eb('features.lookup_key', 'ilike', pattern)]),
     );
   }
-  if (page !== undefined) return await selectPage(query, OLDEST_FIRST, page);
-  return { rows: await query.orderBy('features.id').execute(), next: null };
+  if (page !== undefined) return await selectPage(query, FEATURE_SORTS[sort], page);
+  return { rows: await inOrder(query, FEATURE_SORTS[sort]).execute(), next: null };
 }
 
 export async function findFeature(db: Queries, organizationId: string, id: string): Promise<Feature | undefined> {

@@ -1,7 +1,7 @@
 import type { AggregationType, MeterStatus } from '@weir/shared/meter';
 import type { Queries } from './database.ts';
 import { announceChange } from './known-for-recording.ts';
-import { NEWEST_FIRST } from './order.ts';
+import { NEWEST_FIRST, OLDEST_FIRST, reversed, type Order } from './order.ts';
 import { containing, selectPage, type Page, type PageOf } from './page.ts';
 import type { Read } from './schema.ts';
 
@@ -44,18 +44,30 @@ export async function insertMeter(
   if (meter.metadata_keys.length > 0) await announceChange(db);
 }
 
+const BY_NAME: Order<Meter> = [{ field: 'name', anyCase: true, type: 'text' }, ...OLDEST_FIRST];
+
+/** All of an organization's are put in order for each page: as many as it may have features. */
+export const METER_SORTS = {
+  created_at: OLDEST_FIRST,
+  '-created_at': NEWEST_FIRST,
+  name: BY_NAME,
+  '-name': reversed(BY_NAME),
+} satisfies Record<string, Order<Meter>>;
+
 /** Which meters to list: `search` is a part of the name or of the token, in whatever case. */
 export interface MeterFilter {
   search: string;
   status?: MeterStatus | undefined;
   aggregationType?: AggregationType | undefined;
+  /** Newest first, where nothing is said. */
+  sort?: keyof typeof METER_SORTS | undefined;
 }
 
-/** Those that match all that is given, newest first. */
+/** Those that match all that is given. */
 export async function listMeters(
   db: Queries,
   organizationId: string,
-  { search, status, aggregationType }: MeterFilter,
+  { search, status, aggregationType, sort = '-created_at' }: MeterFilter,
   page: Page,
 ): Promise<PageOf<Meter>> {
   let query = db.selectFrom('meters').select(columns).where('organization_id', '=', organizationId);
@@ -65,7 +77,7 @@ export async function listMeters(
     const pattern = containing(search);
     query = query.where(({ eb, or }) => or([eb('name', 'ilike', pattern), eb('meter_token', 'ilike', pattern)]));
   }
-  return await selectPage(query, NEWEST_FIRST, page);
+  return await selectPage(query, METER_SORTS[sort], page);
 }
 
 export async function findMeter(db: Queries, organizationId: string, id: string): Promise<Meter | undefined> {

@@ -27,6 +27,10 @@ export interface SortKey<Field extends string = string> {
   field: Field;
   /** What SQL calls it where that is not the field alone: `subscriptions.id`. */
   column?: string;
+  /** The field that is taken where it is NULL. */
+  orElse?: Field;
+  /** Whatever the case of its letters. */
+  anyCase?: boolean;
   type: keyof typeof TYPES;
   descending?: boolean;
   /** It may be NULL, which is larger than every value, as Postgres has it. */
@@ -39,7 +43,17 @@ export type Order<Row> = readonly SortKey<keyof Row & string>[];
 /** The order of most lists: ids rise with time. */
 export const NEWEST_FIRST = [{ field: 'id', type: 'uuid', descending: true }] as const satisfies Order<{ id: string }>;
 
-export const columnOf = ({ field, column = field }: SortKey): string => column;
+export const OLDEST_FIRST = [{ field: 'id', type: 'uuid' }] as const satisfies Order<{ id: string }>;
+
+/** The same order from its end. */
+export function reversed<Row>(order: Order<Row>): Order<Row> {
+  return order.map((key) => ({ ...key, descending: key.descending !== true }));
+}
+
+export function columnOf({ field, column = field, orElse, anyCase }: SortKey): string {
+  const value = orElse === undefined ? column : `coalesce(${column}, ${orElse})`;
+  return anyCase === true ? `lower(${value})` : value;
+}
 
 /** The columns of an order as ORDER BY has them. */
 export function orderBy(order: readonly SortKey[]): string {
@@ -53,8 +67,8 @@ export const NO_CURSOR = 'must be the next_cursor of the page before';
 export function writeCursor<Row>(order: Order<Row>, row: Row): string {
   return encode(
     order,
-    order.map(({ field }) => {
-      const value: unknown = row[field];
+    order.map(({ field, orElse = field }) => {
+      const value: unknown = row[field] ?? row[orElse];
       return typeof value === 'string' || typeof value === 'number' ? String(value) : null;
     }),
   );
@@ -99,17 +113,19 @@ export function after<Row>(order: Order<Row>, values: readonly (string | null)[]
   if (!isOneWay) return ['(', ...bound(first, values[0] ?? null), ...spelledOut(order, values), ')'];
   // Postgres finds this in an index of the same columns.
   const columns = order.map(columnOf).join(', ');
-  const row = order.flatMap(({ type }, index): Piece[] => [
-    index === 0 ? '' : ', ',
-    { value: values[index] ?? '', type },
-  ]);
+  const row = order.flatMap((key, index): Piece[] => [index === 0 ? '' : ', ', ...given(key, values[index] ?? '')]);
   return [`((${columns}) ${first?.descending === true ? '<' : '>'} (`, ...row, '))'];
+}
+
+/** A value of a cursor as its column is compared with it. */
+function given({ type, anyCase }: SortKey, value: string): Piece[] {
+  return anyCase === true ? ['lower(', { value, type }, ')'] : [{ value, type }];
 }
 
 /** Says again of the first column where rows may begin, so that an index leads there. */
 function bound(key: SortKey | undefined, value: string | null): Piece[] {
   if (key === undefined || value === null || (key.nullable === true && key.descending !== true)) return [];
-  return [`${columnOf(key)} ${key.descending === true ? '<=' : '>='} `, { value, type: key.type }, ' AND '];
+  return [`${columnOf(key)} ${key.descending === true ? '<=' : '>='} `, ...given(key, value), ' AND '];
 }
 
 function spelledOut(
@@ -118,14 +134,14 @@ function spelledOut(
 ): Piece[] {
   if (key === undefined) return ['false'];
   const column = columnOf(key);
-  const equal: Piece[] = value === null ? [`${column} IS NULL`] : [`${column} = `, { value, type: key.type }];
+  const equal: Piece[] = value === null ? [`${column} IS NULL`] : [`${column} = `, ...given(key, value)];
   return ['(', ...beyond(key, value), ' OR ', ...equal, ' AND ', ...spelledOut(others, values), ')'];
 }
 
 function beyond(key: SortKey, value: string | null): Piece[] {
   const column = columnOf(key);
   if (value === null) return [key.descending === true ? `${column} IS NOT NULL` : 'false'];
-  if (key.descending === true) return [`${column} < `, { value, type: key.type }];
-  const larger: Piece[] = [`${column} > `, { value, type: key.type }];
+  if (key.descending === true) return [`${column} < `, ...given(key, value)];
+  const larger: Piece[] = [`${column} > `, ...given(key, value)];
   return key.nullable === true ? ['(', ...larger, ` OR ${column} IS NULL)`] : larger;
 }

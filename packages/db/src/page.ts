@@ -37,13 +37,22 @@ export async function selectPage<DB, TB extends keyof DB, Row>(
   page: Page,
 ): Promise<PageOf<Row>> {
   const { size, isCounted, offset } = spanOf(page);
-  let wanted = page.cursor === undefined ? query : query.where(() => isAfter(order, page.cursor ?? ''));
-  for (const key of order) {
-    wanted = wanted.orderBy(sql.ref(columnOf(key)), key.descending === true ? 'desc' : 'asc');
-  }
+  const rest = page.cursor === undefined ? query : query.where(() => isAfter(order, page.cursor ?? ''));
+  const wanted = inOrder(rest, order);
   const total = isCounted ? await countRows(query) : undefined;
   const found = await (offset === 0 ? wanted : wanted.offset(offset)).limit(size + 1).execute();
   return cutPage(found, order, page, total);
+}
+
+/** The query in an order. */
+export function inOrder<DB, TB extends keyof DB, Row>(
+  query: SelectQueryBuilder<DB, TB, Row>,
+  order: Order<NoInfer<Row>>,
+): SelectQueryBuilder<DB, TB, Row> {
+  return order.reduce(
+    (sorted, key) => sorted.orderBy(sql.raw(columnOf(key)), key.descending === true ? 'desc' : 'asc'),
+    query,
+  );
 }
 
 /** How many rows a query finds. */

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Queries } from './database.ts';
-import { NEWEST_FIRST } from './order.ts';
+import { hashed, ofOrganization } from './of-organization.ts';
+import { NEWEST_FIRST, OLDEST_FIRST, reversed, type Order } from './order.ts';
 import { selectPage, type Page, type PageOf } from './page.ts';
 import type { PlanType, Read } from './schema.ts';
 
@@ -33,17 +34,37 @@ export async function insertPlan(
   return await db.insertInto('plans').values(plan).returning(columns).executeTakeFirstOrThrow();
 }
 
-/** Those that match all that is given, newest first. */
+const BY_NAME: Order<Plan> = [{ field: 'name', anyCase: true, type: 'text' }, ...OLDEST_FIRST];
+
+export const PLAN_SORTS = {
+  created_at: OLDEST_FIRST,
+  '-created_at': NEWEST_FIRST,
+  name: BY_NAME,
+  '-name': reversed(BY_NAME),
+} satisfies Record<string, Order<Plan>>;
+
+export interface PlanFilter {
+  type?: PlanType | undefined;
+  is_active?: boolean | undefined;
+  /** Newest first, where nothing is said. */
+  sort?: keyof typeof PLAN_SORTS | undefined;
+}
+
+/** Those that match all that is given. */
 export async function listPlans(
   db: Queries,
   organizationId: string,
-  filter: { type?: PlanType | undefined; is_active?: boolean | undefined },
+  { type, is_active, sort = '-created_at' }: PlanFilter,
   page: Page,
 ): Promise<PageOf<Plan>> {
-  let query = db.selectFrom('plans').select(columns).where('organization_id', '=', organizationId);
-  if (filter.type !== undefined) query = query.where('type', '=', filter.type);
-  if (filter.is_active !== undefined) query = query.where('is_active', '=', filter.is_active);
-  return await selectPage(query, NEWEST_FIRST, page);
+  const isByName = sort === 'name' || sort === '-name';
+  let query = db
+    .selectFrom('plans')
+    .select(columns)
+    .where(() => (isByName ? hashed(organizationId, 0) : ofOrganization(organizationId)));
+  if (type !== undefined) query = query.where('type', '=', type);
+  if (is_active !== undefined) query = query.where('is_active', '=', is_active);
+  return await selectPage(query, PLAN_SORTS[sort], page);
 }
 
 export async function findPlan(db: Queries, organizationId: string, id: string): Promise<Plan | undefined> {

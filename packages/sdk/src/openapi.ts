@@ -79,6 +79,8 @@ export interface CustomersQuery {
   search?: string | undefined;
   /** The external_id itself, to the letter. */
   external_id?: string | undefined;
+  /** In which order; with a minus the other way round. -created_at by default. */
+  sort?: 'created_at' | '-created_at' | 'name' | '-name' | undefined;
   /** The meta.next_cursor of the page before. */
   cursor?: string | undefined;
   /** How many at once: 20 by default. 1 to 100. */

@@ -301,10 +301,10 @@ function parameterOf(operation: Operation, name: string, schema: Schema, meaning
   return name === 'id' && kind !== undefined ? (meanings[name] ?? ids(kind)) : valid(schema, meanings, name);
 }
 
-/** A customer is asked for by one identifier and not by both, and a page in one way; one of issue dates has cursors of its own. */
+/** A customer is asked for by one identifier and not by both, and a page in one way; each order has cursors of its own. */
 function withoutContradiction({ customer_id, cursor, ...query }: Record<string, Value>): Record<string, Value> {
   const asked = customer_id === undefined || 'customer_external_id' in query ? query : { ...query, customer_id };
-  const isNumbered = ['page', 'page_size', 'after', 'issued_from', 'issued_to'].some((name) => name in asked);
+  const isNumbered = ['page', 'page_size', 'after', 'sort', 'issued_from', 'issued_to'].some((name) => name in asked);
   if (cursor !== undefined && !isNumbered) return { ...asked, cursor };
   if (!('page' in asked || 'page_size' in asked)) return asked;
   const { limit: _, ...rest } = asked;

@@ -1,6 +1,7 @@
 // Reading invoices: lists, one with its lines, and one computed again. A draft is computed when it is read.
 
 import type { Drive } from '@weir/billing/drive';
+import { INVOICE_SORTS } from '@weir/db/billing/invoices/find-invoices';
 import { findInvoiceRow } from '@weir/db/billing/invoices/invoices';
 import { readInvoice, readInvoices, readLinesOfInvoice } from '@weir/db/billing/invoices/read-invoices';
 import { recomputeInvoice } from '@weir/db/billing/invoices/recompute';
@@ -23,6 +24,7 @@ import {
   oneOf,
   pageSchema,
   searchOf,
+  sortOf,
 } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { sendJson } from '../http/send-json.ts';
@@ -42,6 +44,7 @@ const listFields = {
     .transform((word) => word === 'true')
     .optional()
     .meta({ description: 'Open ones whose due date has ended, or all others.' }),
+  ...sortOf(INVOICE_SORTS, '-created_at', 'By issue_date there are only those that have one: no drafts.'),
 };
 
 const DRAFTS = 'Drafts are computed as of computed_at, all of a page at the same moment.';
@@ -71,7 +74,7 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
       },
     },
     async (request) => {
-      const { customer_id: customerId, subscription_id: subscriptionId, status } = request.query;
+      const { customer_id: customerId, subscription_id: subscriptionId, status, sort } = request.query;
       const { invoice_number: number, search, is_past_due: isPastDue } = request.query;
       const { organizationId } = request.caller;
       const filter = {
@@ -79,6 +82,7 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
         subscriptionId,
         status,
         isPastDue,
+        sort,
         number,
         numberPrefix: search === '' ? undefined : search,
         ...(await between(db, organizationId, request.query)),
@@ -105,13 +109,13 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
       },
     },
     async (request) => {
-      const { status, is_past_due: isPastDue } = request.query;
+      const { status, is_past_due: isPastDue, sort } = request.query;
       const { organizationId } = request.caller;
       const subscriptionId = request.params.id;
       if ((await findSubscription(db, organizationId, subscriptionId)) === undefined) {
         throw new Refusal('not_found', NO_SUCH_THING);
       }
-      const filter = { subscriptionId, status, isPastDue, ...(await between(db, organizationId, request.query)) };
+      const filter = { subscriptionId, status, isPastDue, sort, ...(await between(db, organizationId, request.query)) };
       return answerPage(await readInvoices(database, organizationId, filter, request.query, drive));
     },
   );

@@ -4,12 +4,12 @@ import { addMonths, firstInstantOfDate } from '@weir/rating/local-date';
 import { boundary } from '@weir/rating/periods';
 import { dateOf } from '@weir/rating/local-date';
 import { trialEnd } from '@weir/rating/trial';
-import type { Parties, Subscription } from '@weir/db/billing/subscriptions/subscriptions';
+import { SUBSCRIPTION_SORTS, type Parties, type Subscription } from '@weir/db/billing/subscriptions/subscriptions';
 import { isoOf, type Micros } from '@weir/shared/instant';
 import { text } from '@weir/shared/text';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
-import { answerOf, idOf, listQuery, oneOf, time } from '../http/fields.ts';
+import { answerOf, idOf, listQuery, oneOf, time, sortOf } from '../http/fields.ts';
 import { invalidFields } from '../http/problem.ts';
 import { readTime } from './read-time.ts';
 
@@ -81,6 +81,7 @@ export const subscriptionQuery = listQuery({
   customer_id: idOf('must be the id of a customer').optional(),
   plan_id: idOf('must be the id of a plan').optional(),
   status: oneOf(SUBSCRIPTION_STATUSES).optional(),
+  ...sortOf(SUBSCRIPTION_SORTS, '-created_at'),
 });
 
 export const periodsQuery = z.strictObject({

@@ -85,8 +85,8 @@ export function subscriptionRoutes(app: App, { database, queue, guards, wakeRun 
       },
     },
     async (request) => {
-      const { customer_id: customerId, plan_id: planId, status, ...page } = request.query;
-      const filter = { customerId, planId, status };
+      const { customer_id: customerId, plan_id: planId, status, sort, ...page } = request.query;
+      const filter = { customerId, planId, status, sort };
       return answerPage(await listSubscriptions(db, request.caller.organizationId, filter, page));
     },
   );

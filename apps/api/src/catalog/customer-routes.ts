@@ -13,6 +13,7 @@ import {
   lockExternalId,
   updateCustomer,
   type CustomerFields,
+  CUSTOMER_SORTS,
 } from '@weir/db/customers';
 import { violatedConstraint, type Queries } from '@weir/db/database';
 import { holdRow } from '@weir/db/hold-row';
@@ -40,6 +41,7 @@ import {
   searchOf,
   time,
   timeZone,
+  sortOf,
 } from '../http/fields.ts';
 import type { JsonText } from '../http/json.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
@@ -165,6 +167,7 @@ export function customerRoutes(app: App, { database, guards }: RouteDeps): void 
         querystring: listQuery({
           search: searchOf('A part of the external_id, the name or the email.'),
           external_id: text(1, LIMITS.key).optional().meta({ description: 'The external_id itself, to the letter.' }),
+          ...sortOf(CUSTOMER_SORTS, '-created_at'),
         }),
         response: {
           200: pageSchema(customerAnswer),
@@ -173,8 +176,8 @@ export function customerRoutes(app: App, { database, guards }: RouteDeps): void 
       },
     },
     async (request) => {
-      const { search, external_id: externalId, ...page } = request.query;
-      const filter = { search, externalId };
+      const { search, external_id: externalId, sort, ...page } = request.query;
+      const filter = { search, externalId, sort };
       return answerPage(await listCustomers(db, request.caller.organizationId, filter, page));
     },
   );

@@ -10,6 +10,7 @@ import {
   lockFeature,
   updateFeature,
   type Feature,
+  FEATURE_SORTS,
 } from '@weir/db/features';
 import { holdRow } from '@weir/db/hold-row';
 import { archiveMeterOfFeature, insertMeter, updateUnitOfFeature } from '@weir/db/meters';
@@ -37,6 +38,7 @@ import {
   readCodes,
   searchOf,
   time,
+  sortOf,
 } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { sendJson } from '../http/send-json.ts';
@@ -145,6 +147,7 @@ export function featureRoutes(app: App, { database, guards, turns }: RouteDeps &
           search: searchOf('A part of the name or of the lookup_key.'),
           type: oneOf(FEATURE_TYPES).optional(),
           aggregation_type: oneOf(AGGREGATION_TYPES).optional(),
+          ...sortOf(FEATURE_SORTS, 'created_at'),
         }),
         response: {
           200: listSchema(featureAnswer),
@@ -153,8 +156,8 @@ export function featureRoutes(app: App, { database, guards, turns }: RouteDeps &
       },
     },
     async (request, reply) => {
-      const { search, type, aggregation_type: aggregationType, ...page } = request.query;
-      const filter = { search, type, aggregationType };
+      const { search, type, aggregation_type: aggregationType, sort, ...page } = request.query;
+      const filter = { search, type, aggregationType, sort };
       const isPaged = Object.keys(page).length > 0;
       const found = await listFeatures(db, request.caller.organizationId, filter, isPaged ? page : undefined);
       if (isPaged) return answerPage(found);

@@ -1,7 +1,7 @@
 // Meters: what counts usage. A meter is made together with its feature, and outlives it, archived.
 
 import { changeMetadataKeys } from '@weir/db/metadata-keys';
-import { findMeter, listMeters, updateMeter, type Meter } from '@weir/db/meters';
+import { findMeter, listMeters, updateMeter, type Meter, METER_SORTS } from '@weir/db/meters';
 import { holdRow } from '@weir/db/hold-row';
 import { Refusal } from '@weir/shared/errors';
 import { AGGREGATION_TYPES, METER_STATUSES } from '@weir/shared/meter';
@@ -22,6 +22,7 @@ import {
   readCodes,
   searchOf,
   time,
+  sortOf,
 } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { changing, reading, type Versioned } from '../http/versions.ts';
@@ -74,6 +75,7 @@ export function meterRoutes(app: App, { database, guards }: RouteDeps): void {
           search: searchOf('A part of the name or of the meter_token.'),
           status: oneOf(METER_STATUSES).optional(),
           aggregation_type: oneOf(AGGREGATION_TYPES).optional(),
+          ...sortOf(METER_SORTS, '-created_at'),
         }),
         response: {
           200: pageSchema(meterAnswer),
@@ -82,8 +84,8 @@ export function meterRoutes(app: App, { database, guards }: RouteDeps): void {
       },
     },
     async (request) => {
-      const { search, status, aggregation_type: aggregationType, ...page } = request.query;
-      const filter = { search, status, aggregationType };
+      const { search, status, aggregation_type: aggregationType, sort, ...page } = request.query;
+      const filter = { search, status, aggregationType, sort };
       return answerPage(await listMeters(db, request.caller.organizationId, filter, page));
     },
   );

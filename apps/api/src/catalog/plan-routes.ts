@@ -12,6 +12,7 @@ import {
   updatePlan,
   type Plan,
   type PlanChanges,
+  PLAN_SORTS,
 } from '@weir/db/plans';
 import { isCurrency } from '@weir/rating/currencies';
 import { Refusal } from '@weir/shared/errors';
@@ -39,6 +40,7 @@ import {
   oneOf,
   pageSchema,
   time,
+  sortOf,
 } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses, refusedAt } from '../http/problem.ts';
 import { changingWithin, reading } from '../http/versions.ts';
@@ -148,6 +150,7 @@ const planWithFeatures = planShape
   .meta({ id: 'PlanWithFeatures' });
 
 const planQuery = listQuery({
+  ...sortOf(PLAN_SORTS, '-created_at'),
   type: planFields.type.optional(),
   is_active: oneOf(['true', 'false'])
     .transform((word) => word === 'true')
@@ -203,8 +206,8 @@ export function planRoutes(app: App, { database, guards }: RouteDeps): void {
       },
     },
     async (request) => {
-      const { type, is_active, ...page } = request.query;
-      return answerPage(await listPlans(db, request.caller.organizationId, { type, is_active }, page));
+      const { type, is_active, sort, ...page } = request.query;
+      return answerPage(await listPlans(db, request.caller.organizationId, { type, is_active, sort }, page));
     },
   );
 

@@ -84,6 +84,20 @@ const pageQuery = {
   page_size: countOf(LIMITS.pageSize).optional().meta({ description: 'In the place of limit, where page is sent.' }),
 };
 
+/** In which order: by the names of the orders that a list has, of which one is its own. */
+export function sortOf<const Name extends string>(
+  orders: Readonly<Record<Name, unknown>>,
+  usual: NoInfer<Name>,
+  about = '',
+) {
+  const names = Object.keys(orders) as [Name, ...Name[]];
+  return {
+    sort: oneOf(names)
+      .optional()
+      .meta({ description: `In which order; with a minus the other way round. ${usual} by default. ${about}`.trim() }),
+  };
+}
+
 /** A query of a list, with what says which part of it is wanted. */
 export function listQuery<Shape extends z.ZodRawShape>(filter: Shape) {
   return z.strictObject({ ...filter, ...pageQuery }).superRefine((query: object, context) => {

@@ -4009,6 +4009,8 @@ export interface operations {
                 search?: string;
                 type?: "meter" | "switch" | "custom";
                 aggregation_type?: "COUNT" | "SUM" | "MAX" | "MIN" | "AVG" | "LAST" | "UNIQUE_COUNT";
+                /** @description In which order; with a minus the other way round. created_at by default. */
+                sort?: "created_at" | "-created_at" | "name" | "-name";
                 /** @description The meta.next_cursor of the page before. */
                 cursor?: string;
                 /** @description How many at once: 20 by default. */
@@ -4130,6 +4132,8 @@ export interface operations {
                 search?: string;
                 status?: "ACTIVE" | "ARCHIVED";
                 aggregation_type?: "COUNT" | "SUM" | "MAX" | "MIN" | "AVG" | "LAST" | "UNIQUE_COUNT";
+                /** @description In which order; with a minus the other way round. -created_at by default. */
+                sort?: "created_at" | "-created_at" | "name" | "-name";
                 /** @description The meta.next_cursor of the page before. */
                 cursor?: string;
                 /** @description How many at once: 20 by default. */
@@ -4203,6 +4207,8 @@ export interface operations {
     listPlans: {
         parameters: {
             query?: {
+                /** @description In which order; with a minus the other way round. -created_at by default. */
+                sort?: "created_at" | "-created_at" | "name" | "-name";
                 type?: "FIXED" | "USAGE" | "HYBRID";
                 is_active?: "true" | "false";
                 /** @description The meta.next_cursor of the page before. */
@@ -4732,6 +4738,8 @@ export interface operations {
                 search?: string;
                 /** @description The external_id itself, to the letter. */
                 external_id?: string;
+                /** @description In which order; with a minus the other way round. -created_at by default. */
+                sort?: "created_at" | "-created_at" | "name" | "-name";
                 /** @description The meta.next_cursor of the page before. */
                 cursor?: string;
                 /** @description How many at once: 20 by default. */
@@ -5340,6 +5348,8 @@ export interface operations {
                 customer_id?: string;
                 plan_id?: string;
                 status?: "SCHEDULED" | "TRIAL" | "ACTIVE" | "PAST_DUE" | "CANCELED";
+                /** @description In which order; with a minus the other way round. -created_at by default. */
+                sort?: "created_at" | "-created_at";
                 /** @description The meta.next_cursor of the page before. */
                 cursor?: string;
                 /** @description How many at once: 20 by default. */
@@ -6217,6 +6227,8 @@ export interface operations {
                 issued_to?: string;
                 /** @description Open ones whose due date has ended, or all others. */
                 is_past_due?: "true" | "false";
+                /** @description In which order; with a minus the other way round. -created_at by default. By issue_date there are only those that have one: no drafts. */
+                sort?: "created_at" | "-created_at" | "issue_date" | "-issue_date";
                 /** @description The meta.next_cursor of the page before. */
                 cursor?: string;
                 /** @description How many at once: 20 by default. */
@@ -6254,6 +6266,8 @@ export interface operations {
                 issued_to?: string;
                 /** @description Open ones whose due date has ended, or all others. */
                 is_past_due?: "true" | "false";
+                /** @description In which order; with a minus the other way round. -created_at by default. By issue_date there are only those that have one: no drafts. */
+                sort?: "created_at" | "-created_at" | "issue_date" | "-issue_date";
                 /** @description The meta.next_cursor of the page before. */
                 cursor?: string;
                 /** @description How many at once: 20 by default. */

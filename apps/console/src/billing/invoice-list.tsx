@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery, useQueryClient, type QueryClient } from '@t
 import { Link } from '@tanstack/react-router';
 import { client, read, send, type Schema } from '../api/client.ts';
 import { pace } from '../api/pace.ts';
-import type { Column } from '../components/lists/data-table.tsx';
+import type { Column, Sorting } from '../components/lists/data-table.tsx';
 import { formatAmount } from '../text/decimals.ts';
 import { formatDay } from '../text/instants.ts';
 import { PagedList } from '../components/lists/paged-list.tsx';
@@ -22,6 +22,13 @@ interface InvoiceFilter {
   subscription_id?: string;
   from?: string;
   to?: string;
+  sort?: 'issue_date' | '-issue_date';
+}
+
+interface InvoiceListProps {
+  filter: InvoiceFilter;
+  onPage: (page: number) => void;
+  sorting?: Sorting;
 }
 
 type Row = Invoice & { zone: string };
@@ -39,6 +46,12 @@ const columns: Column<Row>[] = [
   { title: 'Status', cell: ({ status }) => <Status of={status} />, isTight: true },
   { title: 'Customer', cell: ({ customer_id, customer }) => <CustomerName id={customer_id} known={customer} /> },
   { title: 'Period', cell: (invoice) => periodOf(invoice, invoice.zone), isExtra: true },
+  {
+    title: 'Issued',
+    sort: 'issue_date',
+    cell: ({ issue_date: issued }) => (issued === null ? '–' : formatDay(issued)),
+    isExtra: true,
+  },
   { title: 'Due', cell: ({ due_date }) => (due_date === null ? '–' : formatDay(due_date)), isExtra: true },
   {
     title: 'Total',
@@ -54,7 +67,7 @@ const columns: Column<Row>[] = [
 ];
 
 /** Drafts are computed when they are read, so a list is read again as long as it is looked at. */
-export function InvoiceList({ filter, onPage }: { filter: InvoiceFilter; onPage: (page: number) => void }) {
+export function InvoiceList({ filter, onPage, sorting }: InvoiceListProps) {
   const queries = useQueryClient();
   const invoices = useQuery({
     queryKey: ['/api/v1/invoices', 'in their zones', filter],
@@ -77,6 +90,7 @@ export function InvoiceList({ filter, onPage }: { filter: InvoiceFilter; onPage:
         query={invoices}
         onPage={onPage}
         label="Invoices"
+        sorting={sorting}
         columns={isOfOne ? columns.filter(({ title }) => title !== 'Customer') : columns}
         empty="No invoice. They are made at the end of each period of a subscription."
       />

@@ -8,7 +8,7 @@ import { Loaded } from '../components/outcomes/loaded.tsx';
 import { ListExport } from '../components/lists/list-export.tsx';
 import { Page } from '../components/page/page.tsx';
 import { areReversed, ReversedDates } from '../components/forms/reversed-dates.tsx';
-import { useSearchState } from '../components/lists/search-state.ts';
+import { useSearchState, useSorting } from '../components/lists/search-state.ts';
 import { LinesExport } from './lines-export.tsx';
 import { InvoiceList } from './invoice-list.tsx';
 
@@ -18,8 +18,11 @@ export function InvoicesPage() {
   const { state, change, page, setPage } = useSearchState<'status' | 'from' | 'to'>();
   const billing = useQuery(read('/api/v1/billing/settings'));
   const status = state.status as Schema<'Invoice'>['status'] | undefined;
+  // Drafts have no issue date.
+  const { sorting, sorted } = useSorting(status === 'DRAFT' ? [] : ['issue_date', '-issue_date']);
   const filter = {
     page,
+    ...sorted,
     ...(status !== undefined && { status }),
     ...instantsOf(state, billing.data?.time_zone),
   };
@@ -30,10 +33,10 @@ export function InvoicesPage() {
       return <Loaded query={billing}>{() => null}</Loaded>;
     // A page of drafts is finalized with one click.
     const shown = status === 'DRAFT' ? { ...filter, page_size: PAGE_SIZE_MAX } : filter;
-    return <InvoiceList filter={shown} onPage={setPage} />;
+    return <InvoiceList filter={shown} onPage={setPage} {...(status !== 'DRAFT' && { sorting })} />;
   };
   const { page: _, ...list } = filter;
-  const { status: __, ...times } = list;
+  const { status: __, sort: ___, ...times } = list;
   const lines = { ...times, ...(status !== undefined && status !== 'DRAFT' && { status }) };
   return (
     <Page

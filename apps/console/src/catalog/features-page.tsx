@@ -13,7 +13,7 @@ import type { Column } from '../components/lists/data-table.tsx';
 import { Page } from '../components/page/page.tsx';
 import { PagedList } from '../components/lists/paged-list.tsx';
 import { RowMenu } from '../components/lists/row-menu.tsx';
-import { useSearchState } from '../components/lists/search-state.ts';
+import { useSearchState, useSorting } from '../components/lists/search-state.ts';
 import { FeatureForm } from './feature-form.tsx';
 
 type Feature = Schema<'Feature'>;
@@ -32,7 +32,9 @@ export function FeaturesPage() {
   const look = useDebouncedCallback((text: string) => change({ search: text.trim() }), SEARCH_MS);
   const [dialog, setDialog] = useState<'new' | Feature>();
   const type = TYPES.find((each) => each === state.type);
+  const { sorting, sorted } = useSorting(['name', '-name']);
   const query = {
+    ...sorted,
     page,
     page_size: PAGE_SIZE,
     ...(state.search !== undefined && { search: state.search }),
@@ -54,6 +56,7 @@ export function FeaturesPage() {
   const columns: Column<Feature>[] = [
     {
       title: 'Name',
+      sort: 'name',
       cell: ({ name, meter_id }) =>
         meter_id === null ? (
           name
@@ -143,6 +146,7 @@ export function FeaturesPage() {
         onPage={setPage}
         label="Features and meters"
         columns={columns}
+        sorting={sorting}
         empty={
           isFiltered
             ? 'No feature like this.'

@@ -1,18 +1,19 @@
 import { Select } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
 import { read, type Schema } from '../api/client.ts';
 import { AdminOnly } from '../components/page/admin-only.tsx';
 import type { Column } from '../components/lists/data-table.tsx';
 import { PagedList } from '../components/lists/paged-list.tsx';
 import { Page } from '../components/page/page.tsx';
+import { useSearchState, useSorting } from '../components/lists/search-state.ts';
 
 type Plan = Schema<'Plan'>;
 
 const columns: Column<Plan>[] = [
   {
     title: 'Name',
+    sort: 'name',
     cell: ({ id, name }) => (
       <Link to="/plans/$planId" params={{ planId: id }} className="row-link">
         {name}
@@ -30,13 +31,14 @@ const TYPES = [
   { value: 'HYBRID', label: 'Fixed and usage' },
   { value: 'USAGE', label: 'Usage' },
   { value: 'FIXED', label: 'Fixed' },
-];
+] as const;
 
 export function PlansPage() {
-  const [page, setPage] = useState(1);
-  const [type, setType] = useState<Plan['type'] | null>(null);
+  const { state, change, page, setPage } = useSearchState<'type'>();
+  const { sorting, sorted } = useSorting(['name', '-name']);
+  const type = TYPES.find(({ value }) => value === state.type)?.value;
   const plans = useQuery({
-    ...read('/api/v1/plans', { query: { page, ...(type !== null && { type }) } }),
+    ...read('/api/v1/plans', { query: { page, ...sorted, ...(type !== undefined && { type }) } }),
     placeholderData: keepPreviousData,
   });
   return (
@@ -56,11 +58,8 @@ export function PlansPage() {
           aria-label="Charges"
           placeholder="Any charges"
           data={TYPES}
-          value={type}
-          onChange={(value) => {
-            setType(value as Plan['type'] | null);
-            setPage(1);
-          }}
+          value={type ?? null}
+          onChange={(chosen) => change({ type: chosen })}
           clearable
         />
       </div>
@@ -69,8 +68,9 @@ export function PlansPage() {
         onPage={setPage}
         label="Plans"
         columns={columns}
+        sorting={sorting}
         empty={
-          type === null
+          type === undefined
             ? 'No plan yet. Make one, give it a price, and subscribe customers to it.'
             : 'No plan of this kind.'
         }

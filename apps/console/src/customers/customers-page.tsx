@@ -9,7 +9,7 @@ import type { Column } from '../components/lists/data-table.tsx';
 import { ListExport } from '../components/lists/list-export.tsx';
 import { PagedList } from '../components/lists/paged-list.tsx';
 import { Page } from '../components/page/page.tsx';
-import { useSearchState } from '../components/lists/search-state.ts';
+import { useSearchState, useSorting } from '../components/lists/search-state.ts';
 import { Time } from '../components/page/time.tsx';
 import { CustomerForm } from './customer-form.tsx';
 
@@ -19,6 +19,7 @@ const SEARCH_MS = 200;
 const columns: Column<Schema<'Customer'>>[] = [
   {
     title: 'Name',
+    sort: 'name',
     cell: ({ id, name, external_id }) => (
       <Link to="/customers/$customerId" params={{ customerId: id }} className="row-link">
         {name ?? external_id}
@@ -27,7 +28,13 @@ const columns: Column<Schema<'Customer'>>[] = [
   },
   { title: 'External ID', cell: ({ external_id }) => <code>{external_id}</code> },
   { title: 'Email', cell: ({ email }) => email, isExtra: true },
-  { title: 'Since', cell: ({ created_at }) => <Time at={created_at} as="date" />, isExtra: true, isTight: true },
+  {
+    title: 'Since',
+    sort: 'created_at',
+    cell: ({ created_at }) => <Time at={created_at} as="date" />,
+    isExtra: true,
+    isTight: true,
+  },
 ];
 
 export function CustomersPage() {
@@ -36,7 +43,8 @@ export function CustomersPage() {
   const [typed, setTyped] = useState(state.search ?? '');
   const search = useDebouncedCallback((text: string) => change({ search: text.trim() }), SEARCH_MS);
   const [isNew, setIsNew] = useState(false);
-  const filter = { ...(state.search !== undefined && { search: state.search }) };
+  const { sorting, sorted } = useSorting(['name', '-name', 'created_at', '-created_at']);
+  const filter = { ...sorted, ...(state.search !== undefined && { search: state.search }) };
   const customers = useQuery({
     ...read('/api/v1/customers', { query: { page, ...filter } }),
     placeholderData: keepPreviousData,
@@ -73,6 +81,7 @@ export function CustomersPage() {
         onPage={setPage}
         label="Customers"
         columns={columns}
+        sorting={sorting}
         empty={
           state.search === undefined
             ? 'No customer yet. Usage needs none: it is kept under the external id that services track it with.'

@@ -19,6 +19,14 @@ export interface Column<Row> {
   isTight?: boolean;
   /** For a column of buttons: the title is only read out. */
   isTitleHidden?: boolean;
+  /** What the API calls the order of this column, if it has one. */
+  sort?: string;
+}
+
+/** In which order the rows are, and how another one is asked for; undefined: the list's own. */
+export interface Sorting {
+  sort: string | undefined;
+  onSort: (sort: string | undefined) => void;
 }
 
 export interface DataTableProps<Row> {
@@ -31,10 +39,11 @@ export interface DataTableProps<Row> {
   empty: ReactNode;
   /** The row that is looked at beside. */
   isSelected?: (row: Row) => boolean;
+  sorting?: Sorting | undefined;
 }
 
 /** Rows lead somewhere by a Link in their first cell, which then covers the whole row. */
-export function DataTable<Row>({ label, columns, rows, keyOf, empty, isSelected }: DataTableProps<Row>) {
+export function DataTable<Row>({ label, columns, rows, keyOf, empty, isSelected, sorting }: DataTableProps<Row>) {
   if (rows.length === 0) return <div className="empty">{empty}</div>;
   return (
     // It scrolls by itself where it is too wide, and can be reached by the keyboard for that.
@@ -44,8 +53,8 @@ export function DataTable<Row>({ label, columns, rows, keyOf, empty, isSelected 
         <thead>
           <tr>
             {columns.map((column) => (
-              <th key={column.title} scope="col" className={classOf(column)}>
-                {column.isTitleHidden === true ? <span className="only-read-out">{column.title}</span> : column.title}
+              <th key={column.title} scope="col" className={classOf(column)} aria-sort={sortedBy(column, sorting)}>
+                <Heading column={column} sorting={sorting} />
               </th>
             ))}
           </tr>
@@ -64,6 +73,28 @@ export function DataTable<Row>({ label, columns, rows, keyOf, empty, isSelected 
       </table>
     </div>
   );
+}
+
+/** A title; where the list can be put in order by its column, a button that does so: up, then down, then as it was. */
+function Heading<Row>({ column, sorting }: { column: Column<Row>; sorting: Sorting | undefined }) {
+  const { title, sort, isTitleHidden } = column;
+  if (isTitleHidden === true) return <span className="only-read-out">{title}</span>;
+  if (sort === undefined || sorting === undefined) return title;
+  const sorted = sortedBy(column, sorting);
+  const next = { none: sort, ascending: `-${sort}`, descending: undefined }[sorted ?? 'none'];
+  return (
+    <button type="button" className="sort-button" onClick={() => sorting.onSort(next)}>
+      {title}
+      {sorted === 'ascending' && <Icon name="up" />}
+      {sorted === 'descending' && <Icon name="down" />}
+    </button>
+  );
+}
+
+function sortedBy<Row>({ sort }: Column<Row>, sorting: Sorting | undefined) {
+  if (sort === undefined || sorting === undefined) return undefined;
+  if (sorting.sort === sort) return 'ascending';
+  return sorting.sort === `-${sort}` ? 'descending' : 'none';
 }
 
 function classOf<Row>({ isNumber, isExtra, isBelowOnPhone, isTight }: Column<Row>): string {

@@ -1,7 +1,7 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { PageMeta } from '../../api/pages.ts';
-import { type Column, DataTable, Paging } from './data-table.tsx';
+import { type Column, DataTable, Paging, type Sorting } from './data-table.tsx';
 import { Loaded } from '../outcomes/loaded.tsx';
 
 interface Answer<Row> {
@@ -15,15 +15,24 @@ interface PagedListProps<Row> {
   label: string;
   columns: readonly Column<Row>[];
   empty: ReactNode;
+  sorting?: Sorting | undefined;
 }
 
 /** A list of the API that comes by pages. */
-export function PagedList<Row extends { id: string }>({ query, onPage, label, columns, empty }: PagedListProps<Row>) {
+export function PagedList<Row extends { id: string }>(props: PagedListProps<Row>) {
+  const { query, onPage, label, columns, empty, sorting } = props;
   return (
     <Loaded query={query} rows={8}>
       {({ data, meta }) => (
         <>
-          <DataTable label={label} columns={columns} rows={data} keyOf={({ id }) => id} empty={empty} />
+          <DataTable
+            label={label}
+            columns={columns}
+            rows={data}
+            keyOf={({ id }) => id}
+            empty={empty}
+            sorting={sorting}
+          />
           <Paging meta={meta} onPage={onPage} label={label} />
         </>
       )}

@@ -1,4 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import type { Sorting } from './data-table.tsx';
 
 /** Returns the tab that an address names; for one that there is not, the first. */
 export function tabOf<Tab extends string>(named: string | undefined, tabs: readonly [Tab, ...Tab[]]): Tab {
@@ -24,4 +25,12 @@ export function useSearchState<Name extends string>() {
   const setPage = (to: number): void =>
     void navigate({ to: '.', search: { ...state, page: to === 1 ? undefined : to } as never });
   return { state, change, page, setPage };
+}
+
+/** In which order a list is, kept in the address as well: one of those that it has, else its own. */
+export function useSorting<Sort extends string>(sorts: readonly Sort[]) {
+  const { state, change } = useSearchState<'sort'>();
+  const sort = sorts.find((each) => each === state.sort);
+  const sorting: Sorting = { sort, onSort: (next) => change({ sort: next ?? null }) };
+  return { sorting, sorted: { ...(sort !== undefined && { sort }) } };
 }

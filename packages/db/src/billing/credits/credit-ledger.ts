@@ -4,7 +4,7 @@
 
 import { sql, type RawBuilder } from 'kysely';
 import type { Queries } from '../../database.ts';
-import { NEWEST_FIRST, type Order } from '../../order.ts';
+import { NEWEST_FIRST, OLDEST_FIRST } from '../../order.ts';
 import { mapPage, selectPage, type Page, type PageOf } from '../../page.ts';
 import { grantOf, type CreditGrant, type CreditStatus, type GrantRow } from './credits.ts';
 import { amountOf, amountText } from '../stored-amounts.ts';
@@ -152,8 +152,6 @@ export async function listEntriesOfInvoice(
     page,
   );
 }
-
-const OLDEST_FIRST: Order<{ id: string }> = [{ field: 'id', type: 'uuid' }];
 
 async function selectEntries(
   db: Queries,

@@ -4,7 +4,8 @@
 import type { InvoiceStatus } from '@weir/billing/kinds';
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import type { Queries } from '../../database.ts';
-import { NEWEST_FIRST, type Order } from '../../order.ts';
+import { hashed, ofOrganization } from '../../of-organization.ts';
+import { NEWEST_FIRST, OLDEST_FIRST, reversed, type Order } from '../../order.ts';
 import { beginningWith, selectPage, type Page, type PageOf } from '../../page.ts';
 import type { InvoiceRow } from './invoices.ts';
 
@@ -26,26 +27,52 @@ export interface InvoiceFilter {
   number?: string | undefined;
   /** How the number begins, in whatever case. */
   numberPrefix?: string | undefined;
+  /** Newest first, where nothing is said. */
+  sort?: InvoiceSort | undefined;
 }
 
-/** Of those that have an issue date. */
-const LAST_ISSUED_FIRST: Order<InvoiceRow> = [{ field: 'issue_date', type: 'date', descending: true }, ...NEWEST_FIRST];
+export type InvoiceSort = keyof typeof INVOICE_SORTS;
 
-/** Those that match all that is given, newest first: ids rise with time, and of those made in one moment with the period. */
+/** Of those that have an issue date. */
+const BY_ISSUE_DATE: Order<InvoiceRow> = [{ field: 'issue_date', type: 'date' }, ...OLDEST_FIRST];
+
+/** Ids rise with time, and of invoices made in one moment with the period. */
+export const INVOICE_SORTS = {
+  created_at: OLDEST_FIRST,
+  '-created_at': NEWEST_FIRST,
+  issue_date: BY_ISSUE_DATE,
+  '-issue_date': reversed(BY_ISSUE_DATE),
+} satisfies Record<string, Order<InvoiceRow>>;
+
+/** Those that match all that is given; in the order of issue dates only those that have one. */
 export async function listInvoiceRows(
   db: Queries,
   organizationId: string,
   filter: InvoiceFilter,
   page: Page,
 ): Promise<PageOf<InvoiceRow>> {
-  const lead = leadOf(organizationId, filter);
-  // Without OFFSET a page of all invoices, or of those of a status, is found at the end of the primary key.
-  const rows = lead === undefined ? ofOrganization(organizationId) : sql`${lead.rows} OFFSET 0`;
+  const { lead, sort } = wayTo(organizationId, filter);
+  const isByIssueDate = sort === 'issue_date' || sort === '-issue_date';
+  // Without OFFSET a page is found at its end of an index: of the primary key, or of issue dates.
+  const isInOrder = lead === undefined || (lead.isByIssueDate === true && isByIssueDate);
+  const rows = isInOrder ? (lead?.rows ?? ofOrganization(organizationId)) : sql`${lead.rows} OFFSET 0`;
   const query = db
     .selectFrom(sql<InvoiceRow>`(SELECT * FROM invoices WHERE ${rows})`.as('invoices'))
     .selectAll()
     .where(() => matches(filter));
-  return await selectPage(query, lead?.isByIssueDate === true ? LAST_ISSUED_FIRST : NEWEST_FIRST, page);
+  const issued = isByIssueDate ? query.where('issue_date', 'is not', null) : query;
+  return await selectPage(issued, INVOICE_SORTS[sort], page);
+}
+
+/** By what they are found, and in which order. Where nothing is said, that is the order of the index. */
+function wayTo(organizationId: string, filter: InvoiceFilter): { lead: Lead | undefined; sort: InvoiceSort } {
+  const { sort } = filter;
+  const lead = leadOf(organizationId, filter);
+  if (sort === 'issue_date' || sort === '-issue_date') return { lead: lead ?? issuedOf(organizationId, filter), sort };
+  const isLed = lead?.isByIssueDate === true;
+  if (sort === undefined) return { lead, sort: isLed ? '-issue_date' : '-created_at' };
+  // Many may be issued in that time: they are looked for in the order that is wanted.
+  return { lead: isLed ? undefined : lead, sort };
 }
 
 /** A place in the order of issue dates, and of ids where these are the same. */
@@ -103,24 +130,16 @@ function leadOf(organizationId: string, filter: InvoiceFilter): Lead | undefined
   if (subscriptionId !== undefined) return { rows: ofSubscription(organizationId, subscriptionId) };
   if (customerId !== undefined) return { rows: ofCustomer(organizationId, customerId) };
   if (isPastDue === true) return { rows: sql`${hashed(organizationId, 2)} AND is_past_due` };
-  if (issuedFrom !== undefined || issuedTo !== undefined) {
-    const issued = between('issue_date', 'date', issuedFrom, issuedTo);
-    return { rows: sql`${hashed(organizationId, 0)} AND issue_date IS NOT NULL AND ${issued}`, isByIssueDate: true };
-  }
+  if (issuedFrom !== undefined || issuedTo !== undefined) return issuedOf(organizationId, filter);
   if (from !== undefined || to !== undefined) {
     return { rows: sql`${hashed(organizationId, 1)} AND ${between('period_end', 'timestamptz', from, to)}` };
   }
   return undefined;
 }
 
-function ofOrganization(organizationId: string): RawBuilder<unknown> {
-  return sql`organization_id = ${organizationId}::uuid`;
-}
-
-/** The invoices of an organization by the index with this seed: written so that no key that begins with it is a way to them. */
-function hashed(organizationId: string, seed: number): RawBuilder<unknown> {
-  return sql`uuid_hash_extended(organization_id, ${sql.lit(seed)}) = uuid_hash_extended(${organizationId}::uuid, ${sql.lit(seed)})
-    AND (${ofOrganization(organizationId)}) IS TRUE`;
+function issuedOf(organizationId: string, { issuedFrom, issuedTo }: InvoiceFilter): Lead {
+  const issued = between('issue_date', 'date', issuedFrom, issuedTo);
+  return { rows: sql`${hashed(organizationId, 0)} AND issue_date IS NOT NULL AND ${issued}`, isByIssueDate: true };
 }
 
 function ofCustomer(organizationId: string, customerId: string): RawBuilder<unknown> {

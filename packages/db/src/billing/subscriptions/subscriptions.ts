@@ -3,7 +3,7 @@ import type { BillingAlignment, SubscriptionStatus } from '@weir/billing/kinds';
 import type { Interval } from '@weir/rating/periods';
 import { sql, type Selectable } from 'kysely';
 import type { Queries } from '../../database.ts';
-import type { Order } from '../../order.ts';
+import { reversed, type Order } from '../../order.ts';
 import { mapPage, selectPage, type Page, type PageOf } from '../../page.ts';
 import type { Tables } from '../../schema.ts';
 
@@ -47,6 +47,8 @@ export interface SubscriptionFilter {
   customerId?: string | undefined;
   planId?: string | undefined;
   status?: SubscriptionStatus | undefined;
+  /** Newest first, where nothing is said. */
+  sort?: keyof typeof SUBSCRIPTION_SORTS | undefined;
 }
 
 /** A new subscription. */
@@ -109,22 +111,22 @@ function selectSubscriptions(db: Queries, organizationId: string) {
     .where('subscriptions.organization_id', '=', organizationId);
 }
 
-const NEWEST_FIRST: Order<{ id: string }> = [
-  { field: 'id', column: 'subscriptions.id', type: 'uuid', descending: true },
-];
+const OLDEST_FIRST: Order<{ id: string }> = [{ field: 'id', column: 'subscriptions.id', type: 'uuid' }];
 
-/** Those that match all that is given, newest first. */
+export const SUBSCRIPTION_SORTS = { created_at: OLDEST_FIRST, '-created_at': reversed(OLDEST_FIRST) };
+
+/** Those that match all that is given. */
 export async function listSubscriptions(
   db: Queries,
   organizationId: string,
-  { customerId, planId, status: wanted }: SubscriptionFilter,
+  { customerId, planId, status: wanted, sort = '-created_at' }: SubscriptionFilter,
   page: Page,
 ): Promise<PageOf<Subscription>> {
   let query = selectSubscriptions(db, organizationId);
   if (customerId !== undefined) query = query.where('subscriptions.customer_id', '=', customerId);
   if (planId !== undefined) query = query.where('subscriptions.plan_id', '=', planId);
   if (wanted !== undefined) query = query.where(status, '=', wanted);
-  return mapPage(await selectPage(query, NEWEST_FIRST, page), subscriptionOf);
+  return mapPage(await selectPage(query, SUBSCRIPTION_SORTS[sort], page), subscriptionOf);
 }
 
 export async function findSubscription(
