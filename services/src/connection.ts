@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { open, readFile, rename } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { isCode } from './processes.ts';
@@ -47,26 +47,27 @@ export async function writePrivateFile(file: string, content: string): Promise<v
   await rename(`${file}.new`, file);
 }
 
+/**
+ * Below what systems give to outgoing connections, so that none of these can take the port of a server while that is started, or
+ * started again.
+ */
+const FIRST_PORT = 20_000;
+const LAST_PORT = 32_000;
+
 /** A port of 127.0.0.1 that nothing listened on a moment ago. */
 export async function findFreePort(): Promise<number> {
-  const port = await listenOnce(0, '127.0.0.1');
-  if (port === undefined) throw new Error('No free port was found on 127.0.0.1.');
-  return port;
+  for (let tries = 0; tries < 1_000; tries += 1) {
+    const port = randomInt(FIRST_PORT, LAST_PORT + 1);
+    if (await isPortFree(port)) return port;
+  }
+  throw new Error(`No free port was found between ${FIRST_PORT} and ${LAST_PORT} on 127.0.0.1.`);
 }
 
 /** Whether a server could listen on this port now. */
-export async function isPortFree(port: number, host = '127.0.0.1'): Promise<boolean> {
-  return (await listenOnce(port, host)) !== undefined;
-}
-
-function listenOnce(port: number, host: string): Promise<number | undefined> {
+export function isPortFree(port: number, host = '127.0.0.1'): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
-    server.once('error', () => resolve(undefined));
-    server.listen({ port, host, exclusive: true }, () => {
-      const address = server.address();
-      const taken = typeof address === 'object' && address !== null ? address.port : port;
-      server.close(() => resolve(taken));
-    });
+    server.once('error', () => resolve(false));
+    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(true)));
   });
 }

@@ -367,7 +367,8 @@ test('drafts that are finalized ten times at once are each finalized once', () =
         finalizeInvoices(billing.database, billing.admin.id, ids, { actor: 'weir', now: index % 2 === 0 }),
       ),
     );
-    expect(answers.flatMap(({ finalized }) => finalized)).toEqual(ids);
+    // The grace of the last one is not over: who waits for it may be first and leave that one to another.
+    expect(answers.flatMap(({ finalized }) => finalized).sort()).toEqual(ids.sort());
     const { rows } = await weir.pool.query('SELECT last_number FROM invoice_numbers WHERE organization_id = $1', [
       billing.admin.id,
     ]);

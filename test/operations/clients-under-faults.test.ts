@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Edge } from '../../chaos/environment/edge.ts';
 import { compare, violationsOf } from '../../chaos/sdk/compare.ts';
 import { Producer } from '../../chaos/sdk/producer.ts';
-import { freePort } from '../support/free-port.ts';
+import { findFreePort } from '@weir/services/connection';
 import { signUp, until } from '../support/harness.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
   const { token } = await admin.createMeter('SUM');
   const apiKey = await admin.createKey('usage.write');
   folder = await mkdtemp(join(tmpdir(), 'weir-clients-'));
-  edge = new Edge(await freePort(), Number(new URL(weir.baseUrl).port));
+  edge = new Edge(await findFreePort(), Number(new URL(weir.baseUrl).port));
   await edge.open();
   const shared = { apiKey, meterToken: token, rate: 300, baseUrl: `http://127.0.0.1:${edge.port}` };
   producers = (['typescript', 'python'] as const).flatMap((language) => [

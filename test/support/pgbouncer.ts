@@ -9,7 +9,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from './free-port.ts';
+import { findFreePort } from '@weir/services/connection';
 import { until } from './harness.ts';
 
 /** How it gives sessions of Postgres to its clients. */
@@ -28,7 +28,7 @@ const NOBODY = 65_534;
 
 /** Stands in front of the Postgres of an address, in this mode. */
 export async function openPgbouncer(databaseUrl: string, poolMode: PoolMode): Promise<Pgbouncer> {
-  const port = await freePort();
+  const port = await findFreePort();
   const folder = await mkdtemp(join(tmpdir(), 'weir-pgbouncer-'));
   await chmod(folder, 0o755);
   const program = await findPgbouncer(folder);

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { Edge } from '../../chaos/environment/edge.ts';
-import { freePort } from './free-port.ts';
+import { findFreePort } from '@weir/services/connection';
 import { until } from './harness.ts';
 import { queryOnce } from './setup/query.ts';
 
@@ -48,9 +48,9 @@ export async function openPostgresPair(): Promise<PostgresPair> {
   const { folder, user } = await settlePostgresFolder(home, log);
   const bin = await findPostgresPrograms({ path: home, programs, log, signal: undefined }, user);
   const [primaryData, standbyData] = [join(folder, 'primary'), join(folder, 'standby')];
-  const [primaryPort, standbyPort] = [await freePort(), await freePort()];
-  const replication = new Edge(await freePort(), primaryPort);
-  const front = new Edge(await freePort(), primaryPort);
+  const [primaryPort, standbyPort] = [await findFreePort(), await findFreePort()];
+  const replication = new Edge(await findFreePort(), primaryPort);
+  const front = new Edge(await findFreePort(), primaryPort);
   await initialize(bin, folder, primaryData, user);
   await cp(primaryData, standbyData, { recursive: true, preserveTimestamps: true });
   const conninfo = `host=127.0.0.1 port=${replication.port} user=weir password=${PASSWORD} application_name=second`;

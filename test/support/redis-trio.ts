@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Edge } from '../../chaos/environment/edge.ts';
-import { freePort } from './free-port.ts';
+import { findFreePort } from '@weir/services/connection';
 import { until } from './harness.ts';
 
 const PASSWORD = 'of-redis';
@@ -59,7 +59,7 @@ export async function openRedisTrio(): Promise<RedisTrio> {
     'save ""',
     'repl-diskless-sync-delay 0',
   ];
-  const [port, replicaPort, frontPort] = [await freePort(), await freePort(), await freePort()];
+  const [port, replicaPort, frontPort] = [await findFreePort(), await findFreePort(), await findFreePort()];
   const [plain, replication] = [new Edge(0, port), new Edge(0, port)];
   const front = createServer({ allowHalfOpen: true, noDelay: true }, (client) =>
     (client.remoteAddress === REPLICA_ADDRESS ? replication : plain).take(client),
@@ -74,7 +74,7 @@ export async function openRedisTrio(): Promise<RedisTrio> {
   const infoOf = (redis: Redis) => redis.info('replication').catch(() => '');
   await until(async () => (await infoOf(primary)).includes('state=online'), 'the replica follows');
 
-  const sentinelPorts = [await freePort(), await freePort(), await freePort()];
+  const sentinelPorts = [await findFreePort(), await findFreePort(), await findFreePort()];
   for (const [index, sentinelPort] of sentinelPorts.entries())
     await start(
       `sentinel-${index}`,

@@ -1,6 +1,6 @@
 import { inject } from 'vitest';
 import { Edge } from '../../chaos/environment/edge.ts';
-import { freePort } from './free-port.ts';
+import { findFreePort } from '@weir/services/connection';
 import type { Weir } from './harness.ts';
 
 /** Proxies in front of the Redis and the Postgres of a Weir, for processes that are to lose them. */
@@ -14,8 +14,8 @@ export interface StoreEdges {
 
 export async function openStoreEdges({ databaseUrl }: Pick<Weir, 'databaseUrl'>): Promise<StoreEdges> {
   const [toRedis, toPostgres] = [new URL(inject('redisUrl')), new URL(databaseUrl)];
-  const redis = new Edge(await freePort(), Number(toRedis.port || 6379));
-  const postgres = new Edge(await freePort(), Number(toPostgres.port || 5432));
+  const redis = new Edge(await findFreePort(), Number(toRedis.port || 6379));
+  const postgres = new Edge(await findFreePort(), Number(toPostgres.port || 5432));
   await Promise.all([redis.open(), postgres.open()]);
   Object.assign(toRedis, { hostname: '127.0.0.1', port: String(redis.port) });
   Object.assign(toPostgres, { hostname: '127.0.0.1', port: String(postgres.port) });

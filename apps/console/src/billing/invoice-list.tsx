@@ -86,6 +86,9 @@ export function InvoiceList({ filter, onPage, sorting }: InvoiceListProps) {
           <FinalizeAll drafts={invoices.data.data} />
         </AdminOnly>
       )}
+      {filter.sort !== undefined && filter.status === undefined && (
+        <p className="muted">In the order of issue dates there are no drafts: they have none yet.</p>
+      )}
       <PagedList
         query={invoices}
         onPage={onPage}
