@@ -20,6 +20,10 @@ const SENTINEL_PASSWORD = 'of-sentinel';
 const NAME = 'weir';
 const REPLICA_ADDRESS = '127.0.0.9';
 
+/** A primary of a busy machine may be silent for long, and nobody is to take its place before it is killed. */
+const BUSY_MS = 60_000;
+const KILLED_MS = 400;
+
 export interface RedisTrio {
   /** The address of the three Sentinels. */
   url: string;
@@ -83,7 +87,7 @@ export async function openRedisTrio(): Promise<RedisTrio> {
         `requirepass ${SENTINEL_PASSWORD}`,
         `sentinel monitor ${NAME} 127.0.0.1 ${frontPort} 2`,
         `sentinel auth-pass ${NAME} ${PASSWORD}`,
-        `sentinel down-after-milliseconds ${NAME} 400`,
+        `sentinel down-after-milliseconds ${NAME} ${BUSY_MS}`,
         `sentinel failover-timeout ${NAME} 2000`,
       ],
       ['--sentinel'],
@@ -102,6 +106,8 @@ export async function openRedisTrio(): Promise<RedisTrio> {
     primary,
     replica,
     async killPrimary() {
+      for (const sentinel of sentinels)
+        await sentinel.call('SENTINEL', 'SET', NAME, 'down-after-milliseconds', KILLED_MS);
       const gone = once(first, 'exit');
       first.kill('SIGKILL');
       replication.reset();
