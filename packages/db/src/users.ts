@@ -66,7 +66,7 @@ export async function insertUser(
   await db.insertInto('users').values(user).execute();
 }
 
-const OLDEST_FIRST: Order<User> = [
+const BY_CREATION: Order<User> = [
   { field: 'created_at', type: 'timestamptz' },
   { field: 'id', type: 'uuid' },
 ];
@@ -74,7 +74,7 @@ const OLDEST_FIRST: Order<User> = [
 /** Oldest first. */
 export async function listUsers(db: Queries, organizationId: string, page: Page): Promise<PageOf<User>> {
   const query = db.selectFrom('users').select(columns).where('organization_id', '=', organizationId);
-  return await selectPage(query, OLDEST_FIRST, page);
+  return await selectPage(query, BY_CREATION, page);
 }
 
 export async function findUser(db: Queries, organizationId: string, id: string): Promise<User | undefined> {

@@ -30,7 +30,7 @@ export interface Delivery {
 }
 
 /** A test has no sequence. */
-const NEWEST_FIRST: Order<Delivery> = [
+const LATEST_EVENTS_FIRST: Order<Delivery> = [
   { field: 'created_at', type: 'timestamptz', descending: true },
   { field: 'sequence', type: 'bigint', descending: true, nullable: true },
   { field: 'id', type: 'uuid', descending: true },
@@ -49,7 +49,10 @@ export async function listDeliveries(
   const rows = sql<DeliveryRow>`(${selection}
     WHERE deliveries.organization_id = ${organizationId} AND deliveries.endpoint_id = ${endpointId}
       AND (${status ?? null}::text IS NULL OR deliveries.status = ${status ?? null}))`;
-  return mapPage(await selectPage(db.selectFrom(rows.as('deliveries')).selectAll(), NEWEST_FIRST, page), deliveryOf);
+  return mapPage(
+    await selectPage(db.selectFrom(rows.as('deliveries')).selectAll(), LATEST_EVENTS_FIRST, page),
+    deliveryOf,
+  );
 }
 
 /** Has it sent once more, and again by the schedule while that fails, whatever came of it before. */
