@@ -2,7 +2,7 @@
 // to be done that is not known to be; what was typed stays; and a second press never does it twice.
 
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
 import { handsOn, stepsOf, type Hands, type Step } from '../support/browser/journey-steps.ts';
 import { signUp, type Organization } from '../support/harness.ts';
@@ -20,8 +20,8 @@ beforeAll(async () => {
   visit = await browser.visit({ baseURL: weir.baseUrl, viewport: { width: 1280, height: 900 } });
   page = visit.page;
   hands = handsOn(weir, organization, page);
-  await openSession();
 }, 120_000);
+beforeEach(() => openSession());
 afterAll(async () => {
   await browser?.close();
 });
@@ -114,6 +114,8 @@ async function ended(step: Step): Promise<void> {
 async function walk(name: string, how: (step: Step) => Promise<void>): Promise<void> {
   for (const step of stepsOf(hands, name)) {
     await step.fill();
+    // What its button says may wait for an answer, which is not what is interrupted.
+    await step.button().waitFor();
     await how(step).catch((error: unknown) => {
       throw new Error(`${name}, ${step.name}: ${error instanceof Error ? error.message : String(error)}`, {
         cause: error,

@@ -1,6 +1,6 @@
 // What a widget token opens of billing: what its customer owes, its finalized invoices and its prices, and nothing of anybody else.
 
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, type Answer } from '../support/harness.ts';
 import { startBilled, type Billed } from '../support/invoicing.ts';
@@ -32,8 +32,8 @@ beforeAll(async () => {
   const { id } = await billing.subscribe(seats.id, other.id, { start_date: '2025-03-01T00:00:00Z' });
   [theirs] = (await billing.finalizeAll(id)) as [typeof theirs];
   strangersToken = await tokenFor(other.external_id);
-  return () => billing.close();
 });
+afterAll(() => billing.close());
 
 async function tokenFor(customer_external_id: string, key = apiKey): Promise<string> {
   const answer = await weir.request('POST', '/api/v1/widget/token', { apiKey: key, body: { customer_external_id } });
