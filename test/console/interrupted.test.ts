@@ -1,7 +1,7 @@
-// Every form of the journey three times: its answer held back, its answer cut off, and the session ended before it. Nothing is said
-// to be done that is not known to be; what was typed stays; and a second press never does it twice.
+// Every form of the journey with all that may come between: the session ends before it is sent, its answer is cut off, and that to the
+// second press is held back. Nothing is said to be done that is not known to be; what was typed stays; and it is done once.
 
-import type { Page } from 'playwright-core';
+import type { APIResponse, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
 import { handsOn, stepsOf, type Hands, type Step } from '../support/browser/journey-steps.ts';
@@ -29,14 +29,16 @@ afterAll(async () => {
 const openSession = () =>
   visit.context.addCookies([{ name: 'access_token', value: organization.session, url: weir.baseUrl }]);
 
-/** Stands between the page and Weir for the one write of a step. */
-async function intercept({ write: [method, path] }: Step, answer: (fulfill: () => Promise<void>) => Promise<boolean>) {
+/** Stands between the page and Weir for the one write of a step, and decides what becomes of the answer. */
+async function intercept(
+  { write: [method, path] }: Step,
+  decide: (route: Route, response: APIResponse) => Promise<void>,
+): Promise<void> {
   await page.route(
     (url) => path.test(url.pathname),
     async (route) => {
       if (route.request().method() !== method) return await route.fallback();
-      const response = await route.fetch();
-      if (!(await answer(() => route.fulfill({ response })))) await route.abort();
+      await decide(route, await route.fetch());
     },
   );
 }
@@ -52,42 +54,6 @@ async function expectTyped(step: Step): Promise<void> {
   if (place !== undefined) expect(await place.inputValue(), step.name).toBe(text);
 }
 
-/** Sends it with the answer held back until Weir has done it. */
-async function heldBack(step: Step): Promise<void> {
-  let letGo = (): void => {};
-  const held = new Promise<void>((resolve) => {
-    letGo = resolve;
-  });
-  const before = await step.count();
-  await intercept(step, async (fulfill) => {
-    await held;
-    await fulfill();
-    return true;
-  });
-  await press(step);
-  await expect.poll(step.count, { message: step.name }).toBe(before + 1);
-  await expectNotSaid(step);
-  letGo();
-  await step.done().waitFor();
-  await page.unrouteAll({ behavior: 'wait' });
-}
-
-/** Sends it with the answer cut off after Weir has done it, and sends it again. */
-async function cutOff(step: Step): Promise<void> {
-  const before = await step.count();
-  await intercept(step, async () => false);
-  await press(step);
-  const alert = page.getByRole('alert').filter({ hasText: 'No answer came, so it is not known whether Weir has done' });
-  await alert.waitFor();
-  await expectNotSaid(step);
-  await expectTyped(step);
-  await page.unrouteAll({ behavior: 'wait' });
-  await press(step);
-  await (step.doneAgain ?? step.done)().waitFor();
-  await expect.poll(step.count, { message: step.name }).toBe(before + 1);
-  await page.locator('.notice', { hasText: 'It was not done a second time.' }).waitFor();
-}
-
 /** Signs in over the page whose session has ended. */
 async function signInAgain(): Promise<void> {
   const again = page.getByRole('dialog', { name: 'Your session has ended' });
@@ -96,9 +62,8 @@ async function signInAgain(): Promise<void> {
   await again.waitFor({ state: 'detached' });
 }
 
-/** Ends the session before it is sent, signs in over the page, and sends it again. */
-async function ended(step: Step): Promise<void> {
-  const before = await step.count();
+/** Presses the button of a session that has ended: nothing is sent, and what was typed is there after signing in. */
+async function pressEnded(step: Step, before: number): Promise<void> {
   await visit.context.clearCookies();
   await press(step);
   await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor();
@@ -106,39 +71,63 @@ async function ended(step: Step): Promise<void> {
   expect(await step.count(), step.name).toBe(before);
   await signInAgain();
   await expectTyped(step);
-  await press(step);
-  await step.done().waitFor();
-  await expect.poll(step.count, { message: step.name }).toBe(before + 1);
 }
 
-async function walk(name: string, how: (step: Step) => Promise<void>): Promise<void> {
-  for (const step of stepsOf(hands, name)) {
-    await step.fill();
-    // What its button says may wait for an answer, which is not what is interrupted.
-    await step.button().waitFor();
-    await how(step).catch((error: unknown) => {
-      throw new Error(`${name}, ${step.name}: ${error instanceof Error ? error.message : String(error)}`, {
-        cause: error,
-      });
-    });
-    expect(await step.count(), step.name).toBeGreaterThan(0);
+/** Sends it, and cuts the answer off after Weir has done it. */
+async function pressSevered(step: Step): Promise<void> {
+  await intercept(step, (route) => route.abort());
+  await press(step);
+  const alert = page.getByRole('alert').filter({ hasText: 'No answer came, so it is not known whether Weir has done' });
+  await alert.waitFor();
+  await expectNotSaid(step);
+  await expectTyped(step);
+  await page.unrouteAll({ behavior: 'wait' });
+}
+
+/** Sends it again, with the answer held back for a look at the page. */
+async function pressHeldBack(step: Step): Promise<void> {
+  const { promise: held, resolve: letGo } = withResolvers();
+  const { promise: isAnswered, resolve: tellAnswered } = withResolvers();
+  await intercept(step, async (route, response) => {
+    tellAnswered();
+    await held;
+    await route.fulfill({ response });
+  });
+  await press(step);
+  await isAnswered;
+  await expectNotSaid(step);
+  letGo();
+  await (step.doneAgain ?? step.done)().waitFor();
+  await page.locator('.notice', { hasText: 'It was not done a second time.' }).waitFor();
+  await page.unrouteAll({ behavior: 'wait' });
+}
+
+function withResolvers(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = (): void => {};
+  const promise = new Promise<void>((resolved) => {
+    resolve = resolved;
+  });
+  return { promise, resolve };
+}
+
+test('whatever comes between, a form says nothing that is not so, keeps what was typed and is done once', async () => {
+  for (const step of stepsOf(hands, 'Interrupted')) {
+    try {
+      await step.fill();
+      // What its button says may wait for an answer, which is not what is interrupted.
+      await step.button().waitFor();
+      const before = await step.count();
+      await pressEnded(step, before);
+      await pressSevered(step);
+      await expect.poll(step.count).toBe(before + 1);
+      await pressHeldBack(step);
+      await expect.poll(step.count).toBe(before + 1);
+    } catch (error) {
+      throw new Error(`${step.name}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    }
   }
   expect(visit.faults).toEqual([]);
-}
-
-test('while an answer is held back, nothing is said to be done', () => walk('Held', heldBack), 180_000);
-
-test(
-  'of an answer that is cut off it is said that it is not known, and a second press does it once',
-  () => walk('Severed', cutOff),
-  180_000,
-);
-
-test(
-  'a session that ends before it takes nothing that was typed, and it is sent over the same page',
-  () => walk('Expired', ended),
-  180_000,
-);
+}, 180_000);
 
 test('credit whose answer was lost is granted once, also over a new page and a new session', async () => {
   const { call, button, dialog, field } = hands;

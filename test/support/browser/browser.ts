@@ -57,7 +57,7 @@ export async function openBrowser(ownOrigins: readonly string[]): Promise<Browse
         reducedMotion: 'reduce',
         ...options,
       });
-      await context.addInitScript({ content: `${watchShifts};${axe.source}` });
+      await context.addInitScript({ content: watchShifts });
       // As long as any wait of a test: a busy machine is no fault of a page.
       context.setDefaultTimeout(30_000);
       const faults: string[] = [];
@@ -100,6 +100,8 @@ export async function findBarriers(page: Page, of: 'everything' | 'colors' = 'ev
     resultTypes: ['violations'],
   };
   const context = JSON.stringify({ exclude: [NOT_OURS] });
+  // Only now: it is as large as the console, and most pages are loaded for something else.
+  if (!(await page.evaluate<boolean>(`'axe' in window`))) await page.evaluate(axe.source);
   const { violations } = await page.evaluate<axe.AxeResults>(`axe.run(${context}, ${JSON.stringify(options)})`);
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary }) => `${id} at ${target.join(' ')}: ${failureSummary}`),
