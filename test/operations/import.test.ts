@@ -206,6 +206,26 @@ describe('an imported file', () => {
     await expectUsage(meter.id, sum);
   });
 
+  test('whose first row is bad is not begun, so that correcting that row counts no other one twice', async () => {
+    const meter = await organization.createMeter('SUM');
+    const undated = join(folder, 'undated.csv');
+    const argv = ['--file', undated, '--meter', meter.token, ...columns];
+    const lines = ['time,customer,quantity', '2024-03-01,acme,1', '2024-03-02,acme,1', '2024-03-03,acme,1'];
+    for (const [day, problem] of [
+      ['soon', 'timestamp "soon" cannot be read'],
+      ['1999-03-01', 'timestamp must be in the year 2000 or later'],
+    ]) {
+      await writeFile(undated, lines.with(1, `${day},acme,1`).join('\n'));
+      const first = await runImport(argv.slice(0, 8));
+      expect(first).toMatchObject({ status: 2, output: expect.stringContaining('0 accepted') });
+      expect(first.errors).toContain(`line 2: ${problem}`);
+      expect(first.errors).toContain('--name');
+    }
+    await writeFile(undated, lines.join('\n'));
+    expect((await runImport(argv.slice(0, 8))).output).toContain('3 accepted, 0 already there, 0 bad');
+    expect(await countEvents(meter.id)).toBe(3);
+  });
+
   test('never counts a row again that was changed after it was accepted', async () => {
     const meter = await organization.createMeter('SUM');
     const changed = join(folder, 'changed.csv');

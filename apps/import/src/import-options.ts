@@ -66,7 +66,9 @@ const HELP = `
 Running the same command again goes on where it stopped: nothing is counted twice.`;
 
 /** A key has at most 255 characters, and the meter's token and the line are in it too. */
-const nameLengthMax = 128;
+const pathLengthMax = 128;
+/** Any name that an import without `--name` had can be given later. */
+const nameLengthMax = pathLengthMax + '@2023-11-16'.length;
 
 /** Ends the process after the help, and with a message that names the option at fault. */
 export function parseImportOptions(
@@ -145,7 +147,7 @@ function nameProblem({ name, idempotencyKey, timestamp }: Values, file: string):
   if (name !== undefined || idempotencyKey !== undefined) return undefined;
   if (file === '-') return 'standard input has no name: give --name, the same when you run this again';
   if (timestamp === undefined) return 'without --timestamp, give --name: a name for this file that no other file gets';
-  return file.length > nameLengthMax ? 'the path of the file is long: give --name' : undefined;
+  return file.length > pathLengthMax ? 'the path of the file is long: give --name' : undefined;
 }
 
 function notEmpty(text: string): string {

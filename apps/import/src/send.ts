@@ -3,7 +3,7 @@ import { StoppedError } from './errors.ts';
 import type { ImportOptions } from './import-options.ts';
 import type { ImportProgress } from './import-progress.ts';
 import type { Row } from './read-rows.ts';
-import type { ToEvent } from './to-event.ts';
+import { badFirstRow, namesFile, type ToEvent } from './to-event.ts';
 
 /** How long a stopped import waits for answers under way; without them it does not know what was accepted. */
 const graceMs = 5000;
@@ -13,12 +13,13 @@ const badFirstMax = 1000;
 /**
  * Sends the rows through the queue of the SDK and counts them, holding at most `concurrency` + 1 batches in memory. After `stop` no
  * further row is read, and those that were read are waited for. Throws a StoppedError when the service stays unreachable for
- * `patienceMs` or every one of the first rows is bad, and a WeirError when it refuses the import as a whole.
+ * `patienceMs`, every one of the first rows is bad, or the first one is and names the file; and a WeirError when the service refuses
+ * the import as a whole.
  */
 export async function sendRows(
   rows: AsyncIterable<Row>,
   toEvent: ToEvent,
-  options: Pick<ImportOptions, 'url' | 'apiKey' | 'batchSize' | 'concurrency' | 'patienceMs'>,
+  options: Pick<ImportOptions, 'specs' | 'url' | 'apiKey' | 'batchSize' | 'concurrency' | 'patienceMs'>,
   progress: ImportProgress,
   stop: AbortSignal,
 ): Promise<void> {
@@ -34,8 +35,11 @@ export async function sendRows(
   const onSettled = (row: Row, bytes: number) => (outcome: BatchOutcome) => {
     progress.settle(bytes);
     if (!('error' in outcome)) progress.counts[outcome.duplicate ? 'alreadyThere' : 'accepted'] += 1;
-    else if (isAboutContent(outcome.error)) reportBad(row.line, explain(outcome.error));
-    else halt.abort(outcome.error);
+    else if (!isAboutContent(outcome.error)) halt.abort(outcome.error);
+    // With a reused key it is there already, and so is the name that it gives.
+    else if (outcome.error.code !== 'idempotency_key_reused' && namesFile(row, options.specs)) {
+      halt.abort(badFirstRow(row, explain(outcome.error)));
+    } else reportBad(row.line, explain(outcome.error));
   };
   const reportBad = (line: number, reason: string) => {
     progress.bad(line, reason);
@@ -51,8 +55,11 @@ export async function sendRows(
       const bytes = row.endByte - endByte;
       endByte = row.endByte;
       const made = toEvent(row);
-      if ('event' in made) await client.queue(made.event, { signal: ended, onSettled: onSettled(row, bytes) });
-      else {
+      if ('event' in made) {
+        await client.queue(made.event, { signal: ended, onSettled: onSettled(row, bytes) });
+        // Alone: the others go in under the name that it gives them.
+        if (namesFile(row, options.specs)) await client.flush({ signal: ended });
+      } else {
         progress.settle(bytes);
         reportBad(row.line, made.problem);
       }

@@ -39,18 +39,36 @@ test('the meter may be named by its lookup_key instead, which then stands in the
   });
 });
 
-test('without a name the file is known by its path and the day of its first row, even a bad one', () => {
+test('without a name the file is known by its path and the day of its first row', () => {
   const untitled = { ...specs, name: undefined, timestamp: 'at' };
   const column = (name: string) => (fields: unknown) => (fields as Record<string, string>)[name];
   const make = compileToEvent(untitled, column, { timezone: 'UTC' });
   const row = (line: number, at: string, quantity: string): Row => {
     return { row: line - 1, line, endByte: 0, values: { customer: 'acme', at, quantity } };
   };
-  expect(make(row(2, 'units', '1'))).toHaveProperty('problem');
-  expect(make(row(3, '2023-11-15 23:59:59', 'x'))).toHaveProperty('problem');
-  expect(make(row(4, '2023-11-16 00:00:00', '1'))).toMatchObject({
-    event: { idempotency_key: 'import:tokens:/data/usage.csv@2023-11-15:4' },
+  expect(make(row(2, '2023-11-15 23:59:59', '1'))).toHaveProperty('event');
+  expect(make(row(3, '2023-11-16 00:00:00', '1'))).toMatchObject({
+    event: { idempotency_key: 'import:tokens:/data/usage.csv@2023-11-15:3' },
   });
+});
+
+test('a bad first row stops the import, unless the keys are made without its day', () => {
+  const column = (name: string) => (fields: unknown) => (fields as Record<string, string>)[name];
+  const first = (changes: Partial<EventSpecs>) =>
+    compileToEvent({ ...specs, name: undefined, timestamp: 'at', ...changes }, column, { timezone: 'UTC' });
+  const place = { row: 1, line: 2, endByte: 0 };
+  const unreadable: Row = { ...place, problem: 'has 1 fields instead of 2' };
+  const undated: Row = { ...place, values: { customer: 'acme', at: 'units', quantity: '1' } };
+  expect(() => first({})(unreadable)).toThrow(/^line 2: has 1 fields .* correct it, or give --name$/);
+  expect(() => first({})(undated)).toThrow(/^line 2: timestamp "units" cannot be read/);
+  expect(() => first({})({ ...place, values: {} })).toThrow(/^line 2: has no timestamp/);
+  const other = first({});
+  other({ ...place, values: { customer: 'acme', at: '2023-11-15', quantity: '1' } });
+  expect(other({ ...unreadable, row: 2 })).toHaveProperty('problem');
+  for (const changes of [{ name: 'usage' }, { idempotencyKey: 'id' }]) {
+    expect(first(changes)(unreadable)).toHaveProperty('problem');
+    expect(first(changes)(undated)).toHaveProperty('problem');
+  }
 });
 
 test('every field can come from a column, a template or a text', () => {

@@ -1,4 +1,5 @@
 import type { JsonValue, KeyedEvent } from '@weir/sdk';
+import { StoppedError } from './errors.ts';
 import type { ReadableRow, Row, Table } from './read-rows.ts';
 import { compileSpec, toText, type ReadSpec } from './template.ts';
 import { parseTimestamp, type TimestampFormat } from './timestamps.ts';
@@ -23,7 +24,10 @@ export interface EventSpecs {
 /** The event of a row, or why it has none. */
 export type ToEvent = (row: Row) => { event: KeyedEvent } | { problem: string };
 
-/** Throws an OptionError when a spec names a column that the file does not have. */
+/**
+ * Throws an OptionError when a spec names a column that the file does not have. What it returns throws a StoppedError when the
+ * first row is bad and names the file.
+ */
 export function compileToEvent(specs: EventSpecs, column: Table['column'], time: TimestampFormat): ToEvent {
   const [meterField, meterSpec = ''] =
     specs.lookupKey === undefined ? ['meter_token', specs.meter] : ['lookup_key', specs.lookupKey];
@@ -36,7 +40,7 @@ export function compileToEvent(specs: EventSpecs, column: Table['column'], time:
 
   let { name } = specs;
 
-  return (row) => {
+  const toEvent: ToEvent = (row) => {
     if ('problem' in row) return row;
     let timestamp: string | undefined;
     if (timestampOf) {
@@ -44,7 +48,6 @@ export function compileToEvent(specs: EventSpecs, column: Table['column'], time:
       if (!text) return missing('timestamp', specs.timestamp!);
       timestamp = parseTimestamp(text, time);
       if (timestamp === undefined) return { problem: `timestamp ${JSON.stringify(text)} cannot be read` };
-      // Before the other fields are judged: correcting them must not give the file another name.
       name ??= `${specs.path}@${timestamp.slice(0, 10)}`;
     }
     const meter = toText(meterOf(row));
@@ -69,6 +72,25 @@ export function compileToEvent(specs: EventSpecs, column: Table['column'], time:
     if (metadataOf.length > 0) event.metadata = readMetadata(metadataOf, row);
     return { event };
   };
+
+  return (row) => {
+    const made = toEvent(row);
+    if ('problem' in made && namesFile(row, specs)) throw badFirstRow(row, made.problem);
+    return made;
+  };
+}
+
+/** Whether the keys of all rows hold the day of this one. */
+export function namesFile({ row }: Row, { name, idempotencyKey }: EventSpecs): boolean {
+  return row === 1 && name === undefined && idempotencyKey === undefined;
+}
+
+/** Why an import goes no further: once the row is corrected, its day may be another one, and each row that went in would count again. */
+export function badFirstRow({ line }: Row, problem: string): StoppedError {
+  return new StoppedError(
+    `line ${line}: ${problem}. The day of the first row names the file, so this one has to be good before others go in: ` +
+      'correct it, or give --name',
+  );
 }
 
 /**
