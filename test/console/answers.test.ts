@@ -1,4 +1,5 @@
-// What the console says while an answer is held back, when it is cut off, and when the session ends: nothing that is not so.
+// What the console says while an answer is held back, when it is cut off, and when the session ends: nothing that is not so. And what
+// a form sends: all that was typed.
 
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -87,6 +88,14 @@ async function typeCustomer(name: string): Promise<void> {
   await dialog('New customer').getByLabel('External ID').fill(name.toLowerCase());
 }
 
+/** Makes a customer, by the API. */
+async function makeCustomer(external_id: string): Promise<{ id: string; grants: () => Promise<object[]> }> {
+  const { session } = organization;
+  const { body } = await weir.request('POST', '/api/v1/customers', { session, body: { external_id } });
+  const path = `/api/v1/customers/${body.id}/credits`;
+  return { id: body.id, grants: async () => (await weir.request('GET', path, { session })).body.grants };
+}
+
 const create = () => dialog('New customer').getByRole('button', { name: 'Create customer' }).click();
 
 test('a session that ends under a form is begun anew over it, and what was typed is sent then', async () => {
@@ -131,6 +140,34 @@ test('nothing is said to be done before the answer, and of one that is cut off t
   await page.unrouteAll({ behavior: 'wait' });
   await page.goto('/customers?search=vandelay');
   await page.getByRole('link', { name: 'Vandelay' }).waitFor();
+});
+
+test('Enter sends a form with the day that was typed last, and refuses what is none', async () => {
+  const { id, grants } = await makeCustomer('cyberdyne');
+  await page.goto(`/customers/${id}?tab=credits`);
+  await page.getByRole('button', { name: 'Grant credit' }).click();
+  const form = dialog('Grant credit');
+  await form.getByLabel('Amount').fill('10');
+  const lastDay = form.getByRole('textbox', { name: 'Last day' });
+  const send = async (typed: string): Promise<number> => {
+    await form.locator('button[data-loading]').waitFor({ state: 'detached' });
+    await lastDay.fill(typed.slice(0, -1));
+    await lastDay.press('End');
+    await lastDay.pressSequentially(typed.slice(-1));
+    const answer = page.waitForResponse((response) => response.request().method() === 'POST');
+    await lastDay.press('Enter');
+    return (await answer).status();
+  };
+  // The second one is a day until its last letter.
+  for (const typed of ['31/12/2026', '31 Dec 20261']) {
+    expect(await send(typed)).toBe(422);
+    await lastDay.and(page.locator('[aria-invalid="true"]:focus')).waitFor();
+    expect(await lastDay.inputValue()).toBe(typed);
+  }
+  const year = new Date().getUTCFullYear() + 1;
+  expect(await send(`31 Dec ${year}`)).toBe(201);
+  await form.waitFor({ state: 'detached' });
+  expect(await grants()).toMatchObject([{ expires_at: `${year + 1}-01-01T00:00:00.000Z` }]);
 });
 
 test('what is refused because of too many requests is sent again by itself', async () => {

@@ -54,6 +54,8 @@ export function DateField({
         const day = readDay(text);
         if (day !== undefined || text.trim() === '') onChange(day ?? '');
       }}
+      // Enter sends a form without leaving the field.
+      onKeyDown={({ key }) => key === 'Enter' && isUnread && onChange(typed.trim())}
       onBlur={() => {
         setLeft(true);
         if (isUnread) onChange(typed.trim());
