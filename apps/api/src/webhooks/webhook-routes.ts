@@ -67,7 +67,10 @@ const endpointAnswer = answerOf<WebhookEndpoint>()({
     .object({ next_sequence: z.int().min(1), last_sequence: z.int().min(1) })
     .nullable()
     .meta({ description: 'What is still to be sent again of a replay.' }),
-  failing_since: time.nullable().meta({ description: 'Null: the last attempt did well.' }),
+  failing_since: time.nullable().meta({
+    description:
+      'Since when it has been tried without a success; tests that fail do not count. Null: the last attempt did well.',
+  }),
   previous_secret_until: time.nullable().meta({ description: 'Until when the secret before signs as well.' }),
   created_at: time,
 }).meta({ id: 'WebhookEndpoint' });

@@ -3185,7 +3185,7 @@ export interface components {
                 next_sequence: number;
                 last_sequence: number;
             } | null;
-            /** @description Null: the last attempt did well. */
+            /** @description Since when it has been tried without a success; tests that fail do not count. Null: the last attempt did well. */
             failing_since: string | null;
             /** @description Until when the secret before signs as well. */
             previous_secret_until: string | null;
@@ -3209,7 +3209,7 @@ export interface components {
                 next_sequence: number;
                 last_sequence: number;
             } | null;
-            /** @description Null: the last attempt did well. */
+            /** @description Since when it has been tried without a success; tests that fail do not count. Null: the last attempt did well. */
             failing_since: string | null;
             /** @description Until when the secret before signs as well. */
             previous_secret_until: string | null;

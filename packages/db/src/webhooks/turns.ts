@@ -53,7 +53,7 @@ const STAGED_MAX = 100;
 /** With so many that wait for another attempt no more are taken from the feed: a receiver that is gone fills no disk. */
 const PENDING_MAX = 10_000;
 
-/** After so many days without a success an endpoint is turned off. */
+/** After so many days without a success, in which it was tried again and again, an endpoint is turned off. */
 const FAILING_DAYS_MAX = 3;
 
 /** So many attempts of a delivery are kept. */
@@ -73,6 +73,12 @@ export async function findEndpointsWithWork(db: Queries): Promise<EndpointKey[]>
 
 const pending = sql.raw(`webhook_deliveries AS deliveries WHERE deliveries.organization_id = endpoints.organization_id
   AND deliveries.endpoint_id = endpoints.id AND deliveries.status = 'PENDING'`);
+
+/**
+ * Whether something was tried, and is tried again: it was due within the last day, or comes yet. Else nobody has tried the endpoint for long,
+ * be it that there was nothing to send or no worker that sends.
+ */
+const isTriedAgain = sql`EXISTS (SELECT FROM ${pending} AND tries > 0 AND next_attempt_at > now() - interval '1 day')`;
 
 const isFull = sql`EXISTS (SELECT FROM ${pending} OFFSET ${sql.lit(PENDING_MAX)} LIMIT 1)`;
 
@@ -282,15 +288,19 @@ export async function recordOutcomes(
   outcomes: readonly Outcome[],
 ): Promise<EndpointState | undefined> {
   const { organizationId, endpointId } = held;
+  const state = stateAfter(outcomes);
   return await db.transaction().execute(async (transaction) => {
+    // After silence a failure is the first one of its own days: what it followed says nothing of how the endpoint does now.
     const { rows } = await sql<{ failing_since: string | null; disabled_reason: DisabledReason | null }>`
-      UPDATE webhook_endpoints SET failing_since = CASE ${stateAfter(outcomes)}
-          WHEN 'well' THEN NULL WHEN 'failed_anew' THEN now() ELSE coalesce(failing_since, now()) END,
+      UPDATE webhook_endpoints AS endpoints SET failing_since = CASE ${state}
+          WHEN 'well' THEN NULL WHEN 'untold' THEN failing_since
+          WHEN 'failed' THEN CASE WHEN ${isTriedAgain} THEN coalesce(failing_since, now()) ELSE now() END
+          ELSE now() END,
         answer_ms = ${outcomes.at(-1)?.attempt.ms ?? 0},
         held_until = CASE WHEN held_by = ${held.heldBy} THEN now() + make_interval(secs => ${HELD_SECONDS}) ELSE held_until END
       WHERE organization_id = ${organizationId} AND id = ${endpointId}
       RETURNING failing_since, CASE WHEN status <> 'ACTIVE' THEN NULL WHEN ${outcomes.some(({ isGone }) => isGone)} THEN 'GONE'
-        WHEN failing_since <= now() - make_interval(days => ${FAILING_DAYS_MAX}) THEN 'FAILING' END AS disabled_reason`.execute(
+        WHEN ${state === 'failed'} AND failing_since <= now() - make_interval(days => ${FAILING_DAYS_MAX}) THEN 'FAILING' END AS disabled_reason`.execute(
       transaction,
     );
     const [endpoint] = rows;
@@ -307,10 +317,12 @@ export async function recordOutcomes(
   });
 }
 
-/** Whether the last of them did well; else whether one before it did. */
-function stateAfter(outcomes: readonly Outcome[]): 'well' | 'failed_anew' | 'failed' {
-  if (outcomes.at(-1)?.next === 'DELIVERED') return 'well';
-  return outcomes.some(({ next }) => next === 'DELIVERED') ? 'failed_anew' : 'failed';
+/** Whether the last of them did well; else whether one before it did. A test that fails tells nothing: it is sent before a receiver is there. */
+function stateAfter(outcomes: readonly Outcome[]): 'well' | 'failed_anew' | 'failed' | 'untold' {
+  const telling = outcomes.filter(({ delivery, next }) => next === 'DELIVERED' || delivery.sequence !== null);
+  if (telling.length === 0) return 'untold';
+  if (telling.at(-1)?.next === 'DELIVERED') return 'well';
+  return telling.some(({ next }) => next === 'DELIVERED') ? 'failed_anew' : 'failed';
 }
 
 async function updateDeliveries(

@@ -1,0 +1,156 @@
+// Turns of an endpoint, one after the other, as no worker would have them: what a failure means depends on what was tried before it.
+
+import { appendFeed } from '@weir/db/billing/feed';
+import type { Database } from '@weir/db/database';
+import { createLog } from '@weir/shared/log';
+import { Networks } from '@weir/shared/networks';
+import { deliverTurn } from '@weir/worker/webhooks/deliver';
+import { EndpointPlaces } from '@weir/worker/webhooks/endpoint-places';
+import { Pace } from '@weir/worker/webhooks/pace';
+import { openNameLookup } from '@weir/worker/webhooks/receiver-address';
+import { Sender } from '@weir/worker/webhooks/send-request';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { signUp, type Answer, type Organization } from '../support/harness.ts';
+import { openReceiver, type Answering, type Receiver } from '../support/receiver.ts';
+import { openTestDatabase } from '../support/test-database.ts';
+import { ownWeir } from '../support/use-weir.ts';
+
+const weir = ownWeir({ withWorker: false, api: { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' } });
+let database: Database;
+let sender: Sender;
+let admin: Organization;
+const receivers: Receiver[] = [];
+
+beforeAll(() => {
+  database = openTestDatabase(weir);
+  sender = new Sender({ lookup: openNameLookup(), allowed: new Networks('127.0.0.0/8') });
+});
+afterAll(async () => {
+  sender.close();
+  await database.close();
+});
+beforeEach(async () => {
+  admin = await signUp(weir);
+});
+afterEach(async () => {
+  for (const receiver of receivers.splice(0)) await receiver.close();
+});
+
+async function receiving(answer?: Answering): Promise<Receiver> {
+  const receiver = await openReceiver(answer);
+  receivers.push(receiver);
+  return receiver;
+}
+
+const call = (method: string, path: string, body?: unknown): Promise<Answer> =>
+  weir.request(method, `/api/v1${path}`, { session: admin.session, ...(body !== undefined && { body }) });
+
+async function createEndpoint(url: string) {
+  const { status, body } = await call('POST', '/webhook-endpoints', { url });
+  expect(status).toBe(201);
+  return body as { id: string; secret: string };
+}
+
+const happen = (count = 1): Promise<void> =>
+  database.kysely.transaction().execute((transaction) =>
+    appendFeed(
+      transaction,
+      admin.id,
+      Array.from({ length: count }, (_, n) => ({ type: 'invoice.created', actor: 'weir', data: { n } })),
+    ),
+  );
+
+const deliver = (endpointId: string): Promise<boolean> =>
+  deliverTurn(
+    {
+      database,
+      sender,
+      places: new EndpointPlaces(8),
+      pace: new Pace(5_000),
+      log: createLog('webhooks', 'silent'),
+      metrics: { webhookAttempts: { inc: () => {} } },
+      closing: new AbortController().signal,
+    },
+    { organizationId: admin.id, endpointId },
+  );
+
+const read = async (id: string) => (await call('GET', `/webhook-endpoints/${id}`)).body;
+
+/** As if all that there is of an endpoint were older by so much. */
+async function passTime(endpointId: string, interval: string): Promise<void> {
+  await weir.pool.query(`UPDATE webhook_endpoints SET failing_since = failing_since - $2::interval WHERE id = $1`, [
+    endpointId,
+    interval,
+  ]);
+  await weir.pool.query(
+    `UPDATE webhook_deliveries SET next_attempt_at = next_attempt_at - $2::interval, created_at = created_at - $2::interval
+     WHERE endpoint_id = $1`,
+    [endpointId, interval],
+  );
+}
+
+test('a test that fails says nothing of an endpoint, and one that is taken ends its failing', async () => {
+  let status = 404;
+  const receiver = await receiving((_, response) => response.writeHead(status).end());
+  const { id } = await createEndpoint(receiver.url);
+  await call('POST', `/webhook-endpoints/${id}/test`);
+  await deliver(id);
+  expect(receiver.received).toHaveLength(1);
+  expect(await read(id)).toMatchObject({ status: 'ACTIVE', failing_since: null });
+
+  await happen();
+  await deliver(id);
+  const { failing_since: since } = await read(id);
+  expect(since).not.toBeNull();
+  await passTime(id, '4 days');
+  await weir.pool.query(`UPDATE webhook_deliveries SET status = 'FAILED' WHERE endpoint_id = $1`, [id]);
+  const { failing_since: before } = await read(id);
+  await call('POST', `/webhook-endpoints/${id}/test`);
+  await deliver(id);
+  expect(receiver.received).toHaveLength(3);
+  expect(await read(id)).toMatchObject({ status: 'ACTIVE', failing_since: before });
+
+  status = 204;
+  await call('POST', `/webhook-endpoints/${id}/test`);
+  await deliver(id);
+  expect(await read(id)).toMatchObject({ status: 'ACTIVE', failing_since: null });
+});
+
+test('a failure after days in which nothing was tried begins the days anew, until it is tried for three', async () => {
+  const receiver = await receiving((_, response) => response.writeHead(502).end());
+  const { id } = await createEndpoint(receiver.url);
+  await happen();
+  await deliver(id);
+  // It is given up, and nothing happens for weeks.
+  await weir.pool.query(`UPDATE webhook_deliveries SET status = 'FAILED', tries = 10 WHERE endpoint_id = $1`, [id]);
+  await passTime(id, '20 days');
+  await happen();
+  await deliver(id);
+  expect(await read(id)).toMatchObject({ status: 'ACTIVE', failing_since: expect.any(String) });
+  // The next attempt, seconds later.
+  await passTime(id, '7 seconds');
+  await deliver(id);
+  expect(receiver.received).toHaveLength(3);
+  expect((await read(id)).status).toBe('ACTIVE');
+  // And, by the schedule, up to the last one; what is new meanwhile changes nothing.
+  for (const wait of ['6 minutes', '36 minutes', '150 minutes', '6 hours', '12 hours', '17 hours', '24 hours']) {
+    await passTime(id, wait);
+    await happen();
+    await deliver(id);
+    expect((await read(id)).status).toBe('ACTIVE');
+  }
+  await passTime(id, '29 hours');
+  await deliver(id);
+  expect(await read(id)).toMatchObject({ status: 'DISABLED', disabled_reason: 'FAILING' });
+});
+
+test('an endpoint that nobody could try for days, for want of a worker, is not turned off by one failure', async () => {
+  const receiver = await receiving((_, response) => response.writeHead(502).end());
+  const { id } = await createEndpoint(receiver.url);
+  await happen();
+  await deliver(id);
+  await passTime(id, '4 days');
+  await deliver(id);
+  expect(receiver.received).toHaveLength(2);
+  expect((await read(id)).status).toBe('ACTIVE');
+});
