@@ -79,6 +79,17 @@ test('a console that cannot reach Weir says so, and does not load for ever', asy
   }
 });
 
+test('a page of a proxy in the place of what was read is said to be one', async () => {
+  await page.goto('/customers');
+  await page.route('**/api/v1/customers?**', (route) =>
+    route.fulfill({ status: 200, contentType: 'text/html', body: '<title>Sign in</title>' }),
+  );
+  await page.getByRole('button', { name: 'CSV' }).click();
+  const alert = page.getByRole('alert').filter({ hasText: 'Something between this page and Weir answered with 200' });
+  await alert.first().waitFor();
+  expect(await alert.first().textContent()).toContain('Load the page anew: it may ask you to sign in there.');
+});
+
 const dialog = (name: string) => page.getByRole('dialog', { name });
 
 async function typeCustomer(name: string): Promise<void> {
@@ -175,7 +186,7 @@ test('what is refused because of too many requests is sent again by itself', asy
   const problem = { status: 429, code: 'rate_limited', detail: 'Too many requests.', request_id: 'x' };
   await page.route('**/api/v1/plans?**', async (route) => {
     refusals += 1;
-    const headers = { 'retry-after': '1', 'content-type': 'application/problem+json' };
+    const headers = { 'retry-after': '1', 'content-type': 'application/problem+json', 'x-request-id': 'x' };
     if (refusals === 1) await route.fulfill({ status: 429, headers, body: JSON.stringify(problem) });
     else await route.continue();
   });
@@ -190,7 +201,7 @@ test('what is under way already is asked for again until it is done', async () =
   const problem = { status: 409, code: 'request_under_way', detail: 'The same request is under way.', request_id: 'x' };
   await page.route('**/api/v1/customers', async (route) => {
     keys.push(route.request().headers()['idempotency-key']);
-    const headers = { 'content-type': 'application/problem+json' };
+    const headers = { 'content-type': 'application/problem+json', 'x-request-id': 'x' };
     if (keys.length === 1) await route.fulfill({ status: 409, headers, body: JSON.stringify(problem) });
     else await route.continue();
   });

@@ -151,6 +151,23 @@ test('credit whose answer was lost is granted once, also over a new page and a n
   expect(await grants()).toBe(1);
   await page.unrouteAll({ behavior: 'wait' });
 
+  // What a proxy or a sign-in before Weir says of it is no answer of Weir either.
+  await open();
+  for (const answer of [
+    { status: 200, contentType: 'text/html', body: '<title>Sign in</title>' },
+    { status: 201, contentType: 'application/json', body: '' },
+    { status: 202, headers: { 'x-request-id': 'of-a-proxy' }, body: '' },
+  ]) {
+    await page.route('**/credits', async (route) => {
+      if (route.request().method() !== 'POST') return await route.fallback();
+      await route.fetch();
+      await route.fulfill(answer);
+    });
+    await button('Grant').click();
+    await dialog().getByText(`answered with ${answer.status}, and not Weir: it is not known whether`).waitFor();
+    await page.unrouteAll({ behavior: 'wait' });
+  }
+
   await open();
   expect(await field('Amount').inputValue()).toBe('10.00');
   await visit.context.clearCookies();

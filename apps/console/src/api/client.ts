@@ -146,9 +146,9 @@ interface Sent<Data> {
 export async function send<Data>(sent: Promise<Sent<Data>>): Promise<Data> {
   const { data, error, response } = await sent;
   if (response.ok) return data as Data;
-  const problem = isProblem(error) ? error : notOfWeir(response);
-  if (problem.code === 'unauthenticated' && !NO_SESSION_NEEDED.test(response.url)) setSessionOver(true);
-  throw new ApiError({ ...problem, status: response.status, retry_after_seconds: retryAfterSeconds(response) });
+  if (!isProblem(error)) throw new Error(`${response.url} is refused without a reason`);
+  if (error.code === 'unauthenticated' && !NO_SESSION_NEEDED.test(response.url)) setSessionOver(true);
+  throw new ApiError({ ...error, status: response.status, retry_after_seconds: retryAfterSeconds(response) });
 }
 
 async function fetchOrExplain(request: Request): Promise<Response> {
@@ -162,13 +162,15 @@ async function fetchOrExplain(request: Request): Promise<Response> {
   try {
     const response = await fetchWhenAllowed(request);
     noteAnswer(performance.now() - began);
+    if (!isOfWeir(response)) throw notOfWeir(response, request.method);
     if (write !== undefined && isOutcomeKnown(response)) sentWrites.settle(write, response.ok);
     if (response.headers.get('idempotent-replay') === 'true') notify(DONE_BEFORE);
     return response;
   } catch (error) {
     // A read that is not wanted any more.
-    if (request.signal.aborted) throw error;
-    throw new ApiError({ code: 'no_answer', detail: request.method === 'GET' ? CANNOT_BE_REACHED : NOT_KNOWN });
+    if (request.signal.aborted || error instanceof ApiError) throw error;
+    const detail = request.method === 'GET' ? CANNOT_BE_REACHED : `No answer came, so ${NOT_KNOWN}`;
+    throw new ApiError({ code: 'no_answer', detail });
   }
 }
 
@@ -176,16 +178,23 @@ const CANNOT_BE_REACHED = 'Weir cannot be reached: check your connection, and wh
 
 /** The request may have been carried out: only its answer is missing for sure. */
 const NOT_KNOWN =
-  'No answer came, so it is not known whether Weir has done this. Look at the page in a new tab, or send it again as it is: ' +
-  'it is not done twice.';
+  'it is not known whether Weir has done this. Look at the page in a new tab, or send it again as it is: it is not done twice.';
 
 const DONE_BEFORE = 'Weir had done this already when it was sent before. It was not done a second time.';
 
+/** What Weir answers with, where it does what it was asked for. */
+const ANSWERS = /^(?:application\/(?:json|pdf)|text\/csv)(?:;|$)/;
+
+/** Whether Weir said it. A proxy or a sign-in before it answers in its own words, also with 200. */
+function isOfWeir({ ok, status, headers }: Response): boolean {
+  const type = headers.get('content-type') ?? '';
+  if (!headers.has('x-request-id')) return false;
+  return ok ? status === 204 || ANSWERS.test(type) : type.startsWith('application/problem+json');
+}
+
 /** A refusal to do it now, and a failure on the way, leave open what became of it when it was sent before. */
-function isOutcomeKnown({ status, headers }: Response): boolean {
-  if (status < 300) return true;
-  const isOfWeir = headers.get('content-type')?.includes('problem+json') === true;
-  return isOfWeir && status >= 400 && status < 500 && ![401, 408, 409, 429].includes(status);
+function isOutcomeKnown({ ok, status }: Response): boolean {
+  return ok || (status < 500 && ![401, 408, 409, 429].includes(status));
 }
 
 /** Longer than this nobody waits without a word. */
@@ -218,7 +227,7 @@ async function fetchWhenAllowed(request: Request): Promise<Response> {
 async function secondsToWait(response: Response, url: string): Promise<number> {
   // Wrong passwords are counted: to send one again by itself would only make the wait longer.
   if (response.status === 429 && !url.includes('/api/v1/auth/')) return retryAfterSeconds(response);
-  if (response.status !== 409) return 0;
+  if (response.status !== 409 || !isOfWeir(response)) return 0;
   const problem: unknown = await response.clone().json();
   return isProblem(problem) && problem.code === UNDER_WAY ? Math.max(retryAfterSeconds(response), 1) : 0;
 }
@@ -231,11 +240,9 @@ function isProblem(error: unknown): error is Problem {
   return typeof error === 'object' && error !== null && 'detail' in error && 'code' in error;
 }
 
-/** A proxy in between answers in its own words. */
-function notOfWeir(response: Response): Problem {
-  return {
-    code: 'no_answer',
-    detail: `Something between this page and Weir answered with ${response.status}. It is not known whether Weir has done anything: look before you try again.`,
-    request_id: response.headers.get('x-request-id') ?? undefined,
-  };
+function notOfWeir({ status, headers }: Response, method: string): ApiError {
+  const what = `Something between this page and Weir answered with ${status}, and not Weir`;
+  const detail =
+    method === 'GET' ? `${what}. Load the page anew: it may ask you to sign in there.` : `${what}: ${NOT_KNOWN}`;
+  return new ApiError({ code: 'no_answer', detail, status, request_id: headers.get('x-request-id') ?? undefined });
 }
