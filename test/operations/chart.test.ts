@@ -161,6 +161,18 @@ test('what looks for pods finds them: the Service, the budgets, the monitor and 
   expect(buildMetrics({} as MetricSources).registry.getSingleMetric(metric)).toBeDefined();
 });
 
+test('Prometheus knows the pods by the job that the rules of docs/operations.md look for', () => {
+  const [, selector = ''] = /\bup\{job=~"([^"]+)"\}/.exec(readFileSync(`${root}/docs/operations.md`, 'utf8')) ?? [];
+  const [monitor] = renderChart(everything).flatMap(({ kind, spec }) =>
+    kind === 'PodMonitor' ? [spec as { jobLabel?: string }] : [],
+  );
+  // Without a label that says it, the job is the namespace and the name of the monitor.
+  const jobLabel = monitor?.jobLabel ?? '';
+  const { api, worker } = podsOf(everything);
+  // Prometheus holds the whole of a label against a pattern.
+  for (const pod of [api, worker]) expect(pod?.metadata.labels[jobLabel]).toMatch(new RegExp(`^(?:${selector})$`));
+});
+
 test('the check finds a field that Kubernetes does not have', () => {
   const folder = mkdtempSync(join(tmpdir(), 'weir-chart-'));
   try {

@@ -70,6 +70,12 @@ test('every metric is described in docs/operations.md, and no other', async () =
   const rows = [...operations.matchAll(/^\| (`weir_.*?) \|/gm)].map(([, cell]) => cell).join();
   const described = [...rows.matchAll(/`(weir_[a-z_]+)/g)].map(([, name]) => name);
   expect(new Set(described)).toEqual(new Set(names));
+
+  const rules = [...operations.matchAll(/^ +expr: (.*)/gm)].map(([, rule]) => rule).join();
+  for (const [, name = ''] of rules.matchAll(/(weir_[a-z_]+?)(?:_count)?\b/g)) expect(names).toContain(name);
+  // Of each process one, that it has from its start on.
+  const missed = [...rules.matchAll(/absent\((\w+)\)/g)].map(([, name]) => name);
+  expect(texts.map((text) => missed.filter((name) => text.includes(`\n${name} 0\n`)).length)).toEqual([1, 1]);
 });
 
 test('the age of the oldest waiting event is shown, and is never negative', async () => {
