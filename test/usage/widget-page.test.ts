@@ -1,7 +1,9 @@
 // The page /embed as a browser shows it: framed by a page of another origin, which it tells how high it is and when it needs a token.
 
 import { createServer, type Server } from 'node:http';
+import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fixedCharge, makeCustomer, makePricedPlan, usageCharge } from '../support/billing-fixture.ts';
@@ -32,10 +34,16 @@ const APP = `<!doctype html><html lang="en"><title>App</title><body style="margi
   });
 </script></body></html>`;
 
+/** What docs/guides/embedding.md says that a frame needs. */
+const [SANDBOX = ''] =
+  /sandbox="[^"]*"/.exec(
+    readFileSync(fileURLToPath(new URL('../../docs/guides/embedding.md', import.meta.url)), 'utf8'),
+  ) ?? [];
+
 /** The same with the script that Weir has for it. */
-const appByScript = () => `<!doctype html><html lang="en"><title>App</title><body style="margin:0">
+const appByScript = (attributes = '') => `<!doctype html><html lang="en"><title>App</title><body style="margin:0">
 <script src="${weir.baseUrl}/embed/frame.js"></script>
-<iframe src="${weir.baseUrl}/embed?show=all" data-token-url="/token" title="Usage" style="width: 100%; border: 0"></iframe>
+<iframe src="${weir.baseUrl}/embed?show=all" data-token-url="/token" title="Usage" ${attributes} style="width: 100%; border: 0"></iframe>
 </body></html>`;
 
 beforeAll(async () => {
@@ -62,9 +70,10 @@ beforeAll(async () => {
   await weir.request('POST', `${invoice}/finalize`, { session });
   await weir.request('POST', `${invoice}/pay`, { session, body: { amount: '2.50' } });
   const token = JSON.stringify({ token: await tokenFor('billed') });
+  const pages: Record<string, string> = { '/by-script': appByScript(), '/in-sandbox': appByScript(SANDBOX) };
   app = createServer((request, response) => {
     if (request.method === 'POST') response.end(token);
-    else response.setHeader('content-type', 'text/html').end(request.url === '/by-script' ? appByScript() : APP);
+    else response.setHeader('content-type', 'text/html').end(pages[request.url ?? ''] ?? APP);
   }).listen(0);
   appUrl = `http://localhost:${(app.address() as AddressInfo).port}`;
   browser = await openBrowser([new URL(weir.baseUrl).origin, appUrl]);
@@ -216,6 +225,21 @@ test('by the script of Weir it has a token and is as high as it is, with what is
   // Frames of anybody else are left alone.
   await visit.page.evaluate(`window.postMessage({ type: 'weir:height', height: 1 }, '*')`);
   expect(await visit.page.evaluate<number>(`document.querySelector('iframe').clientHeight`)).toBeGreaterThan(200);
+  expect(visit.faults).toEqual([]);
+  await visit.close();
+});
+
+test('the script serves a frame in the sandbox of the guide, which gets nothing of the page around it', async () => {
+  expect(SANDBOX).toContain('allow-scripts');
+  const visit = await browser.visit();
+  await visit.page.goto(`${appUrl}/in-sandbox`);
+  await visit.page.frameLocator('iframe').getByText('US$10.00', { exact: true }).waitFor();
+  await until(
+    async () => (await visit.page.evaluate<number>(`document.querySelector('iframe').clientHeight`)) > 200,
+    'the frame is as high as what is in it',
+  );
+  const reach = `try { String(parent.document) } catch (error) { error.name }`;
+  expect(await visit.page.frames()[1]?.evaluate(reach)).toBe('SecurityError');
   expect(visit.faults).toEqual([]);
   await visit.close();
 });
