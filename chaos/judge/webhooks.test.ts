@@ -13,11 +13,14 @@ const endpoint = {
   eventTypes: null,
 };
 
+const idOf = (sequence: number, createdAt = madeUpBilling().state.feed[0]?.createdAt) =>
+  `msg_endpoint_${sequence}_${createdAt?.replaceAll(/\D/g, '')}`;
+
 /** What the receiver got of an event of the made-up feed. */
 function webhook(sequence: number, more: Partial<WebhookLine> = {}): WebhookLine {
   const data = { id: `invoice-${sequence}`, sequence, actor: 'weir' };
   const body = JSON.stringify({ type: 'invoice.finalized', timestamp: '2026-11-20T10:00:00Z', data });
-  const line = { id: `msg_endpoint_${sequence}`, timestamp: '1763632800', body, ...more };
+  const line = { id: idOf(sequence), timestamp: '1763632800', body, ...more };
   const signed = createHmac('sha256', KEY).update(`${line.id}.${line.timestamp}.${line.body}`).digest('base64');
   return {
     type: 'webhook',
@@ -63,7 +66,8 @@ test('what is not of the feed, not signed, or under another id is found', () => 
   const good = [webhook(1), webhook(2), webhook(3)];
   expect(judge([...good, webhook(4)]).delivered).toBe(1);
   expect(judge([...good, webhook(1, { signature: 'v1,AAAA' })]).delivered).toBe(1);
-  expect(judge([...good, webhook(1, { id: 'msg_endpoint_2' })]).delivered).toBe(1);
+  expect(judge([...good, webhook(1, { id: idOf(2) })]).delivered).toBe(1);
+  expect(judge([...good, webhook(1, { id: idOf(1, '2026-11-19T10:00:00Z') })]).delivered).toBe(1);
   const changed = webhook(1).body.replace('invoice-1', 'invoice-2');
   expect(judge([...good, webhook(1, { body: changed })]).delivered).toBe(1);
 });

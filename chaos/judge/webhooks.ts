@@ -108,7 +108,8 @@ function judgeLine(
   const { sequence, actor: _, ...said } = data;
   const event = expected.get(sequence);
   if (event === undefined) return { sequence, problem: `which is ${type} ${sequence} and not for it` };
-  if (line.id !== `msg_${id}_${sequence}`) return { sequence, problem: `which is not the id of ${sequence}` };
+  const time = event.createdAt.replaceAll(/\D/g, '');
+  if (line.id !== `msg_${id}_${sequence}_${time}`) return { sequence, problem: `which is not the id of ${sequence}` };
   if (!isSigned(line, secret)) return { sequence, problem: 'which its secret has not signed' };
   if (type !== event.type || !isDeepStrictEqual(said, event.data))
     return { sequence, problem: `with ${line.body}, and the feed has ${event.type} ${JSON.stringify(event.data)}` };

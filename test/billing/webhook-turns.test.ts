@@ -154,3 +154,30 @@ test('an endpoint that nobody could try for days, for want of a worker, is not t
   expect(receiver.received).toHaveLength(2);
   expect((await read(id)).status).toBe('ACTIVE');
 });
+
+test('an event keeps its id in attempts and replays, and one with its sequence after a restore has another', async () => {
+  let status = 500;
+  const receiver = await receiving((_, response) => response.writeHead(status).end());
+  const { id } = await createEndpoint(receiver.url);
+  const ids = () => receiver.received.map(({ headers }) => headers['webhook-id']);
+  await happen();
+  await deliver(id);
+  status = 204;
+  await passTime(id, '7 seconds');
+  await deliver(id);
+  await call('POST', `/webhook-endpoints/${id}/replay`, { from: 1 });
+  await deliver(id);
+  const [before] = ids();
+  expect(ids()).toEqual([before, before, before]);
+  expect(before).toMatch(new RegExp(`^msg_${id}_1_\\d{20}$`));
+
+  // Of a backup from before it.
+  await weir.pool.query(`DELETE FROM webhook_deliveries WHERE endpoint_id = $1`, [id]);
+  await weir.pool.query(`UPDATE webhook_endpoints SET last_sequence = 0 WHERE id = $1`, [id]);
+  for (const table of ['billing_events', 'billing_feeds'])
+    await weir.pool.query(`DELETE FROM ${table} WHERE organization_id = $1`, [admin.id]);
+  await happen();
+  await deliver(id);
+  expect(receiver.received.map(({ sequence }) => sequence)).toEqual([1, 1, 1, 1]);
+  expect(ids()[3]).not.toBe(before);
+});

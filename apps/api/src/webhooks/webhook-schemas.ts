@@ -109,7 +109,10 @@ const header = (name: string, description: string) => ({
 });
 
 const HEADERS = [
-  header('webhook-id', 'The same each time that it is sent.'),
+  header(
+    'webhook-id',
+    'The same each time that it is sent, and of no other event: receivers drop what they have seen by it.',
+  ),
   header('webhook-timestamp', 'When it was sent, in seconds since 1970.'),
   header('webhook-signature', 'One or two, separated by a space: v1, and base64 of HMAC-SHA256 of id.timestamp.body.'),
 ];

@@ -7542,7 +7542,7 @@ export interface operations {
     invoiceCreated: {
         parameters: {
             header: {
-                /** @description The same each time that it is sent. */
+                /** @description The same each time that it is sent, and of no other event: receivers drop what they have seen by it. */
                 "webhook-id": string;
                 /** @description When it was sent, in seconds since 1970. */
                 "webhook-timestamp": string;
@@ -7595,7 +7595,7 @@ export interface operations {
     invoiceFinalized: {
         parameters: {
             header: {
-                /** @description The same each time that it is sent. */
+                /** @description The same each time that it is sent, and of no other event: receivers drop what they have seen by it. */
                 "webhook-id": string;
                 /** @description When it was sent, in seconds since 1970. */
                 "webhook-timestamp": string;
@@ -7662,7 +7662,7 @@ export interface operations {
     invoicePaymentRecorded: {
         parameters: {
             header: {
-                /** @description The same each time that it is sent. */
+                /** @description The same each time that it is sent, and of no other event: receivers drop what they have seen by it. */
                 "webhook-id": string;
                 /** @description When it was sent, in seconds since 1970. */
                 "webhook-timestamp": string;
@@ -7745,7 +7745,7 @@ export interface operations {
     invoicePaid: {
         parameters: {
             header: {
-                /** @description The same each time that it is sent. */
+                /** @description The same each time that it is sent, and of no other event: receivers drop what they have seen by it. */
                 "webhook-id": string;
                 /** @description When it was sent, in seconds since 1970. */
                 "webhook-timestamp": string;
@@ -7812,7 +7812,7 @@ export interface operations {
     invoicePaymentTakenBack: {
         parameters: {
             header: {
-                /** @description The same each time that it is sent. */
+                /** @description The same each time that it is sent, and of no other event: receivers drop what they have seen by it. */
                 "webhook-id": string;
                 /** @description When it was sent, in seconds since 1970. */
                 "webhook-timestamp": string;
@@ -7895,7 +7895,7 @@ export interface operations {
     invoiceVoided: {
         parameters: {
             header: {
-                /** @description The same each time that it is sent. */
+                /** @description The same each time that it is sent, and of no other event: receivers drop what they have seen by it. */
                 "webhook-id": string;
                 /** @description When it was sent, in seconds since 1970. */
                 "webhook-timestamp": string;
@@ -7962,7 +7962,7 @@ export interface operations {
     invoiceUncollectible: {
         parameters: {
             header: {
-                /** @description The same each time that it is sent. */
+                /** @description The same each time that it is sent, and of no other event: receivers drop what they have seen by it. */
                 "webhook-id": string;
                 /** @description When it was sent, in seconds since 1970. */
                 "webhook-timestamp": string;
@@ -8029,7 +8029,7 @@ export interface operations {
     invoicePastDue: {
         parameters: {
             header: {
-                /** @description The same each time that it is sent. */
+                /** @description The same each time that it is sent, and of no other event: receivers drop what they have seen by it. */
                 "webhook-id": string;
                 /** @description When it was sent, in seconds since 1970. */
                 "webhook-timestamp": string;
@@ -8096,7 +8096,7 @@ export interface operations {
     subscriptionCreated: {
         parameters: {
             header: {
-                /** @description The same each time that it is sent. */
+                /** @description The same each time that it is sent, and of no other event: receivers drop what they have seen by it. */
                 "webhook-id": string;
                 /** @description When it was sent, in seconds since 1970. */
                 "webhook-timestamp": string;
@@ -8150,7 +8150,7 @@ export interface operations {
     subscriptionActivated: {
         parameters: {
             header: {
-                /** @description The same each time that it is sent. */
+                /** @description The same each time that it is sent, and of no other event: receivers drop what they have seen by it. */
                 "webhook-id": string;
                 /** @description When it was sent, in seconds since 1970. */
                 "webhook-timestamp": string;
@@ -8204,7 +8204,7 @@ export interface operations {
     subscriptionChanged: {
         parameters: {
             header: {
-                /** @description The same each time that it is sent. */
+                /** @description The same each time that it is sent, and of no other event: receivers drop what they have seen by it. */
                 "webhook-id": string;
                 /** @description When it was sent, in seconds since 1970. */
                 "webhook-timestamp": string;
@@ -8258,7 +8258,7 @@ export interface operations {
     subscriptionPastDue: {
         parameters: {
             header: {
-                /** @description The same each time that it is sent. */
+                /** @description The same each time that it is sent, and of no other event: receivers drop what they have seen by it. */
                 "webhook-id": string;
                 /** @description When it was sent, in seconds since 1970. */
                 "webhook-timestamp": string;
@@ -8312,7 +8312,7 @@ export interface operations {
     subscriptionCanceled: {
         parameters: {
             header: {
-                /** @description The same each time that it is sent. */
+                /** @description The same each time that it is sent, and of no other event: receivers drop what they have seen by it. */
                 "webhook-id": string;
                 /** @description When it was sent, in seconds since 1970. */
                 "webhook-timestamp": string;
@@ -8366,7 +8366,7 @@ export interface operations {
     creditGranted: {
         parameters: {
             header: {
-                /** @description The same each time that it is sent. */
+                /** @description The same each time that it is sent, and of no other event: receivers drop what they have seen by it. */
                 "webhook-id": string;
                 /** @description When it was sent, in seconds since 1970. */
                 "webhook-timestamp": string;
@@ -8411,7 +8411,7 @@ export interface operations {
     creditVoided: {
         parameters: {
             header: {
-                /** @description The same each time that it is sent. */
+                /** @description The same each time that it is sent, and of no other event: receivers drop what they have seen by it. */
                 "webhook-id": string;
                 /** @description When it was sent, in seconds since 1970. */
                 "webhook-timestamp": string;
@@ -8455,7 +8455,7 @@ export interface operations {
     usageUnpriced: {
         parameters: {
             header: {
-                /** @description The same each time that it is sent. */
+                /** @description The same each time that it is sent, and of no other event: receivers drop what they have seen by it. */
                 "webhook-id": string;
                 /** @description When it was sent, in seconds since 1970. */
                 "webhook-timestamp": string;
@@ -8500,7 +8500,7 @@ export interface operations {
     usageThresholdReached: {
         parameters: {
             header: {
-                /** @description The same each time that it is sent. */
+                /** @description The same each time that it is sent, and of no other event: receivers drop what they have seen by it. */
                 "webhook-id": string;
                 /** @description When it was sent, in seconds since 1970. */
                 "webhook-timestamp": string;
@@ -8561,7 +8561,7 @@ export interface operations {
     webhookEndpointDisabled: {
         parameters: {
             header: {
-                /** @description The same each time that it is sent. */
+                /** @description The same each time that it is sent, and of no other event: receivers drop what they have seen by it. */
                 "webhook-id": string;
                 /** @description When it was sent, in seconds since 1970. */
                 "webhook-timestamp": string;
@@ -8603,7 +8603,7 @@ export interface operations {
     webhookTest: {
         parameters: {
             header: {
-                /** @description The same each time that it is sent. */
+                /** @description The same each time that it is sent, and of no other event: receivers drop what they have seen by it. */
                 "webhook-id": string;
                 /** @description When it was sent, in seconds since 1970. */
                 "webhook-timestamp": string;

@@ -252,11 +252,14 @@ function requestOf(
   at: Date,
 ) {
   return {
-    id: `msg_${endpointId}_${sequence ?? id}`,
+    id: `msg_${endpointId}_${sequence === null ? id : `${sequence}_${digitsOf(created_at)}`}`,
     atSeconds: Math.floor(at.getTime() / 1_000),
     body: JSON.stringify({ type, timestamp: created_at, data: { ...data, sequence, actor } }),
   };
 }
+
+/** To the microsecond. A Postgres that was restored gives the numbers of events that it lost to others, which happened later. */
+const digitsOf = (time: string) => time.replace(/\D/g, '').padEnd('YYYYMMDDhhmmssuuuuuu'.length, '0');
 
 function outcomeOf(
   delivery: DueDelivery,
