@@ -1,7 +1,8 @@
 // What invoices draw of credits, and the ledger behind it: granted = drawn − returned + expired + voided + remaining, for each
 // grant at any time, whatever is finalized at once.
 
-import { applyCredits, reverseCreditApplications } from '@weir/db/billing/credits/apply-credits';
+import { applyCredits } from '@weir/db/billing/credits/apply-credits';
+import { returnCredits } from '@weir/db/billing/credits/return-credits';
 import type { Database } from '@weir/db/database';
 import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -69,7 +70,7 @@ async function newCustomer(currency = 'USD'): Promise<Customer> {
       return ids.map((invoice) => applied.get(invoice) ?? -1n);
     },
     giveBack: (invoiceId) =>
-      inTransaction((transaction) => reverseCreditApplications(transaction, admin.id, invoiceId)),
+      inTransaction(async (transaction) => void (await returnCredits(transaction, admin.id, invoiceId))),
     async remaining() {
       const path = `/api/v1/customers/${id}/credits`;
       const { body } = await weir.request('GET', path, { session: admin.session });

@@ -2,6 +2,7 @@
 
 import { checkBilling } from '@weir/db/billing/checks/billing-checks';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { expectProblem } from '../support/expect-problem.ts';
 import { startInvoicing, type Invoicing, type PricedMeter } from '../support/invoicing.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
@@ -103,6 +104,24 @@ describe('a volume price that falls when a late unit comes', () => {
     expect(lateLine(third)).toMatchObject({ billed_before: '100.00', amount: '0.49', waived: null });
     expect(await creditsOf(customer)).toEqual({ balance: {}, grants: [] });
     await expectIdentical(subscription);
+  });
+
+  test('is waived whole where it is voided after some came back, and only what goes beyond it is billed', async () => {
+    const { subscription, customer, invoice, use } = await billedByVolume();
+    await use(1);
+    await billing.moveTo('2025-03-01T00:10:00Z', subscription);
+    expect((await billing.finalizeAll(subscription))[0]).toMatchObject({ total: '-50.00' });
+    expect(await billing.get(`/invoices/${invoice}`)).toMatchObject({ amount_due: '50.00' });
+    await billing.post(`/invoices/${invoice}/void`);
+    expect(await creditsOf(customer)).toMatchObject({ balance: { USD: '0.00' } });
+    // 203 units are 100.49 (100.485), of which 100.00 were waived.
+    await use(102);
+    await billing.moveTo('2025-04-01T00:10:00Z', subscription);
+    const [third] = await billing.finalizeAll(subscription);
+    expect(third).toMatchObject({ total: '0.49' });
+    expect(lateLine(third)).toMatchObject({ billed_before: '100.00', amount: '0.49', waived: null });
+    await expectIdentical(subscription);
+    expect(await faultsOfBilling()).toEqual([]);
   });
 
   test('gives back what was paid, once', async () => {
@@ -242,6 +261,75 @@ describe('what an invoice below zero gives', () => {
     await billing.post(`/invoices/${third.invoice}/void`);
     expect(await creditsOf(third.customer)).toMatchObject({ balance: { USD: '0.00' } });
     for (const { subscription } of [one, other, third]) await expectIdentical(subscription);
+    expect(await faultsOfBilling()).toEqual([]);
+  });
+});
+
+describe('an invoice that is voided after another one gave back what it billed', () => {
+  /** 31.00 in advance, cancelled on the 10th: 21.00 come back. */
+  async function cancelled(customer?: string, { isPaid = false } = {}) {
+    const made = await billedInAdvance(customer);
+    if (isPaid) await billing.post(`/invoices/${made.invoice}/pay`);
+    await billing.post(`/subscriptions/${made.subscription}/cancel`, CANCEL_NOW);
+    const [final] = await billing.finalizeAll(made.subscription);
+    expect(final).toMatchObject({ total: '-21.00' });
+    return made;
+  }
+  const takeBack = async (invoice: string) => {
+    const { payments } = await billing.get(`/invoices/${invoice}`);
+    expect((await billing.request('DELETE', `/invoices/${invoice}/payments/${payments[0].id}`)).status).toBe(204);
+  };
+  const endedOf = async () =>
+    (await billing.get('/billing-events?limit=1000')).data
+      .filter(({ type }: { type: string }) => type === 'credit.voided')
+      .map(({ data }: { data: { amount: string } }) => data.amount);
+
+  test('ends the grant where its payment was taken back, and the feed says so', async () => {
+    const { subscription, customer, invoice } = await cancelled(undefined, { isPaid: true });
+    expect(await creditsOf(customer)).toMatchObject({ balance: { USD: '21.00' } });
+    await takeBack(invoice);
+    await billing.post(`/invoices/${invoice}/void`);
+    expect(await creditsOf(customer)).toMatchObject({ balance: { USD: '0.00' } });
+    expect(await endedOf()).toEqual(['21.00']);
+    await expectIdentical(subscription);
+    expect(await faultsOfBilling()).toEqual([]);
+  });
+
+  test('is void where somebody had ended the grant before', async () => {
+    const { subscription, customer, invoice } = await cancelled(undefined, { isPaid: true });
+    await takeBack(invoice);
+    const { grants } = await creditsOf(customer);
+    await billing.post(`/credits/${grants[0].id}/void`);
+    expect(await billing.post(`/invoices/${invoice}/void`)).toMatchObject({ status: 'VOID' });
+    expect(await creditsOf(customer)).toMatchObject({ balance: { USD: '0.00' } });
+    expect(await endedOf()).toEqual(['21.00']);
+    await expectIdentical(subscription);
+    expect(await faultsOfBilling()).toEqual([]);
+  });
+
+  test('is refused where another invoice took it, and settled by the next one where it is billed again', async () => {
+    const older = await billedInAdvance();
+    const { subscription, customer, invoice } = await cancelled(older.customer);
+    expect(await billing.get(`/invoices/${older.invoice}`)).toMatchObject({ credits_applied: '21.00' });
+    const refused = await billing.request('POST', `/invoices/${invoice}/void`);
+    expectProblem(refused, 409, 'invoice_given_back');
+    expect(await billing.get(`/invoices/${invoice}`)).toMatchObject({ status: 'OPEN', amount_due: '31.00' });
+    await billing.post(`/invoices/${invoice}/void`, { rebill: true });
+    const { invoice: settled } = await billing.post(`/subscriptions/${subscription}/settle`, undefined, 201);
+    expect(settled).toMatchObject({ total: '31.00', amount_due: '31.00' });
+    expect(await creditsOf(customer)).toMatchObject({ balance: { USD: '0.00' } });
+    await expectIdentical(subscription);
+    expect(await faultsOfBilling()).toEqual([]);
+  });
+
+  test('is refused where it came off within an invoice above zero', async () => {
+    const { subscription, invoice } = await billedInAdvance();
+    const dearer = await billing.plan([{ type: 'FIXED', display_name: 'Base', unit_price: '62' }]);
+    await billing.post(`/subscriptions/${subscription}/change`, { plan_id: dearer.id, when: 'now' });
+    const [changed] = await billing.finalizeAll(subscription);
+    expect(Number(changed.total)).toBeGreaterThan(0);
+    expectProblem(await billing.request('POST', `/invoices/${invoice}/void`), 409, 'invoice_given_back');
+    await expectIdentical(subscription);
     expect(await faultsOfBilling()).toEqual([]);
   });
 });

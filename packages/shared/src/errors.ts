@@ -43,6 +43,7 @@ export type ErrorCode =
   | 'invoice_not_open'
   | 'invoice_not_finalized'
   | 'invoice_partly_paid'
+  | 'invoice_given_back'
   | 'payment_recorded'
   | 'payment_above_due'
   | 'payment_taken_back'

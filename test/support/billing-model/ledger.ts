@@ -5,7 +5,7 @@ import type { AggregationType } from '@weir/shared/meter';
 import { daysIn, periodAt, type ModelInterval, type ModelPeriod, type ModelSchedule } from './calendar.ts';
 import { minorOf, NONE, type Fraction } from './fractions.ts';
 import { priceOf, readingOf, type ModelCharge, type ModelDays, type ModelUse } from './prices.ts';
-import { dueOf, largest, type ModelGrant, type Payable, type Wallet } from './wallet.ts';
+import { dueOf, largest, type Payable, type Wallet } from './wallet.ts';
 
 export interface ModelPlan {
   id: string;
@@ -23,14 +23,21 @@ export interface ModelDue {
   cycle: number;
   period: ModelPeriod;
   days: ModelDays | null;
-  /** What its lines add up to, but for those that are to be billed again. */
+  /** What its lines add up to, but for those that are to be billed again or are undone. */
   billed: bigint;
-  lines: { invoice: ModelInvoice; amount: bigint }[];
+  lines: DueLine[];
   isClosed: boolean;
   /** Whether something was recorded for it since its last line. */
   isLate: boolean;
   /** Whether the next invoice is to bill it again. */
   isRebilling: boolean;
+}
+
+interface DueLine {
+  invoice: ModelInvoice;
+  amount: bigint;
+  /** It gave back what nobody has paid, and counts no more. */
+  isUndone: boolean;
 }
 
 export interface ModelLine {
@@ -227,15 +234,22 @@ export class Ledger {
     invoice.isGivenUp = true;
   }
 
-  void(invoice: ModelInvoice, isRebilled: boolean): void {
+  /** False where other invoices gave back what this one billed, and not all of that can be had again: then it stays as it is. */
+  void(invoice: ModelInvoice, isRebilled: boolean): boolean {
     const { wallet } = invoice.subscription.customer;
-    wallet.giveBack(invoice, isRebilled ? new Map() : this.#unfounded(invoice));
+    const undone = isRebilled ? [] : this.#givenBack(invoice);
+    if (undone === undefined || !wallet.giveBack(invoice, sumsByOrigin(undone))) return false;
     invoice.status = 'VOID';
-    if (!isRebilled) return;
+    for (const { due, line } of undone) {
+      due.billed -= line.amount;
+      line.isUndone = true;
+    }
+    if (!isRebilled) return true;
     for (const { due, amount } of invoice.lines) {
       due.billed -= amount;
       due.isRebilling = true;
     }
+    return true;
   }
 
   #passBoundaries(subscription: ModelSubscription, now: number): void {
@@ -300,8 +314,7 @@ export class Ledger {
     return [...own, ...late].map((due) => {
       const { minor, quantity, events } = this.#comesTo(due);
       const { billed: billedBefore } = due;
-      // What was asked for, and is.
-      const live = sumOfLines(due.lines.filter(({ invoice: { status } }) => status !== 'VOID'));
+      const live = sumOfLines(due.lines.filter(isLive));
       const amount = largest(minor - billedBefore, minor < billedBefore ? -largest(live, 0n) : minor - billedBefore);
       const waived = amount - (minor - billedBefore);
       return { due, billedBefore, amount, waived, quantity, events, end: due.period.end, days: due.days };
@@ -324,7 +337,7 @@ export class Ledger {
   #issue(invoice: ModelInvoice, now: number): void {
     for (const { due, amount } of invoice.lines) {
       due.billed += amount;
-      due.lines.push({ invoice, amount });
+      due.lines.push({ invoice, amount, isUndone: false });
       due.isClosed = true;
       due.isLate = false;
       due.isRebilling = false;
@@ -354,26 +367,16 @@ export class Ledger {
     );
   }
 
-  /** Of what an invoice drew what gave back dues that nobody is asked for once it is void, by grant. */
-  #unfounded(invoice: ModelInvoice): Map<ModelGrant<ModelInvoice>, bigint> {
-    const dues = new Set(invoice.lines.map(({ due }) => due));
-    let left = 0n;
-    for (const { lines } of dues) {
-      const live = lines.filter(({ invoice: { status } }) => status !== 'VOID');
-      const others = sumOfLines(live.filter((line) => line.invoice !== invoice));
-      left += largest(-others, 0n) - largest(-sumOfLines(live), 0n);
+  /** Lines that gave back what nobody but this invoice had billed; undefined where some of that was billed once more. */
+  #givenBack(invoice: ModelInvoice): { due: ModelDue; line: DueLine }[] | undefined {
+    const given: { due: ModelDue; line: DueLine }[] = [];
+    for (const due of new Set(invoice.lines.map((each) => each.due))) {
+      const others = due.lines.filter((line) => isLive(line) && line.invoice !== invoice);
+      if (sumOfLines(others) >= 0n) continue;
+      if (others.some(({ amount }) => amount > 0n)) return undefined;
+      for (const line of others) if (line.amount < 0n) given.push({ due, line });
     }
-    const parts = new Map<ModelGrant<ModelInvoice>, bigint>();
-    for (const grant of invoice.subscription.customer.wallet.grantsOf(invoice)) {
-      const { origin } = grant;
-      if (origin === null || left <= 0n) continue;
-      const own = origin.lines.filter(({ due }) => dues.has(due)).map(({ amount }) => largest(-amount, 0n));
-      const gave = own.reduce((sum, amount) => sum + amount, 0n);
-      const part = gave < left ? gave : left;
-      parts.set(grant, part);
-      left -= part;
-    }
-    return parts;
+    return given;
   }
 }
 
@@ -389,6 +392,17 @@ function isWaiting({ isClosed, isLate, isRebilling }: ModelDue): boolean {
 function draftOf(subscription: ModelSubscription, cycle: number | null, finalizesAt: number): ModelInvoice {
   const nothing = { nth: 0, total: 0n, credits: 0n, paid: 0n, payments: [], takenBack: 0, isGivenUp: false };
   return { id: null, subscription, cycle, finalizesAt, status: 'DRAFT', adjustments: [], lines: [], ...nothing };
+}
+
+/** What was asked for, and is. */
+function isLive({ invoice, isUndone }: DueLine): boolean {
+  return invoice.status !== 'VOID' && !isUndone;
+}
+
+function sumsByOrigin(lines: readonly { line: DueLine }[]): Map<ModelInvoice, bigint> {
+  const sums = new Map<ModelInvoice, bigint>();
+  for (const { line } of lines) sums.set(line.invoice, (sums.get(line.invoice) ?? 0n) - line.amount);
+  return sums;
 }
 
 function sumOfLines(lines: readonly { amount: bigint }[]): bigint {

@@ -327,12 +327,10 @@ export class Life {
     if (change === 'pay') return await this.#pay(invoice);
     const isVoid = change !== 'uncollectible';
     const path = `/invoices/${invoice.id}/${isVoid ? 'void' : change}`;
-    // What was paid in part is not to be for nothing.
-    const status = isVoid && invoice.paid > 0n ? 409 : 200;
-    await this.#billing.post(path, change === 'rebill' ? { rebill: true } : {}, status);
-    if (status === 409) return;
-    if (isVoid) this.ledger.void(invoice, change === 'rebill');
-    else this.ledger.giveUp(invoice);
+    // What was paid in part is not to be for nothing, and nobody keeps what nobody paid.
+    const isRefused = isVoid && (invoice.paid > 0n || !this.ledger.void(invoice, change === 'rebill'));
+    await this.#billing.post(path, change === 'rebill' ? { rebill: true } : {}, isRefused ? 409 : 200);
+    if (!isVoid) this.ledger.giveUp(invoice);
   }
 
   /** All that is due, or a part of it. */

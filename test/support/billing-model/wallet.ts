@@ -60,20 +60,21 @@ export class Wallet<Invoice extends Payable> {
     for (const each of open) this.#take(grant, each);
   }
 
-  /** The grants that an invoice drew, in the order in which they were given. */
-  grantsOf(invoice: Invoice): ModelGrant<Invoice>[] {
-    return this.#grants.filter((grant) =>
-      this.#draws.some((draw) => draw.grant === grant && draw.invoice === invoice && draw.amount > 0n),
-    );
-  }
-
-  /** Gives back what an invoice drew, but for what is unfounded of it. */
-  giveBack(invoice: Invoice, unfounded: ReadonlyMap<ModelGrant<Invoice>, bigint>): void {
-    for (const grant of this.grantsOf(invoice)) {
-      const own = this.#draws.filter((draw) => draw.grant === grant && draw.invoice === invoice);
-      const drawn = own.reduce((sum, { amount }) => sum + amount, 0n);
-      grant.left += drawn - smallest(unfounded.get(grant) ?? 0n, drawn);
+  /**
+   * Gives back what an invoice drew, and ends what invoices below zero have given of it, by those invoices. False, and nothing is
+   * given back, where not so much of their grants is left.
+   */
+  giveBack(invoice: Invoice, ending: ReadonlyMap<Invoice, bigint>): boolean {
+    const back = new Map<ModelGrant<Invoice>, bigint>();
+    for (const draw of this.#draws)
+      if (draw.invoice === invoice) back.set(draw.grant, (back.get(draw.grant) ?? 0n) + draw.amount);
+    for (const [origin, amount] of ending) {
+      const grant = this.#grants.find((each) => each.origin === origin);
+      if (grant === undefined || grant.left + (back.get(grant) ?? 0n) < amount) return false;
+      back.set(grant, (back.get(grant) ?? 0n) - amount);
     }
+    for (const [grant, amount] of back) grant.left += amount;
+    return true;
   }
 
   #usable(currency: string, now: number): ModelGrant<Invoice>[] {

@@ -70,12 +70,20 @@ export function invoiceStateRoutes(app: App, { database, guards }: RouteDeps): v
         summary: 'Waive an invoice',
         description:
           'What it took of credits goes back to them. What it billed is waived, and is not billed again by another invoice unless `rebill` is true. ' +
-          'One that is paid in part is refused: what was paid would be for nothing.',
+          'One that is paid in part is refused: what was paid would be for nothing. What other invoices gave back of what it billed ends with it; ' +
+          'where not all of that is left, it is refused without `rebill`.',
         params: idInPath,
         body: voidBody,
         response: {
           200: invoiceWithLines,
-          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'invoice_not_open', 'invoice_partly_paid'),
+          ...problemResponses(
+            ...adminCodes,
+            ...bodyCodes,
+            'not_found',
+            'invoice_not_open',
+            'invoice_partly_paid',
+            'invoice_given_back',
+          ),
         },
       },
     },
@@ -128,6 +136,10 @@ const BY_STATUS: Record<InvoiceStatus, string> = {
   UNCOLLECTIBLE: 'The invoice is given up already: it can be paid or voided.',
 };
 
+const GIVEN_BACK =
+  'Other invoices have given back a part of what this one billed, and not all of that is left: voiding it would leave the customer with money ' +
+  'that nobody paid. Void it with `rebill`, so that the next invoice settles both, or mark it uncollectible.';
+
 /** Makes a change, and answers with the invoice as it is then; refuses what cannot be. */
 function change(
   write: Write,
@@ -146,6 +158,8 @@ function change(
           'invoice_partly_paid',
           `Of the invoice ${change.paid} is paid: take the payments back first, and record them where the money belongs.`,
         );
+      case 'given_back':
+        throw new Refusal('invoice_given_back', GIVEN_BACK);
       case 'not_open':
         return refuseNotOpen(change);
     }

@@ -54,6 +54,7 @@ const PROBLEMS = {
   invoice_not_open: { status: 409, title: 'The invoice is not open' },
   invoice_not_finalized: { status: 409, title: 'The invoice is still a draft' },
   invoice_partly_paid: { status: 409, title: 'The invoice is paid in part' },
+  invoice_given_back: { status: 409, title: 'A part of the invoice was given back' },
   payment_recorded: { status: 409, title: 'The payment is recorded already' },
   payment_above_due: { status: 409, title: 'The payment is above what is due' },
   payment_taken_back: { status: 409, title: 'The payment is taken back already' },

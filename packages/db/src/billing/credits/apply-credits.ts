@@ -1,5 +1,5 @@
-// Applies the money that a customer has in advance to invoices. Finalizing takes it, voiding gives it back, and a total below
-// zero becomes a grant that first pays what is open. Which grant is applied first is for packages/rating to say.
+// Applies the money that a customer has in advance to invoices. Finalizing takes it, voiding gives it back (return-credits.ts), and a
+// total below zero becomes a grant that first pays what is open. Which grant is applied first is for packages/rating to say.
 //
 // A grant is changed by whoever holds its row, and rows are locked in the order of their ids: so many invoices of one
 // customer can be finalized at once, and none takes what another has taken.
@@ -189,67 +189,6 @@ async function insertCreditApplications(
     UPDATE credit_grants SET remaining = remaining - taken.amount
     FROM (SELECT grant_id, sum(amount) AS amount FROM applied GROUP BY grant_id) AS taken
     WHERE organization_id = ${organizationId}::uuid AND id = taken.grant_id`.execute(transaction);
-}
-
-/**
- * Gives back what was applied to an invoice; a second time it finds nothing. Needs a transaction that holds the invoice; locks the
- * grants in the order of their ids. What comes back to a grant that is past its expires_at expires at once, and what comes
- * back to a void one is void. So is what is `unfounded` of a grant: it gave back what nobody pays any more.
- */
-export async function reverseCreditApplications(
-  transaction: Queries,
-  organizationId: string,
-  invoiceId: string,
-  unfounded: ReadonlyMap<string, Amount> = new Map(),
-): Promise<void> {
-  const grants = await transaction
-    .selectFrom('credit_grants')
-    .select(['id', 'voided_at', 'currency'])
-    .where('organization_id', '=', organizationId)
-    .where(({ eb, selectFrom }) =>
-      eb(
-        'id',
-        'in',
-        selectFrom('credit_entries')
-          .select('grant_id')
-          .where('organization_id', '=', organizationId)
-          .where('invoice_id', '=', invoiceId),
-      ),
-    )
-    .orderBy('id')
-    .forNoKeyUpdate()
-    .execute();
-  if (grants.length === 0) return;
-  const entries = grants.map(({ id, voided_at, currency }) => ({
-    grant_id: id,
-    return_id: newId(),
-    // After the return, so that it stands after it in the order of ids.
-    void_id: newId(),
-    // Null: all of it.
-    voided: voided_at === null ? amountText(unfounded.get(id) ?? 0n, currency) : null,
-  }));
-  await sql`
-    WITH returns AS (
-      SELECT grant_id, return_id, void_id, net.amount, least(coalesce(voided, net.amount), net.amount) AS voided
-      FROM jsonb_to_recordset(${JSON.stringify(entries)}::jsonb)
-        AS grants (grant_id uuid, return_id uuid, void_id uuid, voided numeric)
-      JOIN (
-        SELECT grant_id, sum(CASE kind WHEN 'DRAW' THEN amount ELSE -amount END) AS amount
-        FROM credit_entries WHERE organization_id = ${organizationId}::uuid AND invoice_id = ${invoiceId}::uuid
-        GROUP BY grant_id
-      ) AS net USING (grant_id)
-      WHERE net.amount > 0
-    ), entries AS (
-      INSERT INTO credit_entries (organization_id, grant_id, id, kind, amount, invoice_id, created_at)
-      SELECT ${organizationId}::uuid, grant_id, return_id, 'RETURN', amount, ${invoiceId}::uuid, billing_clock() FROM returns
-      UNION ALL
-      SELECT ${organizationId}::uuid, grant_id, void_id, 'VOID', voided, NULL, billing_clock()
-      FROM returns WHERE voided > 0
-    )
-    UPDATE credit_grants SET remaining = remaining + returns.amount - returns.voided
-    FROM returns WHERE organization_id = ${organizationId}::uuid AND id = grant_id AND returns.voided < returns.amount`.execute(
-    transaction,
-  );
 }
 
 async function clock(db: Queries): Promise<string> {

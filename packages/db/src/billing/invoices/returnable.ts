@@ -1,4 +1,5 @@
-// What may come back of a due: what was asked for. Lines of void invoices were waived, so nobody paid them.
+// What may come back of a due: what was asked for. Lines of void invoices were waived, so nobody paid them; and what had been given back of
+// them before was given for nothing.
 
 import { dueKey, type Due } from '@weir/billing/due';
 import { amountOf } from '@weir/billing/amounts';
@@ -32,7 +33,7 @@ export async function readReturnable(
     ) AS due (subscription_id, cycle, charge_id)
     CROSS JOIN LATERAL (
       SELECT * FROM invoice_lines WHERE organization_id = ${organizationId}::uuid AND subscription_id = due.subscription_id
-        AND cycle = due.cycle AND charge_id = due.charge_id OFFSET 0
+        AND cycle = due.cycle AND charge_id = due.charge_id AND rebilled IS NULL OFFSET 0
     ) AS l
     CROSS JOIN LATERAL (
       SELECT currency FROM invoices
@@ -45,44 +46,52 @@ export async function readReturnable(
   return returnable;
 }
 
-/**
- * Of grants that an invoice drew what becomes unfounded when it is voided: they gave back, as the other side of an invoice below
- * zero, what this one had billed, and now nobody is asked for that.
- */
-export async function readUnfounded(
+/** What other invoices have given back of what one invoice billed. */
+export interface GivenBack {
+  /** Their lines that gave it. */
+  lineIds: string[];
+  /** By the invoice that gave it. */
+  amounts: Map<string, Amount>;
+  /** A due of them was billed once more after that: what was given back is asked for again in part. */
+  isBilledAgain: boolean;
+}
+
+/** What lines of other invoices have taken off again of what this one billed, and took from nobody else: once it is void, nobody has paid it. */
+export async function readGivenBack(
   db: Queries,
   organizationId: string,
   { id, currency }: { id: string; currency: string },
-): Promise<Map<string, Amount>> {
-  const digits = minorDigits(currency);
-  const { rows } = await sql<{ grant_id: string; gave: string; unpaid: string }>`
-    WITH own AS (
-      SELECT DISTINCT subscription_id, cycle, charge_id FROM invoice_lines
-      WHERE organization_id = ${organizationId}::uuid AND invoice_id = ${id}::uuid AND charge_id IS NOT NULL
-    ), billed AS (
-      SELECT own.*, i.id AS invoice_id, l.amount
-      FROM own JOIN invoice_lines l USING (subscription_id, cycle, charge_id)
-      JOIN invoices i ON i.organization_id = l.organization_id AND i.id = l.invoice_id AND i.status NOT IN ('DRAFT', 'VOID')
-      WHERE l.organization_id = ${organizationId}::uuid
-    ), unpaid AS (
-      SELECT sum(greatest(-others, 0) - greatest(-everything, 0)) AS amount FROM (
-        SELECT coalesce(sum(amount) FILTER (WHERE invoice_id <> ${id}::uuid), 0) AS others, sum(amount) AS everything
-        FROM billed GROUP BY subscription_id, cycle, charge_id
-      ) AS dues
+): Promise<GivenBack> {
+  const { rows } = await sql<{ id: string; invoice_id: string; amount: string; is_billed_again: boolean }>`
+    WITH others AS MATERIALIZED (
+      SELECT l.id, l.invoice_id, l.amount, own.subscription_id, own.cycle, own.charge_id
+      FROM (
+        SELECT DISTINCT subscription_id, cycle, charge_id FROM invoice_lines
+        WHERE organization_id = ${organizationId}::uuid AND invoice_id = ${id}::uuid AND charge_id IS NOT NULL
+      ) AS own
+      CROSS JOIN LATERAL (
+        SELECT id, invoice_id, amount FROM invoice_lines WHERE organization_id = ${organizationId}::uuid
+          AND subscription_id = own.subscription_id AND cycle = own.cycle AND charge_id = own.charge_id
+          AND invoice_id <> ${id}::uuid AND rebilled IS NULL OFFSET 0
+      ) AS l
+      CROSS JOIN LATERAL (
+        SELECT FROM invoices
+        WHERE organization_id = ${organizationId}::uuid AND id = l.invoice_id AND status NOT IN ('DRAFT', 'VOID') OFFSET 0
+      ) AS i
+    ), given AS MATERIALIZED (
+      SELECT subscription_id, cycle, charge_id, bool_or(amount > 0) AS is_billed_again
+      FROM others GROUP BY 1, 2, 3 HAVING sum(amount) < 0
     )
-    SELECT g.id AS grant_id, sum(greatest(-billed.amount, 0)) AS gave, unpaid.amount AS unpaid
-    FROM unpaid, credit_grants g JOIN billed USING (invoice_id)
-    WHERE g.organization_id = ${organizationId}::uuid AND unpaid.amount > 0 AND g.id IN (
-      SELECT grant_id FROM credit_entries
-      WHERE organization_id = ${organizationId}::uuid AND invoice_id = ${id}::uuid)
-    GROUP BY g.id, unpaid.amount ORDER BY g.id`.execute(db);
-  const unfounded = new Map<string, Amount>();
-  let left = amountOf(rows[0]?.unpaid ?? null, digits);
-  for (const { grant_id, gave } of rows) {
-    const most = amountOf(gave, digits);
-    const part = most < left ? most : left;
-    unfounded.set(grant_id, part);
-    left -= part;
-  }
-  return unfounded;
+    SELECT others.id, others.invoice_id, -others.amount AS amount, given.is_billed_again
+    FROM given JOIN others USING (subscription_id, cycle, charge_id)
+    WHERE others.amount < 0 ORDER BY others.id`.execute(db);
+  const digits = minorDigits(currency);
+  const amounts = new Map<string, Amount>();
+  for (const { invoice_id, amount } of rows)
+    amounts.set(invoice_id, (amounts.get(invoice_id) ?? 0n) + amountOf(amount, digits));
+  return {
+    lineIds: rows.map((row) => row.id),
+    amounts,
+    isBilledAgain: rows.some(({ is_billed_again }) => is_billed_again),
+  };
 }

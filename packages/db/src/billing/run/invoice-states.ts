@@ -11,14 +11,14 @@ import { formatAmount } from '@weir/rating/money';
 import { sql, type UpdateObject } from 'kysely';
 import type { Queries } from '../../database.ts';
 import type { Tables } from '../../schema.ts';
-import { reverseCreditApplications } from '../credits/apply-credits.ts';
-import { rebillDues } from '../subscriptions/dues.ts';
+import { returnCredits, type EndedCredit } from '../credits/return-credits.ts';
+import { rebillDues, takeOffDues } from '../subscriptions/dues.ts';
 import { appendFeed } from '../feed.ts';
 import { invoiceData } from '../invoices/invoice-data.ts';
 import { findInvoiceRow, lockInvoiceRow, type InvoiceRow } from '../invoices/invoices.ts';
 import type { Payment } from '../invoices/payments.ts';
 import { enterPastDue, leavePastDue } from './past-due.ts';
-import { readUnfounded } from '../invoices/returnable.ts';
+import { readGivenBack } from '../invoices/returnable.ts';
 import { lockSubscription } from '../subscriptions/subscriptions.ts';
 
 /** It has a status from which there is no way to the one that was asked for. */
@@ -28,7 +28,10 @@ export interface NotOpen {
   reference: string | null;
 }
 
-export type ChangeOutcome = { outcome: 'done' | 'not_found' } | NotOpen | { outcome: 'partly_paid'; paid: string };
+export type ChangeOutcome =
+  | { outcome: 'done' | 'not_found' | 'given_back' }
+  | NotOpen
+  | { outcome: 'partly_paid'; paid: string };
 
 /** Which invoice, and who changes it: `user:` and an id. */
 export interface InvoiceOfActor {
@@ -40,6 +43,7 @@ export interface InvoiceOfActor {
 /**
  * Waives an invoice. What it took of grants goes back to them; what it billed does not come back by itself. With `rebill` the next
  * invoice of the subscription bills its dues again, as they are by then. `partly_paid`: money was paid of it, which would be for nothing.
+ * What other invoices have given back of what it billed ends with it, since nobody has paid it; `given_back`: not all of that is left.
  */
 export async function voidInvoice(
   transaction: Queries,
@@ -51,11 +55,29 @@ export async function voidInvoice(
     const digits = minorDigits(row.currency);
     const paid = amountOf(row.amount_paid, digits);
     if (paid > 0n) return { outcome: 'partly_paid', paid: formatAmount(paid, digits) };
-    const unfounded = rebill ? undefined : await readUnfounded(transaction, which.organizationId, row);
-    await reverseCreditApplications(transaction, which.organizationId, row.id, unfounded);
-    if (rebill) await rebillDues(transaction, which.organizationId, row.id);
-    return { changes: { status: 'VOID', ...(note !== null && { note }) }, types: ['invoice.voided'] };
+    const ended = await (rebill ? rebillInvoice : waiveInvoice)(transaction, which.organizationId, row);
+    if (ended === undefined) return { outcome: 'given_back' };
+    return { changes: { status: 'VOID', ...(note !== null && { note }) }, types: ['invoice.voided'], ended };
   });
+}
+
+async function rebillInvoice(transaction: Queries, organizationId: string, { id }: InvoiceRow): Promise<EndedCredit[]> {
+  await returnCredits(transaction, organizationId, id);
+  await rebillDues(transaction, organizationId, id);
+  return [];
+}
+
+async function waiveInvoice(
+  transaction: Queries,
+  organizationId: string,
+  row: InvoiceRow,
+): Promise<EndedCredit[] | undefined> {
+  const { lineIds, amounts, isBilledAgain } = await readGivenBack(transaction, organizationId, row);
+  if (isBilledAgain) return undefined;
+  const ended = await returnCredits(transaction, organizationId, row.id, amounts);
+  // From now on a due counts as if nothing had come back of it: all that this invoice billed is waived.
+  if (ended !== undefined) await takeOffDues(transaction, organizationId, lineIds, { isBilledAgain: false });
+  return ended;
 }
 
 /** Gives an OPEN invoice up: it is past due no more, and may still be paid. */
@@ -85,6 +107,8 @@ interface Change {
   types: readonly FeedType[];
   /** The payment that it is about. */
   payment?: Payment;
+  /** What of grants ended with it. */
+  ended?: readonly EndedCredit[];
 }
 
 type ChangedColumn = 'status' | 'amount_paid' | 'paid_at' | 'reference' | 'note' | 'uncollectible_at';
@@ -105,7 +129,7 @@ export async function changeInvoice<Outcome extends { outcome: string }>(
   if (subscription === undefined || row === undefined) return { outcome: 'not_found' };
   const changing = await change(row, subscription.time_zone);
   if ('outcome' in changing) return changing;
-  const { changes, types, payment } = changing;
+  const { changes, types, payment, ended = [] } = changing;
   // One that was paid is past due at once, where its time is over. What was open before is for markPastDue.
   const past = row.status === 'PAID' ? sql<boolean>`past_due_at <= billing_now()` : row.is_past_due;
   const changed = await transaction
@@ -117,6 +141,7 @@ export async function changeInvoice<Outcome extends { outcome: string }>(
     .executeTakeFirstOrThrow();
   const data = { ...invoiceData(changed), ...(payment !== undefined && { payment }) };
   const events = types.map((type): NewFeedEvent => ({ type, actor, data }));
+  events.push(...ended.map((credit): NewFeedEvent => ({ type: 'credit.voided', actor, data: { ...credit } })));
   if (changed.is_past_due && !row.is_past_due)
     events.push(...(await enterPastDue(transaction, organizationId, [changed], actor)));
   const activated = await leavePastDue(transaction, organizationId, [subscription.id]);

@@ -94,13 +94,36 @@ export async function updateDues(
  * of the subscription locked, and the invoice to be void.
  */
 export async function rebillDues(transaction: Queries, organizationId: string, invoiceId: string): Promise<void> {
+  const lines = await transaction
+    .selectFrom('invoice_lines')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('invoice_id', '=', invoiceId)
+    .where('charge_id', 'is not', null)
+    .execute();
+  const ids = lines.map(({ id }) => id);
+  await takeOffDues(transaction, organizationId, ids, { isBilledAgain: true });
+}
+
+/**
+ * Takes what lines have billed, or given back, off their dues: from now on it does not count. Each line says from which of the due's
+ * changes of this kind on. With `isBilledAgain` the next invoice bills the dues, whatever they come to. Expects the row of the
+ * subscription locked.
+ */
+export async function takeOffDues(
+  transaction: Queries,
+  organizationId: string,
+  lineIds: readonly string[],
+  { isBilledAgain }: { isBilledAgain: boolean },
+): Promise<void> {
+  if (lineIds.length === 0) return;
   await sql`
-    WITH own AS (
+    WITH own AS MATERIALIZED (
       SELECT subscription_id, cycle, charge_id, sum(amount) AS amount FROM invoice_lines
-      WHERE organization_id = ${organizationId}::uuid AND invoice_id = ${invoiceId}::uuid AND charge_id IS NOT NULL
+      WHERE organization_id = ${organizationId}::uuid AND id = ANY (${lineIds}::uuid[])
       GROUP BY subscription_id, cycle, charge_id
     ), waiting AS (
-      UPDATE dues d SET billed = d.billed - own.amount, rebills = d.rebills + 1, rebilling = true
+      UPDATE dues d SET billed = d.billed - own.amount, rebills = d.rebills + 1, rebilling = d.rebilling OR ${isBilledAgain}
       FROM own
       WHERE d.organization_id = ${organizationId}::uuid AND d.subscription_id = own.subscription_id
         AND d.cycle = own.cycle AND d.charge_id = own.charge_id
@@ -108,7 +131,7 @@ export async function rebillDues(transaction: Queries, organizationId: string, i
     )
     UPDATE invoice_lines l SET rebilled = waiting.rebills
     FROM waiting
-    WHERE l.organization_id = ${organizationId}::uuid AND l.invoice_id = ${invoiceId}::uuid
+    WHERE l.organization_id = ${organizationId}::uuid AND l.id = ANY (${lineIds}::uuid[])
       AND l.subscription_id = waiting.subscription_id AND l.cycle = waiting.cycle
       AND l.charge_id = waiting.charge_id`.execute(transaction);
 }
