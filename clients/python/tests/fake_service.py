@@ -15,6 +15,8 @@ class FakeService:
         self.accepted: List[str] = []
         #: Returns an answer, None to let the service answer, or raises to break the connection.
         self.interfere: Callable[[List[Dict[str, Any]]], Optional[Reply]] = lambda events: None
+        #: Sent with each answer.
+        self.more_headers: Dict[str, str] = {}
         self._lock = threading.Condition()
         service = self
 
@@ -47,6 +49,8 @@ class FakeService:
                     self.send_response(reply[0])
                     self.send_header("content-type", kind)
                     self.send_header("content-length", str(len(text)))
+                    for name, value in service.more_headers.items():
+                        self.send_header(name, value)
                     self.end_headers()
                     self.wfile.write(text)
                 except ConnectionError:

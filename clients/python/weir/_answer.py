@@ -78,6 +78,12 @@ def parse_retry_after(header: Optional[str], now: Optional[datetime] = None) -> 
     return max(0.0, (date - (now or datetime.now(timezone.utc))).total_seconds())
 
 
+def etag_in(headers: Mapping[str, str]) -> Optional[str]:
+    """Returns the ETag of Weir, which is never weak: one that is was weakened by who compressed the answer on its way."""
+    etag = headers.get("etag")
+    return etag[2:] if etag is not None and etag.startswith("W/") else etag
+
+
 def read_or_raise(answer: Answer) -> Dict[str, Any]:
     """Returns what was asked for. Raises a WeirError when the answer is no success, or none that can be read."""
     # Of 204 there is nothing to read.

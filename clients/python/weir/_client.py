@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Type, TypeVar, Union, cast
 from urllib.parse import quote
 
-from ._answer import Answer, BatchOutcome, Reply, Tracked, read_or_raise, settle
+from ._answer import Answer, BatchOutcome, Reply, Tracked, etag_in, read_or_raise, settle
 from ._deliver import deliver
 from ._errors import WeirError
 from ._event import Encoded, Event, key_and_encode
@@ -381,7 +381,7 @@ class Client:
         def read(answer: Answer) -> Reply:
             is_same = answer.status == 304 and if_none_match is not None
             found = {} if is_same else read_or_raise(answer)
-            return Reply(answer.status, found, answer.headers.get("etag"), answer.headers)
+            return Reply(answer.status, found, etag_in(answer.headers), answer.headers)
 
         path += query_string(query or {})
         return self._call(read, method, path, sent, headers=more, request_key=key, **options)

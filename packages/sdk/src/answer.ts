@@ -46,6 +46,11 @@ export async function readAnswer(response: Response): Promise<Answer> {
   };
 }
 
+/** Returns the ETag of Weir, which is never weak: one that is was weakened by who compressed the answer on its way. */
+export function etagIn(headers: Headers): string | undefined {
+  return headers.get('etag')?.replace(/^W\//, '');
+}
+
 /** Returns what was asked for. Throws a WeirError when the answer is no success, or none that can be read. */
 export function readOrThrow(answer: Answer): object {
   // Of 204 there is nothing to read.

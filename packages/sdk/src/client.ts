@@ -1,7 +1,7 @@
 // The client for services that report usage. Every attempt has a time limit, and is retried while that can help. It carries
 // a key for each event, so that a retry never counts twice.
 
-import { readOrThrow, settle, type Answer, type BatchOutcome, type Reply, type Tracked } from './answer.ts';
+import { etagIn, readOrThrow, settle, type Answer, type BatchOutcome, type Reply, type Tracked } from './answer.ts';
 import { deliver } from './deliver.ts';
 import { WeirError } from './error.ts';
 import { keyAndEncode, type UsageEvent } from './event.ts';
@@ -304,7 +304,7 @@ export class WeirClient {
     return await this.#call(message, options, (answer) => {
       const { status, headers } = answer;
       const read = status === 304 && ifNoneMatch !== undefined ? {} : readOrThrow(answer);
-      return { status, body: read as T, etag: headers.get('etag') ?? undefined, headers };
+      return { status, body: read as T, etag: etagIn(headers), headers };
     });
   }
 

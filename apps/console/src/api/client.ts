@@ -131,7 +131,8 @@ async function changeTagged<Answered>(tag: string, change: Change<Answered>): Pr
   return [answered, after];
 }
 
-const tagIn = ({ response }: Sent<unknown>): string | undefined => response.headers.get('etag') ?? undefined;
+/** Tags of Weir are never weak: one that is was weakened by who compressed the answer on its way, and Weir takes none in If-Match. */
+const tagIn = ({ response }: Sent<unknown>): string | undefined => response.headers.get('etag')?.replace(/^W\//, '');
 
 /** Who is signed in is asked by the router, and a sign-in that is refused ends nothing. */
 const NO_SESSION_NEEDED = /\/api\/v1\/auth\/(?:me|login|password)$/;
