@@ -1,10 +1,11 @@
 // What the console says while an answer is held back, when it is cut off, and when the session ends: nothing that is not so. And what
 // a form sends: all that was typed.
 
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
 import { furnish, type Furnished } from '../support/browser/furnished.ts';
+import { signUp } from '../support/harness.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const weir = ownWeir();
@@ -123,6 +124,42 @@ test('a session that ends under a form is begun anew over it, and what was typed
   expect(await dialog('New customer').getByLabel('External ID').inputValue()).toBe('hooli');
   await create();
   await page.getByRole('heading', { level: 1, name: 'Hooli' }).waitFor();
+});
+
+test('what was typed is there for the same person after a sign-in, and not for the next one in the tab', async () => {
+  const other = await signUp(weir);
+  const signInBy = async (place: Page | Locator, { email, password }: { email: string; password: string }) => {
+    await place.getByRole('textbox', { name: 'Email' }).fill(email);
+    await place.getByRole('textbox', { name: 'Password' }).fill(password);
+    await place.getByRole('button', { name: 'Sign in' }).click();
+  };
+  const typed = async () => {
+    await page.getByRole('button', { name: 'New customer' }).click();
+    return await dialog('New customer').getByLabel('External ID').inputValue();
+  };
+  await typeCustomer('Initech');
+  for (const [person, text] of [
+    [organization, 'initech'],
+    [other, ''],
+  ] as const) {
+    await visit.context.clearCookies();
+    await page.goto('/customers');
+    await signInBy(page, person);
+    expect(await typed()).toBe(text);
+  }
+  // Over the page of the one before, who has sent something there as well.
+  await dialog('New customer').getByLabel('External ID').fill('initrode');
+  await visit.context.clearCookies();
+  await create();
+  const loaded = page.waitForEvent('load');
+  await signInBy(dialog('Your session has ended'), organization);
+  await loaded;
+  await page.getByRole('button', { name: organization.email }).waitFor();
+  expect(await page.evaluate('Object.keys(sessionStorage).filter((name) => /^weir-(form|sent)-/.test(name))')).toEqual(
+    [],
+  );
+  await page.goto('/customers');
+  expect(await typed()).toBe('');
 });
 
 test('nothing is said to be done before the answer, and of one that is cut off that it is not known', async () => {

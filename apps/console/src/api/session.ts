@@ -1,7 +1,22 @@
-import { useSuspenseQuery } from '@tanstack/react-query';
+import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
 import { client, read, send, sentWrites } from './client.ts';
 
-export const sessionQuery = { ...read('/api/v1/auth/me'), staleTime: 60_000 };
+/** Under this name a tab remembers whose what was typed in it is. */
+const PERSON = 'weir-person';
+
+const { queryKey } = read('/api/v1/auth/me');
+
+/** No page is drawn before it is known: whoever it is sees nothing of what somebody else typed in this tab. */
+export const sessionQuery = queryOptions({
+  queryKey,
+  queryFn: async ({ signal }) => {
+    const session = await send(client.GET('/api/v1/auth/me', { signal }));
+    if (sessionStorage.getItem(PERSON) !== session.user.id) forgetPerson();
+    sessionStorage.setItem(PERSON, session.user.id);
+    return session;
+  },
+  staleTime: 60_000,
+});
 
 /** Who is signed in, and whether they may change anything. Only below the shell, which is not there without a session. */
 export function useSession() {
@@ -10,10 +25,15 @@ export function useSession() {
   return { ...data, role, isAdmin: role === 'admin' };
 }
 
-/** Ends the session, and forgets what was typed in it: the next person at this browser sees none of it. */
+/** Ends the session, and forgets what was typed in it. */
 export async function signOut(): Promise<void> {
   await send(client.POST('/api/v1/auth/logout'));
+  forgetPerson();
+}
+
+function forgetPerson(): void {
   sentWrites.forget();
+  sessionStorage.removeItem(PERSON);
   for (const name of Object.keys(sessionStorage)) {
     if (name.startsWith('weir-form-')) sessionStorage.removeItem(name);
   }
