@@ -278,4 +278,13 @@ describe('a cancellation is refused', () => {
     expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([200, 409, 409, 409, 409, 409]);
     expect(await cycles(id)).toEqual([1]);
   });
+
+  test.each(['cancel', 'change'])('where a period began while it waited for the subscription: %s', async (path) => {
+    const { id } = await subscribe([await usage()]);
+    const body = path === 'cancel' ? now : { plan_id: await billing.plan(), when: 'now' };
+    // Its transaction began before the instant at which another one has begun the period.
+    const begin = `UPDATE subscriptions SET current_period_start = billing_clock() + interval '1 second' WHERE id = $1`;
+    await billing.rows(begin, id);
+    expectProblem(await billing.ask('POST', `/subscriptions/${id}/${path}`, body), 409, 'subscription_behind');
+  });
 });

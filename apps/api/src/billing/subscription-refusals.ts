@@ -7,5 +7,5 @@ export const METER_TAKEN =
 export const ENDED = 'This subscription has ended: make a new one.';
 
 export const BEHIND =
-  'The past of this subscription is still being opened: its periods_to_open says how many periods are to come. Try again ' +
+  'The periods of this subscription are being opened at this moment: its periods_to_open says how many are to come. Try again ' +
   'when it is 0.';

@@ -143,10 +143,14 @@ function subscriptionOf(row: Opening & Omit<Subscription, 'periods_to_open'>): S
   return { ...subscription, periods_to_open: countPeriodsToOpen(row) };
 }
 
-/** Whether a boundary of it is past that nobody has passed yet. */
+/**
+ * Whether a boundary of it is past that nobody has passed yet; or the other way round, one was passed after this transaction began, while
+ * it waited for the subscription: for this one the open period has not begun.
+ */
 export async function isBehind(transaction: Queries, row: SubscriptionRow): Promise<boolean> {
   const { rows } = await sql<{ is_behind: boolean }>`
-    SELECT ${row.current_period_end}::timestamptz <= billing_now() AS is_behind`.execute(transaction);
+    SELECT ${row.current_period_end}::timestamptz <= billing_now()
+      OR NOT ${row.is_scheduled} AND ${row.current_period_start}::timestamptz > billing_now() AS is_behind`.execute(transaction);
   return rows[0]?.is_behind ?? false;
 }
 
