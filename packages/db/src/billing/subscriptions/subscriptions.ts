@@ -150,7 +150,9 @@ function subscriptionOf(row: Opening & Omit<Subscription, 'periods_to_open'>): S
 export async function isBehind(transaction: Queries, row: SubscriptionRow): Promise<boolean> {
   const { rows } = await sql<{ is_behind: boolean }>`
     SELECT ${row.current_period_end}::timestamptz <= billing_now()
-      OR NOT ${row.is_scheduled} AND ${row.current_period_start}::timestamptz > billing_now() AS is_behind`.execute(transaction);
+      OR NOT ${row.is_scheduled} AND ${row.current_period_start}::timestamptz > billing_now() AS is_behind`.execute(
+    transaction,
+  );
   return rows[0]?.is_behind ?? false;
 }
 
