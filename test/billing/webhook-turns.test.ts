@@ -2,6 +2,7 @@
 
 import { appendFeed } from '@weir/db/billing/feed';
 import type { Database } from '@weir/db/database';
+import { verifyWebhook } from '@weir/sdk';
 import { createLog } from '@weir/shared/log';
 import { Networks } from '@weir/shared/networks';
 import { deliverTurn } from '@weir/worker/webhooks/deliver';
@@ -9,8 +10,9 @@ import { EndpointPlaces } from '@weir/worker/webhooks/endpoint-places';
 import { Pace } from '@weir/worker/webhooks/pace';
 import { openNameLookup } from '@weir/worker/webhooks/receiver-address';
 import { Sender } from '@weir/worker/webhooks/send-request';
+import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { signUp, type Answer, type Organization } from '../support/harness.ts';
+import { signUp, until, type Answer, type Organization } from '../support/harness.ts';
 import { openReceiver, type Answering, type Receiver } from '../support/receiver.ts';
 import { openTestDatabase } from '../support/test-database.ts';
 import { ownWeir } from '../support/use-weir.ts';
@@ -23,7 +25,7 @@ const receivers: Receiver[] = [];
 
 beforeAll(() => {
   database = openTestDatabase(weir);
-  sender = new Sender({ lookup: openNameLookup(), allowed: new Networks('127.0.0.0/8') });
+  sender = new Sender({ lookup: openNameLookup(), allowed: new Networks('127.0.0.0/8'), attemptMsMax: 60_000 });
 });
 afterAll(async () => {
   sender.close();
@@ -180,4 +182,47 @@ test('an event keeps its id in attempts and replays, and one with its sequence a
   await deliver(id);
   expect(receiver.received.map(({ sequence }) => sequence)).toEqual([1, 1, 1, 1]);
   expect(ids()[3]).not.toBe(before);
+});
+
+test('a changed URL and a new secret hold for what a turn sends next, also of what it has read before', async () => {
+  let isUp = true;
+  const hanging = new Map<number | null, ServerResponse>();
+  const former = await receiving(({ sequence }, response) => {
+    if (isUp) response.writeHead(500).end();
+    else hanging.set(sequence, response);
+  });
+  const next = await receiving();
+  const { id, secret } = await createEndpoint(former.url);
+  await happen(5);
+  await deliver(id);
+  await passTime(id, '7 seconds');
+  isUp = false;
+  await happen(9);
+  const turn = deliver(id);
+  await until(
+    () => hanging.size === 12,
+    'all requests that it may have wait for answers, and one more of each kind for them',
+  );
+  await call('PATCH', `/webhook-endpoints/${id}`, { url: next.url });
+  // Each look at the endpoint has it in hand for 30 s.
+  await until(async () => {
+    const { rows } = await weir.pool.query(
+      `SELECT held_until < now() + interval '29.4 seconds' AS "isLongAgo" FROM webhook_endpoints WHERE id = $1`,
+      [id],
+    );
+    return rows[0].isLongAgo;
+  }, 'it has not looked at the endpoint since');
+  hanging.get(6)?.writeHead(204).end();
+  await until(() => next.received.length === 1, 'what it had read goes to the other URL');
+
+  const { body: rotated } = await call('POST', `/webhook-endpoints/${id}/rotate`);
+  await happen();
+  await until(() => next.received.length === 2, 'what is new does');
+  hanging.delete(6);
+  for (const response of hanging.values()) response.writeHead(204).end();
+  await turn;
+  const [read, last] = next.received;
+  expect([read?.sequence, last?.sequence]).toEqual([14, 15]);
+  for (const each of [secret, rotated.secret as string])
+    expect(verifyWebhook(last?.body ?? '', last?.headers ?? {}, each)).toMatchObject({ type: 'invoice.created' });
 });

@@ -6,6 +6,7 @@ import {
   findRetries,
   HELD_SECONDS,
   holdEndpoint,
+  lookAtTarget,
   recordOutcomes,
   releaseEndpoint,
   stageDeliveries,
@@ -13,7 +14,9 @@ import {
   type EndpointState,
   type EndpointKey,
   type HeldEndpoint,
+  type Look,
   type Outcome,
+  type Target,
 } from '@weir/db/webhooks/turns';
 import type { Logger } from '@weir/shared/log';
 import { signWebhook } from '@weir/shared/webhook-signature';
@@ -53,7 +56,7 @@ const TURN_MS_MAX = 60_000;
 /** What came of attempts is written down so often at most, together. */
 const RECORD_MS = 100;
 
-/** While answers are awaited, it is looked so often whether there is something new. */
+/** While answers are awaited, it is looked so often whether there is something new; and nothing is sent where the last look is older. */
 const LOOK_MS = 500;
 
 /** Of more that is not written down yet nothing is sent: all of it would be sent again after a death. */
@@ -78,6 +81,8 @@ class Turn {
   readonly #held: HeldEndpoint;
   readonly #beganAt: number;
   #failingSince: string | null;
+  #target: Target;
+  #lookedAt: number;
   /** Until then no other turn takes the endpoint over. */
   #heldUntil: number;
   /** Requests without an answer. */
@@ -97,6 +102,8 @@ class Turn {
     this.#deps = deps;
     this.#held = held;
     this.#failingSince = held.failingSince;
+    this.#target = held.target;
+    this.#lookedAt = beganAt;
     this.#beganAt = beganAt;
     this.#heldUntil = beganAt + HELD_SECONDS * 1_000;
   }
@@ -115,7 +122,7 @@ class Turn {
   async #sendFirsts(): Promise<void> {
     let after = 0;
     while (!this.#isOver()) {
-      const due = await this.#ask((db, held) => stageDeliveries(db, held, after));
+      const due = await this.#look((db, held) => stageDeliveries(db, held, after));
       for (const delivery of due) {
         while (this.#firsts.size >= FIRSTS_MAX) await Promise.race(this.#firsts);
         await this.#waitForTurn();
@@ -133,7 +140,7 @@ class Turn {
   /** What is to be tried again, some at a time, beside new events. */
   async #sendRetries(): Promise<void> {
     while (!this.#isOver()) {
-      const due = await this.#ask((db, held) => findRetries(db, held, [...this.#open], RETRIES_READ));
+      const due = await this.#look((db, held) => findRetries(db, held, [...this.#open], RETRIES_READ));
       for (const delivery of due) {
         while (this.#retries.size >= RETRIES_MAX) await Promise.race(this.#retries);
         await this.#waitForTurn();
@@ -153,15 +160,18 @@ class Turn {
     return now - this.#beganAt > (isWaiting ? TURN_MS_MAX : TURN_MS);
   }
 
-  /** What is due, of an endpoint that is in hand for longer by having been asked. */
-  async #ask(
-    find: (db: Database['kysely'], held: HeldEndpoint) => Promise<DueDelivery[] | undefined>,
-  ): Promise<DueDelivery[]> {
-    const asked = performance.now();
-    const due = await find(this.#deps.database.kysely, this.#held);
-    if (due === undefined) this.#isLost = true;
-    else this.#heldUntil = asked + HELD_SECONDS * 1_000;
-    return due ?? [];
+  /** What is due, of an endpoint that is in hand for longer by having been looked at. From here on all is sent to where it says. */
+  async #look(find: (db: Database['kysely'], held: HeldEndpoint) => Promise<Look | undefined>): Promise<DueDelivery[]> {
+    const began = performance.now();
+    const look = await find(this.#deps.database.kysely, this.#held);
+    if (look === undefined) {
+      this.#isLost = true;
+      return [];
+    }
+    this.#target = look.target;
+    this.#lookedAt = began;
+    this.#heldUntil = began + HELD_SECONDS * 1_000;
+    return look.due;
   }
 
   /** Sends, and adds what comes back to what is to be written down. */
@@ -174,7 +184,7 @@ class Turn {
 
   async #attempt(delivery: DueDelivery): Promise<void> {
     const { sender, metrics } = this.#deps;
-    const { url, secrets } = this.#held;
+    const { url, secrets } = this.#target;
     const at = new Date();
     const began = performance.now();
     const request = requestOf(this.#held, delivery, at);
@@ -190,10 +200,11 @@ class Turn {
     void this.#recordSoon();
   }
 
-  /** Waits while much is to be written down, and for this worker's pace. */
+  /** Waits while much is to be written down, and for this worker's pace; then sees to it that the target is that of now. */
   async #waitForTurn(): Promise<void> {
     while (this.#open.size >= UNRECORDED_MAX && !this.#isLost) await this.#recordSoon();
     await this.#deps.pace.turn();
+    if (performance.now() - this.#lookedAt > LOOK_MS) await this.#look(lookAtTarget);
   }
 
   /** Writes down what came of attempts so far and in the next moments. Never fails, and says so by ending the turn. */

@@ -19,12 +19,23 @@ export interface EndpointKey {
 export interface HeldEndpoint extends EndpointKey {
   /** Names the turn. */
   heldBy: string;
-  url: string;
-  /** Each signs what is sent. */
-  secrets: Buffer[];
+  target: Target;
   failingSince: string | null;
   /** How long its last answer took. */
   answerMs: number | null;
+}
+
+/** Where things are sent by now. An admin may change it at any time, also while a turn has the endpoint in hand. */
+export interface Target {
+  url: string;
+  /** Each signs what is sent. */
+  secrets: Buffer[];
+}
+
+/** What a turn learns by a look at its endpoint: where to send by now, and what. */
+export interface Look {
+  target: Target;
+  due: DueDelivery[];
 }
 
 /** Something to send. */
@@ -88,24 +99,31 @@ export async function holdEndpoint(
   { organizationId, endpointId }: EndpointKey,
 ): Promise<HeldEndpoint | undefined> {
   const heldBy = newId();
-  const { rows } = await sql<{
-    url: string;
-    secret: Buffer;
-    previous: Buffer | null;
-    failing_since: string | null;
-    answer_ms: number | null;
-  }>`
+  const { rows } = await sql<TargetRow & { failing_since: string | null; answer_ms: number | null }>`
     UPDATE webhook_endpoints SET held_by = ${heldBy}, held_until = now() + make_interval(secs => ${HELD_SECONDS})
     WHERE organization_id = ${organizationId} AND id = ${endpointId} AND status = 'ACTIVE'
       AND coalesce(held_until < now(), true)
-    RETURNING url, secret, CASE WHEN previous_secret_until > now() THEN previous_secret END AS previous, failing_since,
-      answer_ms`.execute(db);
+    RETURNING ${targetColumns}, failing_since, answer_ms`.execute(db);
   const [row] = rows;
   if (row === undefined) return undefined;
-  const secrets = row.previous === null ? [row.secret] : [row.secret, row.previous];
-  const { url, failing_since: failingSince, answer_ms: answerMs } = row;
-  return { organizationId, endpointId, heldBy, url, secrets, failingSince, answerMs };
+  const { failing_since: failingSince, answer_ms: answerMs } = row;
+  return { organizationId, endpointId, heldBy, target: targetOf(row), failingSince, answerMs };
 }
+
+interface TargetRow {
+  url: string;
+  secret: Buffer;
+  previous: Buffer | null;
+}
+
+const targetColumns = sql.raw(
+  'url, secret, CASE WHEN previous_secret_until > now() THEN previous_secret END AS previous',
+);
+
+const targetOf = ({ url, secret, previous }: TargetRow): Target => ({
+  url,
+  secrets: previous === null ? [secret] : [secret, previous],
+});
 
 /** Lets go of an endpoint, so that the next turn need not wait. */
 export async function releaseEndpoint(
@@ -116,7 +134,7 @@ export async function releaseEndpoint(
     WHERE organization_id = ${organizationId} AND id = ${endpointId} AND held_by = ${heldBy}`.execute(db);
 }
 
-interface KeptEndpoint {
+interface KeptEndpoint extends TargetRow {
   last_sequence: string;
   event_types: string[] | null;
   replay_next: string | null;
@@ -131,27 +149,30 @@ async function keep(
   const { rows } = await sql<KeptEndpoint>`
     UPDATE webhook_endpoints SET held_until = now() + make_interval(secs => ${HELD_SECONDS})
     WHERE organization_id = ${organizationId} AND id = ${endpointId} AND held_by = ${heldBy} AND status = 'ACTIVE'
-    RETURNING last_sequence, event_types, replay_next, replay_last`.execute(transaction);
+    RETURNING ${targetColumns}, last_sequence, event_types, replay_next, replay_last`.execute(transaction);
   return rows[0];
 }
 
+/** Where to send by now, and nothing else. Undefined: the turn is over. */
+export async function lookAtTarget(db: Queries, held: HeldEndpoint): Promise<Look | undefined> {
+  const endpoint = await keep(db, held);
+  return endpoint && { target: targetOf(endpoint), due: [] };
+}
+
 /**
- * Takes what is new from the feed and what is to be replayed, and returns deliveries that have had no attempt, in the order of the feed,
+ * Takes what is new from the feed and what is to be replayed, and finds deliveries that have had no attempt, in the order of the feed,
  * behind those that this turn has begun (`after`). Undefined: the turn is over.
  */
-export async function stageDeliveries(
-  db: Queries,
-  held: HeldEndpoint,
-  after: number,
-): Promise<DueDelivery[] | undefined> {
+export async function stageDeliveries(db: Queries, held: HeldEndpoint, after: number): Promise<Look | undefined> {
   return await db.transaction().execute(async (transaction) => {
     const endpoint = await keep(transaction, held);
     if (endpoint === undefined) return undefined;
+    const target = targetOf(endpoint);
     const waiting = await findFirsts(transaction, held, after);
-    if (waiting.length > 0 || (await hasNoRoom(transaction, held))) return waiting;
+    if (waiting.length > 0 || (await hasNoRoom(transaction, held))) return { target, due: waiting };
     await stageNew(transaction, held, endpoint);
     await stageReplay(transaction, held, endpoint);
-    return await findFirsts(transaction, held, after);
+    return { target, due: await findFirsts(transaction, held, after) };
   });
 }
 
@@ -233,14 +254,16 @@ export async function findRetries(
   held: HeldEndpoint,
   underWay: readonly string[],
   limit: number,
-): Promise<DueDelivery[] | undefined> {
-  if ((await keep(db, held)) === undefined) return undefined;
-  return await findDue(
+): Promise<Look | undefined> {
+  const endpoint = await keep(db, held);
+  if (endpoint === undefined) return undefined;
+  const due = await findDue(
     db,
     held,
     sql`deliveries.next_attempt_at <= now() AND deliveries.id <> ALL (${underWay}::uuid[])
       ORDER BY deliveries.next_attempt_at, deliveries.sequence LIMIT ${limit}`,
   );
+  return { target: targetOf(endpoint), due };
 }
 
 async function findDue(
