@@ -218,6 +218,22 @@ test('Enter sends a form with the day that was typed last, and refuses what is n
   expect(await grants()).toMatchObject([{ expires_at: `${year + 1}-01-01T00:00:00.000Z` }]);
 });
 
+test('a file of invoices has what the page shows: without the zone of its dates there is none', async () => {
+  const files = page.getByRole('button', { name: /CSV/ });
+  // As one that is refused, it is not asked for again by itself.
+  const refusal = { status: 403, contentType: 'application/problem+json', body: '{"code":"forbidden","detail":"No."}' };
+  await page.route('**/api/v1/billing/settings', (route) => route.fulfill(refusal));
+  await page.goto('/invoices?from=2026-01-01');
+  await page.getByRole('alert').waitFor();
+  expect(await files.count()).toBe(0);
+  await page.unrouteAll({ behavior: 'wait' });
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await files.nth(1).waitFor();
+  await page.goto('/invoices?from=2026-01-02&to=2026-01-01');
+  await page.getByText('The first day is after the last day').waitFor();
+  expect(await files.count()).toBe(0);
+});
+
 test('what is refused because of too many requests is sent again by itself', async () => {
   let refusals = 0;
   const problem = { status: 429, code: 'rate_limited', detail: 'Too many requests.', request_id: 'x' };

@@ -10,7 +10,7 @@ import { Confirm } from '../components/dialogs/confirm.tsx';
 import { DataTable, type Column } from '../components/lists/data-table.tsx';
 import { DateField } from '../components/forms/date-field.tsx';
 import { formatAmount } from '../text/decimals.ts';
-import { addDays, formatLastDay, isDay, LOCAL_ZONE, startOfDay } from '../text/instants.ts';
+import { addDays, formatLastDay, isDay, startOfDay } from '../text/instants.ts';
 import { Loaded } from '../components/outcomes/loaded.tsx';
 import { FormDialog } from '../components/dialogs/form-dialog.tsx';
 import { useForm } from '../components/forms/form.tsx';
@@ -22,8 +22,22 @@ import { plainDecimal, wholeNumber } from '../text/typed-text.ts';
 
 type Credit = Schema<'Credit'>;
 
-export function CustomerCredits({ customerId: id }: { customerId: string }) {
-  const zone = useBillingZone(id);
+export function CustomerCredits({ customerId }: { customerId: string }) {
+  const customer = useQuery(read('/api/v1/customers/{id}', { path: { id: customerId } }));
+  const settings = useQuery(read('/api/v1/billing/settings'));
+  // Its days are those of its own zone, else of that of the organization: none is granted before that is known.
+  return (
+    <Loaded query={customer}>
+      {({ time_zone: own }) => (
+        <Loaded query={settings}>
+          {({ time_zone: zone }) => <Credits customerId={customerId} zone={own ?? zone} />}
+        </Loaded>
+      )}
+    </Loaded>
+  );
+}
+
+function Credits({ customerId: id, zone }: { customerId: string; zone: string }) {
   const queries = useQueryClient();
   const [isGranting, setIsGranting] = useState(false);
   const credits = useQuery(read('/api/v1/customers/{id}/credits', { path: { id } }));
@@ -95,13 +109,6 @@ export function CustomerCredits({ customerId: id }: { customerId: string }) {
 function balanceOf(balance: Record<string, string>): string {
   const amounts = Object.entries(balance).map(([currency, amount]) => formatAmount(amount, currency));
   return amounts.join(', ') || 'none';
-}
-
-/** The zone in which the days of a customer are counted: its own, else that of the organization. */
-function useBillingZone(customerId: string): string {
-  const { data: customer } = useQuery(read('/api/v1/customers/{id}', { path: { id: customerId } }));
-  const { data: settings } = useQuery(read('/api/v1/billing/settings'));
-  return customer?.time_zone ?? settings?.time_zone ?? LOCAL_ZONE;
 }
 
 interface GrantFormProps {

@@ -26,11 +26,12 @@ export function InvoicesPage() {
     ...(status !== undefined && { status }),
     ...instantsOf(state, billing.data?.time_zone),
   };
+  const isReversed = areReversed(state.from, state.to);
+  // Without its zone it is not known when a day begins.
+  const isUnknown = (state.from ?? state.to) !== undefined && billing.data === undefined;
   const content = () => {
-    if (areReversed(state.from, state.to)) return <ReversedDates />;
-    // Without its zone it is not known when a day begins.
-    if ((state.from ?? state.to) !== undefined && billing.data === undefined)
-      return <Loaded query={billing}>{() => null}</Loaded>;
+    if (isReversed) return <ReversedDates />;
+    if (isUnknown) return <Loaded query={billing}>{() => null}</Loaded>;
     // A page of drafts is finalized with one click.
     const shown = status === 'DRAFT' ? { ...filter, page_size: PAGE_SIZE_MAX } : filter;
     return <InvoiceList filter={shown} onPage={setPage} {...(status !== 'DRAFT' && { sorting })} />;
@@ -43,13 +44,17 @@ export function InvoicesPage() {
       title="Invoices"
       about="Made at the end of each period. Drafts show what is used up to now."
       actions={
-        <>
-          {status !== 'DRAFT' && <LinesExport filter={lines} />}
-          <ListExport
-            name="invoices"
-            readPage={(part) => send(client.GET('/api/v1/invoices', { params: { query: { ...list, ...part } } }))}
-          />
-        </>
+        // A file has what is shown, or there is none.
+        !isReversed &&
+        !isUnknown && (
+          <>
+            {status !== 'DRAFT' && <LinesExport filter={lines} />}
+            <ListExport
+              name="invoices"
+              readPage={(part) => send(client.GET('/api/v1/invoices', { params: { query: { ...list, ...part } } }))}
+            />
+          </>
+        )
       }
     >
       <div className="toolbar">

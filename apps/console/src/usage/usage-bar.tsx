@@ -18,7 +18,8 @@ interface UsageBarProps {
   split: SplitKey | undefined;
   /** The window that is shown, which may be that of before. */
   shown: UsageWindow;
-  csv: () => Csv;
+  /** Undefined while some of it is not there. */
+  csv: (() => Csv) | undefined;
 }
 
 const WHOLE = 'whole';
@@ -67,7 +68,8 @@ export function UsageBar({ scope: { meter, window, customer, only }, split, show
         className="is-end"
         variant="default"
         leftSection={<Icon name="download" />}
-        onClick={() => download(fileName(meter, shown, split), toCsv(csv()))}
+        disabled={csv === undefined}
+        onClick={() => csv !== undefined && download(fileName(meter, shown, split), toCsv(csv()))}
       >
         CSV
       </Button>

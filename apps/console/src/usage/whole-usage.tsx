@@ -31,7 +31,12 @@ export function WholeUsage({ scope, below }: WholeUsageProps) {
         {({ usage: data, window: asked }) => (
           <>
             <UsageFigures meter={meter} usage={data} before={earlier} />
-            <UsageBar scope={scope} split={undefined} shown={asked} csv={() => csvOf(data, earlier)} />
+            <UsageBar
+              scope={scope}
+              split={undefined}
+              shown={asked}
+              csv={isComparing && earlier === undefined ? undefined : () => csvOf(data, earlier)}
+            />
             {isComparing && <ProblemBox error={before.error} />}
             {isComparing && (before.isPending || before.isPlaceholderData) ? (
               <Loading rows={10} />
