@@ -171,6 +171,9 @@ test('an event that its meter does not take is corrected, replayed and counted',
   await page.goto('/events?status=rejected');
   await page.getByRole('group', { name: 'Events, newest first' }).locator('a.row-link').first().click();
   await button('Correct and replay').waitFor();
+  await field('Metadata').fill('{"page": "start"}');
+  await button('Correct and replay').click();
+  await page.getByRole('status').getByText('It is still rejected.').waitFor();
   // A number of which JavaScript would lose the last digit.
   await field('Metadata').fill('{"page": "home", "user_id": 9007199254740993}');
   await button('Correct and replay').click();

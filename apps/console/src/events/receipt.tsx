@@ -26,11 +26,23 @@ import { parseMetadata } from './metadata-text.ts';
 /** While an event waits in the queue, its receipt is asked for this often. */
 const WAITING_MS = 500;
 
+/** Nothing tells that an event was rejected again as it was: so long after it was sent, that is taken for so. */
+const REPLAY_MS_MAX = 10_000;
+
+/** When an event was sent again, and its receipt before. */
+interface Replayed {
+  at: number;
+  before: string;
+}
+
+/** What is known of an event that was sent again, while its receipt says rejected. */
+type Fate = 'waiting' | 'rejected again' | undefined;
+
 /** The receipt of one event, beside the log; a rejected one can be corrected and sent again. */
 export function Receipt({ id }: { id: string }) {
   const navigate = useNavigate({ from: '/events' });
   const { isAdmin } = useSession();
-  const [isReplayed, setReplayed] = useState(false);
+  const [replayed, setReplayed] = useState<Replayed>();
   const heading = useRef<HTMLHeadingElement>(null);
   useFocusBack();
   // On a phone it stands above the list, out of sight of who has chosen one further down.
@@ -38,9 +50,8 @@ export function Receipt({ id }: { id: string }) {
   const receipt = useQuery({
     queryKey: ['/api/v1/events/{id}', { path: { id } }],
     queryFn: ({ signal }) => findEvent(id, signal),
-    // Its receipt says rejected until a worker has taken it.
-    refetchInterval: ({ state }) =>
-      state.data?.status === 'queued' || (isReplayed && state.data?.status === 'rejected') ? WAITING_MS : false,
+    refetchInterval: ({ state: { data, dataUpdatedAt } }) =>
+      data?.status === 'queued' || fateOf(replayed, data, dataUpdatedAt) === 'waiting' ? WAITING_MS : false,
   });
   return (
     <aside className="receipt" aria-label="Receipt of the event">
@@ -60,7 +71,11 @@ export function Receipt({ id }: { id: string }) {
           <>
             <ReceiptFacts event={event} />
             {event.status === 'rejected' && isAdmin && (
-              <Correction event={event} onReplayed={() => setReplayed(true)} isWaiting={isReplayed} />
+              <Correction
+                event={event}
+                onReplayed={() => setReplayed({ at: Date.now(), before: writeExact(event) })}
+                fate={fateOf(replayed, event, receipt.dataUpdatedAt)}
+              />
             )}
             {event.status === 'recorded' && isAdmin && <CorrectEvent event={event} />}
           </>
@@ -68,6 +83,13 @@ export function Receipt({ id }: { id: string }) {
       </Loaded>
     </aside>
   );
+}
+
+/** Its receipt says rejected until a worker has taken it, and then again, with what was sent last and why it is not counted. */
+function fateOf(replayed: Replayed | undefined, event: EventReceipt | undefined, readAt: number): Fate {
+  if (replayed === undefined || event?.status !== 'rejected') return undefined;
+  const isAgain = writeExact(event) !== replayed.before || readAt > replayed.at + REPLAY_MS_MAX;
+  return isAgain ? 'rejected again' : 'waiting';
 }
 
 function ReceiptFacts({ event }: { event: EventReceipt }) {
@@ -116,10 +138,10 @@ function linkTo(id: string | null | undefined, words: string) {
 interface CorrectionProps {
   event: EventReceipt;
   onReplayed: () => void;
-  isWaiting: boolean;
+  fate: Fate;
 }
 
-function Correction({ event, onReplayed, isWaiting }: CorrectionProps) {
+function Correction({ event, onReplayed, fate }: CorrectionProps) {
   const queries = useQueryClient();
   const form = useForm({
     name: `replay-${event.id}`,
@@ -141,9 +163,9 @@ function Correction({ event, onReplayed, isWaiting }: CorrectionProps) {
         minRows={3}
         {...form.field('metadata')}
       />
-      {isWaiting && (
+      {fate !== undefined && (
         <p className="muted" role="status">
-          Sent again; waiting for what becomes of it …
+          {fate === 'waiting' ? 'Sent again; waiting for what becomes of it …' : 'It is still rejected.'}
         </p>
       )}
       {event.reason?.includes('idempotency_key') === true && (
