@@ -234,6 +234,36 @@ test('a file of invoices has what the page shows: without the zone of its dates 
   expect(await files.count()).toBe(0);
 });
 
+test('a subscription is not sent before one has seen what comes of it, and its form keeps what was typed', async () => {
+  const form = page.getByRole('dialog');
+  const day = form.getByRole('textbox', { name: 'Start date' });
+  const open = async () => {
+    await page.goto(organization.addresses['customer'] ?? '');
+    await page.getByRole('button', { name: 'Subscribe to a plan', exact: true }).click();
+  };
+  await open();
+  const letGo = await holdBack('**/api/v1/subscriptions/preview');
+  await form.getByLabel(/^Plan/).first().click();
+  await page.getByRole('option').first().click();
+  const start = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+  await day.fill(start);
+  await day.press('Tab');
+  await form.getByRole('button', { name: 'Subscribe', exact: true }).click();
+  await form.locator('button[data-loading]').waitFor();
+  letGo();
+  await form.locator('button[data-loading]').waitFor({ state: 'detached' });
+  expect(await form.getByRole('alert').count()).toBe(0);
+  await form
+    .getByRole('status')
+    .getByText(/invoice/i)
+    .first()
+    .waitFor();
+  const typed = await day.inputValue();
+  await open();
+  expect(typed).not.toBe('');
+  expect(await day.inputValue()).toBe(typed);
+});
+
 test('what is refused because of too many requests is sent again by itself', async () => {
   let refusals = 0;
   const problem = { status: 429, code: 'rate_limited', detail: 'Too many requests.', request_id: 'x' };

@@ -6,7 +6,7 @@ import { invalidate } from '../api/queries.ts';
 import { CustomerSelect } from '../customers/customer-select.tsx';
 import { DateField } from '../components/forms/date-field.tsx';
 import { FormDialog } from '../components/dialogs/form-dialog.tsx';
-import { useForm } from '../components/forms/form.tsx';
+import { NOT_SENT, useForm } from '../components/forms/form.tsx';
 import { Time } from '../components/page/time.tsx';
 
 type Subscription = Schema<'Subscription'>;
@@ -59,7 +59,10 @@ export function SubscribeForm({ customerId, onDone, onClose }: SubscribeFormProp
     },
     async onSubmit(typed) {
       // A start in the past is not sent before it is told what comes of it.
-      if (preview.isEnabled && preview.data === undefined && preview.error === null) return await preview.refetch();
+      if (preview.isEnabled && preview.data === undefined && preview.error === null) {
+        await preview.refetch({ throwOnError: true });
+        return NOT_SENT;
+      }
       const made = await send(client.POST('/api/v1/subscriptions', { body: bodyOf(typed) }));
       await invalidate(queries, '/api/v1/subscriptions', '/api/v1/invoices');
       onClose();

@@ -9,13 +9,16 @@ import { problemOf } from '../../api/problem.ts';
 import { ProblemBox } from '../outcomes/problem-box.tsx';
 import { fieldName, wordsOf } from '../outcomes/problem-words.ts';
 
+/** What `onSubmit` returns where there is something to look at first: the draft is kept. */
+export const NOT_SENT = Symbol('not sent');
+
 interface FormOptions<Values> {
   /** Under this name a draft is kept in the browser's tab; without one it is forgotten with the page. */
   name?: string;
   initial: Values;
   /** Fields that are never kept. */
   secret?: readonly (keyof Values)[];
-  /** Sends it. What it throws is shown. */
+  /** Sends it, or returns `NOT_SENT`. What it throws is shown. */
   onSubmit: (values: Values) => Promise<unknown>;
   /** Reads what is changed anew, where somebody else has changed it: what it is now, as `initial`. */
   reload?: (() => Promise<Values>) | undefined;
@@ -73,7 +76,7 @@ export function useForm<Values extends object>({
   const send = async (values: Values): Promise<void> => {
     setError(null);
     try {
-      await onSubmit(values);
+      if ((await onSubmit(values)) === NOT_SENT) return;
       known.current = values;
       saveDraft(name, undefined, secret);
     } catch (problem) {
