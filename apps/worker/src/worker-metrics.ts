@@ -127,7 +127,7 @@ export function buildWorkerMetrics(): WorkerMetrics {
     }),
     webhookOldestSeconds: new Gauge({
       name: 'weir_webhook_oldest_seconds',
-      help: 'How long the oldest event waits that has not been delivered to an endpoint which is on.',
+      help: 'How long the oldest webhook waits that is to be sent by now to an endpoint which is on.',
       registers: [registry],
     }),
   };

@@ -380,7 +380,10 @@ export interface WebhookState {
   /** Endpoints whose last attempt failed, of those that are on; and those that Weir turned off. */
   failing: number;
   disabled: number;
-  /** How long the oldest event waits that has not been delivered to an endpoint which is on, in seconds; 0 where none is. */
+  /**
+   * How long the oldest waits of what is to be sent by now to an endpoint which is on, in seconds; 0 where nothing is. A new event waits
+   * since it happened. What is sent again waits since it was asked for, or since its time came: it may be as old as the feed.
+   */
   oldestSeconds: number;
 }
 
@@ -389,7 +392,8 @@ export async function readWebhookState(db: Queries): Promise<WebhookState> {
     SELECT count(*) FILTER (WHERE status = 'ACTIVE' AND failing_since IS NOT NULL)::integer AS failing,
       count(disabled_reason)::integer AS disabled,
       extract(epoch FROM now() - min(CASE WHEN status = 'ACTIVE' THEN least(
-        (SELECT min(created_at) FROM ${pending}),
+        (SELECT min(created_at) FROM ${pending} AND next_attempt_at IS NULL),
+        (SELECT min(next_attempt_at) FROM ${pending}),
         (SELECT created_at FROM billing_events AS events WHERE events.organization_id = endpoints.organization_id
           AND events.sequence > endpoints.last_sequence ORDER BY events.sequence LIMIT 1)) END))::float8 AS seconds
     FROM webhook_endpoints AS endpoints`.execute(db);
