@@ -168,6 +168,18 @@ test('credit whose answer was lost is granted once, also over a new page and a n
     await page.unrouteAll({ behavior: 'wait' });
   }
 
+  // Nor is one that breaks off.
+  await page.route('**/credits', async (route) => {
+    if (route.request().method() !== 'POST') return await route.fallback();
+    const response = await route.fetch();
+    await route.fulfill({ response, body: (await response.text()).slice(0, -1) });
+  });
+  await button('Grant').click();
+  await dialog()
+    .getByText(/^No answer came/)
+    .waitFor();
+  await page.unrouteAll({ behavior: 'wait' });
+
   await open();
   expect(await field('Amount').inputValue()).toBe('10.00');
   await visit.context.clearCookies();

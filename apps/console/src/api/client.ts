@@ -164,6 +164,8 @@ async function fetchOrExplain(request: Request): Promise<Response> {
     const response = await fetchWhenAllowed(request);
     noteAnswer(performance.now() - began);
     if (!isOfWeir(response)) throw notOfWeir(response, request.method);
+    // An answer that breaks off is none: whoever sent it cannot be told what became of it.
+    if (write !== undefined && response.ok && response.status !== 204) await response.clone().json();
     if (write !== undefined && isOutcomeKnown(response)) sentWrites.settle(write, response.ok);
     if (response.headers.get('idempotent-replay') === 'true') notify(DONE_BEFORE);
     return response;
