@@ -245,10 +245,15 @@ export function stepsOf(
         await page.goto(`/invoices/${made.invoices[1]?.id}`);
         await button('Void').click();
         await field('Note').fill('By mistake');
+        await field('Bill it again').check();
       },
       button: () => button('Void the invoice'),
       write: ['POST', /\/void$/],
-      count: async () => Number((await statusOf(made.invoices[1]?.id)) === 'VOID'),
+      async count() {
+        const waiting = 'SELECT FROM dues WHERE subscription_id = $1 AND rebilling';
+        const { rowCount } = await weir.pool.query(waiting, [made.subscriptionId]);
+        return Number((await statusOf(made.invoices[1]?.id)) === 'VOID' && rowCount === 1);
+      },
       typed: () => [field('Note'), 'By mistake'],
       done: () => fact('Void'),
     },

@@ -138,7 +138,7 @@ const BY_STATUS: Record<InvoiceStatus, string> = {
 
 const GIVEN_BACK =
   'Other invoices have given back a part of what this one billed, and not all of that is left: voiding it would leave the customer with money ' +
-  'that nobody paid. Void it with `rebill`, so that the next invoice settles both, or mark it uncollectible.';
+  'that nobody paid. Have it billed again (`rebill`), so that the next invoice settles both, or mark it uncollectible.';
 
 /** Makes a change, and answers with the invoice as it is then; refuses what cannot be. */
 function change(

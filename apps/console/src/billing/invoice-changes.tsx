@@ -1,6 +1,6 @@
 // Changes of an invoice: an admin adds lines to a draft and finalizes it, and says of a finalized one what became of it.
 
-import { Button, Textarea, TextInput } from '@mantine/core';
+import { Button, Checkbox, Textarea, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { client, send, type Schema } from '../api/client.ts';
@@ -50,47 +50,59 @@ export function InvoiceButtons({ invoice }: { invoice: Invoice }) {
         </Button>
       )}
       {dialog === 'pay' && <PayForm invoice={invoice} onClose={close} />}
-      {(dialog === 'void' || dialog === 'uncollectible') && (
-        <NoteForm invoice={invoice} action={dialog} onClose={close} />
-      )}
+      {dialog === 'void' && <VoidForm invoice={invoice} onClose={close} />}
+      {dialog === 'uncollectible' && <UncollectibleForm invoice={invoice} onClose={close} />}
     </>
   );
 }
 
-const NOTES = {
-  void: {
-    title: 'Void this invoice?',
-    submitLabel: 'Void the invoice',
-    about:
-      'What it billed is waived, and no later invoice bills it again. What it took of credits goes back. It keeps its number.',
-  },
-  uncollectible: {
-    title: 'Mark this invoice uncollectible?',
-    submitLabel: 'Mark uncollectible',
-    about: 'Nobody expects it to be paid any more. It can still be paid, or voided.',
-  },
-};
+function VoidForm({ invoice, onClose }: InvoiceDialogProps) {
+  const form = useEndForm({ note: '', rebill: false }, onClose, (body) =>
+    send(client.POST('/api/v1/invoices/{id}/void', { params: { path: { id: invoice.id } }, body })),
+  );
+  return (
+    <FormDialog title="Void this invoice?" submitLabel="Void the invoice" form={form} onClose={onClose}>
+      <p className="muted">
+        What it billed is waived, and no later invoice bills it again. What it took of credits goes back. It keeps its
+        number.
+      </p>
+      <Textarea label="Note" {...form.field('note')} />
+      <Checkbox
+        label="Bill it again"
+        description="The next invoice bills its charges anew, as they are by then."
+        {...form.checkbox('rebill')}
+      />
+    </FormDialog>
+  );
+}
 
-function NoteForm({ invoice, action, onClose }: InvoiceDialogProps & { action: keyof typeof NOTES }) {
+function UncollectibleForm({ invoice, onClose }: InvoiceDialogProps) {
+  const form = useEndForm({ note: '' }, onClose, (body) =>
+    send(client.POST('/api/v1/invoices/{id}/uncollectible', { params: { path: { id: invoice.id } }, body })),
+  );
+  return (
+    <FormDialog title="Mark this invoice uncollectible?" submitLabel="Mark uncollectible" form={form} onClose={onClose}>
+      <p className="muted">Nobody expects it to be paid any more. It can still be paid, or voided.</p>
+      <Textarea label="Note" {...form.field('note')} />
+    </FormDialog>
+  );
+}
+
+/** A form that ends an invoice, with a note that may be left out. */
+function useEndForm<Values extends { note: string }>(
+  initial: Values,
+  onClose: () => void,
+  end: (body: Omit<Values, 'note'> & { note: string | null }) => Promise<unknown>,
+) {
   const queries = useQueryClient();
-  const form = useForm({
-    initial: { note: '' },
-    async onSubmit({ note }) {
-      const sent = { params: { path: { id: invoice.id } }, body: { note: note.trim() || null } };
-      await (action === 'void'
-        ? send(client.POST('/api/v1/invoices/{id}/void', sent))
-        : send(client.POST('/api/v1/invoices/{id}/uncollectible', sent)));
+  return useForm<Values>({
+    initial,
+    async onSubmit({ note, ...rest }) {
+      await end({ ...rest, note: note.trim() || null });
       await invalidate(queries, ...OF_INVOICES);
       onClose();
     },
   });
-  const { title, submitLabel, about } = NOTES[action];
-  return (
-    <FormDialog title={title} submitLabel={submitLabel} form={form} onClose={onClose}>
-      <p className="muted">{about}</p>
-      <Textarea label="Note" {...form.field('note')} />
-    </FormDialog>
-  );
 }
 
 export function AddLineForm({ invoice, onClose }: InvoiceDialogProps) {
