@@ -4,15 +4,12 @@ import { appendFeed } from '@weir/db/billing/feed';
 import type { Database } from '@weir/db/database';
 import { readWebhookState } from '@weir/db/webhooks/turns';
 import { verifyWebhook } from '@weir/sdk';
-import { createLog } from '@weir/shared/log';
 import { Networks } from '@weir/shared/networks';
-import { deliverTurn } from '@weir/worker/webhooks/deliver';
-import { EndpointPlaces } from '@weir/worker/webhooks/endpoint-places';
-import { Pace } from '@weir/worker/webhooks/pace';
 import { openNameLookup } from '@weir/worker/webhooks/receiver-address';
 import { Sender } from '@weir/worker/webhooks/send-request';
 import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { deliverTo } from '../support/deliver-to.ts';
 import { signUp, until, type Answer, type Organization } from '../support/harness.ts';
 import { openReceiver, type Answering, type Receiver } from '../support/receiver.ts';
 import { openTestDatabase } from '../support/test-database.ts';
@@ -63,19 +60,7 @@ const happen = (count = 1): Promise<void> =>
     ),
   );
 
-const deliver = (endpointId: string): Promise<boolean> =>
-  deliverTurn(
-    {
-      database,
-      sender,
-      places: new EndpointPlaces(8),
-      pace: new Pace(5_000),
-      log: createLog('webhooks', 'silent'),
-      metrics: { webhookAttempts: { inc: () => {} } },
-      closing: new AbortController().signal,
-    },
-    { organizationId: admin.id, endpointId },
-  );
+const deliver = (endpointId: string) => deliverTo({ database, sender }, admin.id, endpointId);
 
 const read = async (id: string) => (await call('GET', `/webhook-endpoints/${id}`)).body;
 

@@ -5,16 +5,13 @@ import { FEED_TYPES, type FeedType } from '@weir/billing/feed-events';
 import type { Database } from '@weir/db/database';
 import { deleteOldDeliveries } from '@weir/db/webhooks/deliveries';
 import { verifyWebhook } from '@weir/sdk';
-import { createLog } from '@weir/shared/log';
 import { Networks } from '@weir/shared/networks';
-import { deliverTurn } from '@weir/worker/webhooks/deliver';
-import { EndpointPlaces } from '@weir/worker/webhooks/endpoint-places';
-import { Pace } from '@weir/worker/webhooks/pace';
 import { openNameLookup } from '@weir/worker/webhooks/receiver-address';
 import { Sender } from '@weir/worker/webhooks/send-request';
 import { createHmac } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { deliverTo } from '../support/deliver-to.ts';
 import { fixedCharge } from '../support/billing-fixture.ts';
 import { readOpenapi } from '../support/openapi-document.ts';
 import { signUp, until, type Answer, type Organization } from '../support/harness.ts';
@@ -337,20 +334,10 @@ test('a turn that dies or hangs loses nothing: another one goes on, in order', a
   await until(() => hanging.length === 8, 'it waits for answers');
   isUp = true;
   const sender = new Sender({ lookup: openNameLookup(), allowed: new Networks('127.0.0.0/8') });
-  const deps = {
-    database,
-    sender,
-    places: new EndpointPlaces(8),
-    pace: new Pace(5_000),
-    log: createLog('webhooks', 'silent'),
-    metrics: { webhookAttempts: { inc: () => {} } },
-    closing: new AbortController().signal,
-  };
-  const key = { organizationId: admin.id, endpointId: endpoint.id };
-  expect(await deliverTurn(deps, key)).toBe(false);
+  expect(await deliverTo({ database, sender }, admin.id, endpoint.id)).toBe(false);
   expect(firsts(receiver.received)).toEqual(upTo(48));
   await weir.pool.query(`UPDATE webhook_endpoints SET held_until = now() WHERE id = $1`, [endpoint.id]);
-  await deliverTurn(deps, key);
+  await deliverTo({ database, sender }, admin.id, endpoint.id);
   sender.close();
   expect(firsts(receiver.received)).toEqual(upTo(60));
   expect(await deliveriesOf(admin, endpoint.id, '?status=PENDING')).toEqual([]);
