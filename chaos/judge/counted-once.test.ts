@@ -121,6 +121,24 @@ describe('an accepted event', () => {
     }
   });
 
+  test('may be a duplicate of one that an API without Postgres could not hear of, until Redis is back', () => {
+    const run = (sentAt: number, ...without: ['postgres'?]) => {
+      const made = new MadeUpRun()
+        .accept(a, idOf(1))
+        .record(a, idOf(1))
+        .exchange([a], { status: 201, body: { id: idOf(2) }, at: sentAt })
+        .duplicate(idOf(2), idOf(1))
+        .fault({ at: 5, until: 2_500, target: 'redis' });
+      return without.length === 0 ? made : made.fault({ at: 2_400, until: 2_600, target: 'api-1>postgres' });
+    };
+    for (const [made, violations] of [
+      [run(2_700, 'postgres'), 0],
+      [run(2_700), 1],
+      [run(3_700, 'postgres'), 1],
+    ] as const)
+      expect(acceptedIsCountedOnce(made.facts, made.index).violations).toBe(violations);
+  });
+
   test('may be a duplicate of one that nobody was told of, as long as that may have been under way', () => {
     const run = (at: number) =>
       new MadeUpRun()

@@ -243,12 +243,19 @@ export function mayHaveCrossed(
   return hasCrossed && isRedisInTrouble(facts, firstSentAt, takenBy);
 }
 
-/** When all processes have to know of a key that was recorded directly: they are told by Postgres, once that answers all of them. */
+/**
+ * When all processes have to know of a key that was recorded directly: they are told by Postgres, once that answers all of them. One that
+ * finds Redis again while Postgres does not answer it is told by Redis, which hears of the key from the others once it is back.
+ */
 function knownFrom({ faults }: Facts, recordedAt: number): number {
-  let knownAt = recordedAt + TOLD_MS_MAX;
-  const troubles = faults.filter(({ target }) => /(^|,)(postgres|api-\d+>postgres)(,|$)/.test(target));
-  for (const { at, until } of troubles.toSorted((a, b) => a.at - b.at))
-    if (at <= knownAt && until > recordedAt) knownAt = Math.max(knownAt, until + TOLD_MS_MAX);
+  const troublesOf = (target: RegExp) =>
+    faults.filter((fault) => target.test(fault.target) && fault.until > recordedAt).toSorted((a, b) => a.at - b.at);
+  const outages = troublesOf(/(^|,)redis(,|$)/).filter(({ at }) => at <= recordedAt);
+  const backAt = Math.max(recordedAt, ...outages.map(({ until }) => until));
+  const troubles = troublesOf(/(^|,)(postgres|api-\d+>postgres)(,|$)/);
+  const isAlone = troubles.some(({ at, until }) => at <= backAt + TOLD_MS_MAX && until + TOLD_MS_MAX >= backAt);
+  let knownAt = (isAlone ? backAt : recordedAt) + TOLD_MS_MAX;
+  for (const { at, until } of troubles) if (at <= knownAt) knownAt = Math.max(knownAt, until + TOLD_MS_MAX);
   return knownAt;
 }
 

@@ -7,13 +7,14 @@ afterEach(() => void vi.useRealTimers());
 
 /** A way whose probes the test answers, and by whose clock time passes as the test says. */
 function openWay() {
-  const seen = { probes: 0, isThere: false, isTold: true, isThereWhileTold: false, isPostgresOpen: true };
+  const seen = { probes: 0, told: 0, isThere: false, isTold: true, isThereWhileTold: false, isPostgresOpen: true };
   const way = new Way({
     probe() {
       seen.probes += 1;
       return seen.isThere ? Promise.resolve() : Promise.reject(new Error('away'));
     },
     tellRedis() {
+      seen.told += 1;
       seen.isThereWhileTold = way.isRedisThere() && way.isDirect();
       return seen.isTold ? Promise.resolve() : Promise.reject(new Error('away'));
     },
@@ -57,6 +58,15 @@ test('nobody is back before Redis is told of what was recorded; meanwhile it is 
   seen.isTold = true;
   await backAfter();
   expect([way.isDirect(), way.isRedisThere()]).toEqual([false, true]);
+});
+
+test('Redis is told at each probe that it answers, since another process may be back before', async () => {
+  const { way, seen, backAfter } = openWay();
+  for (let round = 0; round < 3; round += 1) {
+    way.leave('it did not answer');
+    await backAfter();
+  }
+  expect([seen.probes, seen.told]).toEqual([2 + 4 + 8, 2 + 4 + 8]);
 });
 
 test('two probes in a row: one that Redis answers between others brings nobody back', async () => {

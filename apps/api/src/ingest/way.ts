@@ -80,17 +80,16 @@ export class Way {
     try {
       await this.#deps.probe();
       this.#answered += 1;
-      if (this.#answered >= this.#needed || !this.#deps.isPostgresOpen()) {
-        // What is recorded from here on is told flush by flush.
-        this.#isReturning = true;
-        await this.#deps.tellRedis();
-        isEnough = true;
-      }
+      // What is recorded from here on is told flush by flush. Told at each answer, since another process may be back by then: one that
+      // Postgres does not answer.
+      this.#isReturning = true;
+      await this.#deps.tellRedis();
+      isEnough = this.#answered >= this.#needed || !this.#deps.isPostgresOpen();
     } catch {
       // It is what is asked for again and again, and the reason was told.
-      this.#isReturning = false;
       this.#answered = Math.min(this.#answered, 0);
     }
+    this.#isReturning = isEnough;
     if (this.#answered === -Infinity) return;
     if (!isEnough) {
       this.#probeLater();
