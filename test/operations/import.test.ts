@@ -162,6 +162,34 @@ describe('an imported file', () => {
     await expectUsage(meter.id, sum);
   });
 
+  test('without times is counted once: interrupted, grown, and imported again', async () => {
+    const meter = await organization.createMeter('SUM');
+    const growing = join(folder, 'untimed.csv');
+    const untimed = ['--meter', meter.token, '--customer', 'customer', '--name', 'untimed'];
+    await writeFile(growing, csv(rows.slice(0, 300)));
+    const stopped = await runImport(['--file', '-', '--format', 'csv', ...untimed], async (child) => {
+      child.stdin?.write(csv(rows.slice(0, 200)));
+      await until(async () => (await countEvents(meter.id)) === 200, 'what was read is recorded');
+      child.kill('SIGINT');
+    });
+    expect(stopped).toMatchObject({ status: 130, output: expect.stringContaining('200 accepted') });
+    for (const outcome of ['100 accepted, 200 already there, 0 bad', '0 accepted, 300 already there, 0 bad']) {
+      const { status, output } = await runImport(['--file', growing, ...untimed]);
+      expect(output).toContain(outcome);
+      expect(status).toBe(0);
+    }
+    expect(await countEvents(meter.id)).toBe(300);
+  });
+
+  test('without times whose rows have ids of their own is counted once', async () => {
+    const meter = await organization.createMeter('SUM');
+    const keyed = join(folder, 'keyed.csv');
+    const argv = ['--file', keyed, '--meter', meter.token, '--customer', 'customer', '--idempotency-key', 'id'];
+    await writeFile(keyed, 'id,customer,quantity\nkeyed-1,acme,1\nkeyed-2,acme,2\n');
+    expect((await runImport(argv)).output).toContain('2 accepted, 0 already there, 0 bad');
+    expect((await runImport(argv)).output).toContain('0 accepted, 2 already there, 0 bad');
+  });
+
   test('that grew at its end is continued', async () => {
     const meter = await organization.createMeter('SUM');
     const growing = join(folder, 'growing.csv');
@@ -236,6 +264,7 @@ describe('an imported file', () => {
     const { status, errors } = await runImport(argv);
     expect(status).toBe(1);
     expect(errors).toContain('line 12: was imported before with other content');
+    expect(errors).toContain('Another --name would count all rows of this file again');
     await expectUsage(meter.id, sum);
   });
 });

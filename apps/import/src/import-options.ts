@@ -85,7 +85,7 @@ export function parseImportOptions(
     .option('--lookup-key <spec>', 'in its place the lookup_key of the feature, or a template', notEmpty)
     .requiredOption('--customer <spec>', 'your identifier of the customer', notEmpty)
     .requiredOption('--quantity <spec>', 'a number for every row, or a column', notEmpty)
-    .option('--timestamp <spec>', 'when it happened; without it the time of the import (then with --name)')
+    .option('--timestamp <spec>', 'when it happened; without it when Weir receives the row (then with --name)')
     .option('--metadata <key=spec>', 'a metadata value; may be given again', addMetadata)
     .option('--idempotency-key <spec>', 'instead of the key made of meter, name and line')
     .option('--name <name>', 'the file in those keys (default: its path and the day of its first row)', nameOfFile)

@@ -3,7 +3,7 @@ import { StoppedError } from './errors.ts';
 import type { ImportOptions } from './import-options.ts';
 import type { ImportProgress } from './import-progress.ts';
 import type { Row } from './read-rows.ts';
-import { badFirstRow, namesFile, type ToEvent } from './to-event.ts';
+import { badFirstRow, namesFile, type EventSpecs, type ToEvent } from './to-event.ts';
 
 /** How long a stopped import waits for answers under way; without them it does not know what was accepted. */
 const graceMs = 5000;
@@ -38,8 +38,8 @@ export async function sendRows(
     else if (!isAboutContent(outcome.error)) halt.abort(outcome.error);
     // With a reused key it is there already, and so is the name that it gives.
     else if (outcome.error.code !== 'idempotency_key_reused' && namesFile(row, options.specs)) {
-      halt.abort(badFirstRow(row, explain(outcome.error)));
-    } else reportBad(row.line, explain(outcome.error));
+      halt.abort(badFirstRow(row, explain(outcome.error, options.specs)));
+    } else reportBad(row.line, explain(outcome.error, options.specs));
   };
   const reportBad = (line: number, reason: string) => {
     progress.bad(line, reason);
@@ -56,7 +56,8 @@ export async function sendRows(
       endByte = row.endByte;
       const made = toEvent(row);
       if ('event' in made) {
-        await client.queue(made.event, { signal: ended, onSettled: onSettled(row, bytes) });
+        // Without a time where the row has none: each run would give it another one, and so make it another event.
+        await client.queueAsItIs(made.event, { signal: ended, onSettled: onSettled(row, bytes) });
         // Alone: the others go in under the name that it gives them.
         if (namesFile(row, options.specs)) await client.flush({ signal: ended });
       } else {
@@ -107,7 +108,11 @@ function isAboutContent({ status, code }: WeirError): boolean {
   return status === 400 || status === 413 || status === 422 || code === 'meter_not_found';
 }
 
-function explain(error: WeirError): string {
+function explain(error: WeirError, { idempotencyKey }: EventSpecs): string {
   if (error.code !== 'idempotency_key_reused') return `${error.detail} (${error.code})`;
-  return 'was imported before with other content, which stands; a file of its own needs its own --name (idempotency_key_reused)';
+  return idempotencyKey === undefined
+    ? 'was imported before with other content, which stands: correct that event. Another --name would count all rows of this file ' +
+        'again; only a file of which no row is in needs one (idempotency_key_reused)'
+    : 'has the key of an event with other content, which stands: correct that event. Another key would count the row beside it ' +
+        '(idempotency_key_reused)';
 }

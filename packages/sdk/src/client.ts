@@ -163,8 +163,16 @@ export class WeirClient {
    * An event without a timestamp gets the present one, since it may be sent much later. So give a key of your own together with a
    * time of your own: the same key with another time is refused.
    */
-  async queue(event: UsageEvent, { signal, onSettled }: QueueCallOptions = {}): Promise<string> {
-    const encoded = keyAndEncode({ ...event, timestamp: event.timestamp ?? new Date() });
+  async queue(event: UsageEvent, options: QueueCallOptions = {}): Promise<string> {
+    return await this.queueAsItIs({ ...event, timestamp: event.timestamp ?? new Date() }, options);
+  }
+
+  /**
+   * As `queue`, but an event without a timestamp gets the time when Weir receives it. Queued again with the same key, it is the same event.
+   * @internal Of Weir's own import: later versions need not have it.
+   */
+  async queueAsItIs(event: UsageEvent, { signal, onSettled }: QueueCallOptions = {}): Promise<string> {
+    const encoded = keyAndEncode(event);
     const held = { ...encoded, bytes: Buffer.byteLength(encoded.json), onSettled };
     await (this.#queue ?? this.#openQueue()).add(held, signal);
     return encoded.key;
