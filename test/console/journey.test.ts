@@ -267,6 +267,18 @@ test('a payment that was recorded by mistake is taken back, and the invoice paid
   await dialog().getByRole('button', { name: 'Take back' }).click();
   await page.getByText('Of another invoice').waitFor();
   const payments = page.getByRole('group', { name: 'Payments' }).getByRole('row');
+  await button('Mark as paid').click();
+  // Neither is an amount: nothing is not all of it, and a decimal comma is not left out.
+  for (const typed of ['', '0,025']) {
+    await field(/^Amount/).fill(typed);
+    const answer = page.waitForResponse((response) => response.url().endsWith('/pay'));
+    await dialog().getByRole('button', { name: 'Mark as paid' }).click();
+    expect([typed, (await answer).status()]).toEqual([typed, 422]);
+    await field(/^Amount/)
+      .and(page.locator('[aria-invalid="true"]:focus'))
+      .waitFor();
+  }
+  await dialog().getByRole('button', { name: 'Cancel' }).click();
   for (const [amount, rows] of [
     ['25.00', 3],
     ['100.00', 4],

@@ -26,7 +26,8 @@ export function PayForm({ invoice, onClose }: InvoiceDialogProps) {
     initial: { amount: due, reference: '', paid_at: '' },
     async onSubmit({ amount, reference, paid_at }) {
       const body = {
-        amount: plainDecimal(amount) || null,
+        // An empty one is refused: null would be all of it.
+        amount: plainDecimal(amount),
         reference: reference.trim() || null,
         paid_at: paid_at || null,
       };

@@ -34,7 +34,7 @@ export function useCosts(draft: ChargeDraft, currency: string, quantities: reado
       placeholderData: keepPreviousData,
       queryFn: () => {
         const charge = JSON.parse(terms) as SentCharge;
-        const body = { currency, charge, quantity, event_count: eventsOf(quantity, perEvent) };
+        const body = { currency, charge, quantity, event_count: eventsOf(quantity, plainDecimal(perEvent)) };
         return send(client.POST('/api/v1/charges/evaluate', { body }));
       },
     })),

@@ -12,9 +12,13 @@ export function slugOf(name: string): string {
     .replace(/-+$/, '');
 }
 
+/** Its commas can only group thousands: those of `0,002` and `1234,567` may stand for a point. */
+const GROUPED = /^-?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?$/;
+
 /** A decimal without the spaces and the commas that people group thousands with. */
 export function plainDecimal(text: string): string {
-  return text.replace(/\s|,(?=\d{3}(?:\D|$))/g, '');
+  const plain = text.replace(/\s/g, '');
+  return GROUPED.test(plain) ? plain.replaceAll(',', '') : plain;
 }
 
 /** A whole number for a field of JSON that takes one. */
