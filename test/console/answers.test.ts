@@ -162,6 +162,23 @@ test('what was typed is there for the same person after a sign-in, and not for t
   expect(await typed()).toBe('');
 });
 
+test('who signs in with one tab has signed in with all: what another person has open elsewhere is closed', async () => {
+  const other = await signUp(weir);
+  await typeCustomer('Globex');
+  const loaded = page.waitForEvent('load');
+  const second = await visit.context.newPage();
+  await visit.context.clearCookies();
+  await second.goto('/');
+  await second.getByRole('textbox', { name: 'Email' }).fill(other.email);
+  await second.getByRole('textbox', { name: 'Password' }).fill(other.password);
+  await second.getByRole('button', { name: 'Sign in' }).click();
+  await loaded;
+  await page.getByRole('button', { name: other.email }).waitFor();
+  await page.getByRole('button', { name: 'New customer' }).click();
+  expect(await dialog('New customer').getByLabel('External ID').inputValue()).toBe('');
+  await second.close();
+});
+
 test('nothing is said to be done before the answer, and of one that is cut off that it is not known', async () => {
   await typeCustomer('Soylent');
   const letGo = await holdBack('**/api/v1/customers');

@@ -6,6 +6,14 @@ const PERSON = 'weir-person';
 
 const { queryKey } = read('/api/v1/auth/me');
 
+/** The tabs of a browser have one session: who signs in with one of them has signed in with all. */
+const tabs = new BroadcastChannel(PERSON);
+tabs.addEventListener('message', ({ data }) => {
+  const person = sessionStorage.getItem(PERSON);
+  // What is open here is of somebody else, and would be sent in the name of the person who signed in.
+  if (person !== null && person !== data) window.location.reload();
+});
+
 /** No page is drawn before it is known: whoever it is sees nothing of what somebody else typed in this tab. */
 export const sessionQuery = queryOptions({
   queryKey,
@@ -13,6 +21,7 @@ export const sessionQuery = queryOptions({
     const session = await send(client.GET('/api/v1/auth/me', { signal }));
     if (sessionStorage.getItem(PERSON) !== session.user.id) forgetPerson();
     sessionStorage.setItem(PERSON, session.user.id);
+    tabs.postMessage(session.user.id);
     return session;
   },
   staleTime: 60_000,
