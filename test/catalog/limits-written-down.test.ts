@@ -1,10 +1,12 @@
 // The limits of the interface have one home, packages/shared/src/limits.ts. What is made of it is kept true here; `-u` writes it anew.
 
+import { OTHER_DIGITS } from '@weir/rating/currencies';
 import { LIMIT_TABLE, LIMITS } from '@weir/shared/limits';
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { limitsPage, pythonLimits, typescriptLimits } from '../../clients/openapi/limits.ts';
+import { typescriptDigits } from '../../clients/openapi/minor-digits.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -16,7 +18,8 @@ test.each([
     'apps/console/src/api/limits.ts',
     typescriptLimits(LIMIT_TABLE, ['pageSize', 'meterKeys', 'groupBuckets', 'corrections']),
   ],
-])('%s says the limits as they are', async (file, text) => {
+  ['apps/console/src/text/minor-digits.ts', typescriptDigits(OTHER_DIGITS)],
+])('%s says what it is made of', async (file, text) => {
   await expect(text).toMatchFileSnapshot(`../../${file}`);
 });
 

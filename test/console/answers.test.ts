@@ -295,6 +295,45 @@ test('what is refused because of too many requests is sent again by itself', asy
   expect([refusals >= 2, await page.getByRole('alert').count()]).toEqual([true, 0]);
 });
 
+test('a wait that nobody can read is none: the refusal is said, and nothing is sent again and again', async () => {
+  let requests = 0;
+  await page.route('**/api/v1/plans?**', async (route) => {
+    requests += 1;
+    await route.fulfill({ status: 429, headers: { 'retry-after': 'soon' }, body: 'Slow down' });
+  });
+  await page.goto('/plans');
+  await page.getByRole('alert').filter({ hasText: 'answered with 429' }).waitFor();
+  // The query asks a few times more, each after a pause.
+  expect(requests).toBeLessThan(6);
+});
+
+test('what cannot be read is told as that, and not as none', async () => {
+  const refuse = (address: RegExp) =>
+    page.route(address, (route) => route.fulfill({ status: 503, contentType: 'text/html', body: 'away' }));
+  await refuse(/\/preview-invoice$/);
+  await refuse(/\/invoices\?customer_id=/);
+  await page.goto(organization.addresses['customer'] ?? '');
+  const figure = (title: string) => page.locator(`dt:has-text("${title}") + dd`);
+  for (const title of ['Next invoice', 'Balance'])
+    expect(await figure(title).textContent()).toBe('–It cannot be read now');
+  await page.getByRole('alert').filter({ hasText: 'answered with 503' }).waitFor();
+  await refuse(/\/api\/v1\/invoices\?/);
+  await page.goto('/');
+  await page.getByRole('alert').filter({ hasText: 'answered with 503' }).waitFor();
+  await page.getByText('Events recorded').waitFor();
+});
+
+test('a search is what the address says, also after a click on the title of the page in the navigation', async () => {
+  await page.goto('/customers');
+  const search = page.getByRole('searchbox', { name: 'Search customers' });
+  await search.fill('glob');
+  await page.waitForURL(/search=glob/);
+  await page.getByRole('navigation').getByRole('link', { name: 'Customers' }).click();
+  await page.waitForURL(/customers$/);
+  await expect.poll(() => search.inputValue()).toBe('');
+  await page.getByRole('link', { name: 'Acme Corporation' }).waitFor();
+});
+
 test('what is under way already is asked for again until it is done', async () => {
   await typeCustomer('Umbrella');
   const keys: (string | undefined)[] = [];

@@ -6,18 +6,20 @@ import { describeCharge } from '@weir/console/charge-words';
 import { formatAmount, formatDecimal } from '@weir/console/decimals';
 import { formatDay, formatDays } from '@weir/console/instants';
 import type { ChargeTerms } from '@weir/rating/charge-terms';
+import { CURRENCIES } from '@weir/rating/currencies';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 const digits = fc.stringMatching(/^-?(0|[1-9]\d{0,20})(\.\d{1,18})?$/);
 
-test('decimals, and amounts of currencies with 0, 2 and 3 digits', () => {
+test('decimals, and amounts of all currencies', () => {
   fc.assert(
-    fc.property(digits, fc.constantFrom('JPY', 'USD', 'KWD'), (text, currency) => {
+    fc.property(digits, fc.constantFrom(...CURRENCIES), (text, currency) => {
       expect(sayDecimal(text)).toBe(formatDecimal(text));
       expect(sayAmount(text, currency)).toBe(formatAmount(text, currency));
     }),
   );
+  for (const currency of CURRENCIES) expect(formatAmount('1234.5', currency)).toBe(sayAmount('1234.5', currency));
 });
 
 test('days of every month, and periods in zones on both sides of the date line', () => {

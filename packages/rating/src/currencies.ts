@@ -14,7 +14,7 @@ const CODES = `
 
 // Digits after the point, where they are not 2, from the same standard. `Intl` knows how cash is counted and not what the
 // standard says: the one of Node 20 gives no digits to 16 currencies that have 2 or 3 (HUF, IDR, COP, PKR, IQD …).
-const OTHER_DIGITS = {
+export const OTHER_DIGITS = {
   0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',
   3: 'BHD IQD JOD KWD LYD OMR TND',
   4: 'CLF UYW',
@@ -28,6 +28,9 @@ const DIGITS = new Map(
 for (const [digits, codes] of Object.entries(OTHER_DIGITS)) {
   for (const code of codes.split(' ')) DIGITS.set(code, Number(digits));
 }
+
+/** The codes of all currencies that one can be billed in. */
+export const CURRENCIES: readonly string[] = [...DIGITS.keys()];
 
 /** Whether a text is the code of a currency that one can be billed in, in upper case. */
 export function isCurrency(code: string): boolean {

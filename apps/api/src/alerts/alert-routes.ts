@@ -106,6 +106,7 @@ const crossingAnswer = answerOf<Crossing>()({
   currency: z.string().nullable().meta({ description: 'Of an amount. Null: usage.' }),
   period_start: time,
   period_end: time,
+  time_zone: z.string().meta({ description: 'The zone whose midnights the period begins and ends at.' }),
   threshold: z.string(),
   value: z.string().meta({ description: 'What it had come to when it was seen, which is a moment later.' }),
   crossed_at: time,

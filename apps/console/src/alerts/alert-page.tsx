@@ -13,6 +13,7 @@ import { AdminOnly } from '../components/page/admin-only.tsx';
 import { Page, Section } from '../components/page/page.tsx';
 import { Time } from '../components/page/time.tsx';
 import { formatAmount, formatDecimal } from '../text/decimals.ts';
+import { formatDays } from '../text/instants.ts';
 import { AlertMenu } from './alert-menu.tsx';
 import { thresholdWords, Watched, WatchedCustomers } from './alert-words.tsx';
 
@@ -62,11 +63,7 @@ const columns: Column<Crossing>[] = [
   { title: 'When seen', cell: ({ value, currency }) => valueOf(value, currency), isNumber: true },
   {
     title: 'Period',
-    cell: ({ period_start: start, period_end: end }) => (
-      <>
-        <Time at={start} as="date" /> to <Time at={end} as="date" />
-      </>
-    ),
+    cell: ({ period_start: start, period_end: end, time_zone: zone }) => formatDays(start, end, zone),
     isExtra: true,
   },
   { title: 'Crossed', cell: ({ crossed_at: at }) => <Time at={at} as="ago" />, isExtra: true },

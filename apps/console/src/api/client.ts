@@ -235,8 +235,12 @@ async function secondsToWait(response: Response, url: string): Promise<number> {
   return isProblem(problem) && problem.code === UNDER_WAY ? Math.max(retryAfterSeconds(response), 1) : 0;
 }
 
-function retryAfterSeconds(response: Response): number {
-  return Number(response.headers.get('retry-after') ?? 0);
+/** A number of seconds, or from a proxy the time of day; 0 where nothing that can be read is said. */
+function retryAfterSeconds({ headers }: Response): number {
+  const text = headers.get('retry-after') ?? '';
+  if (/^\d+$/.test(text)) return Number(text);
+  const seconds = Math.ceil((Date.parse(text) - Date.now()) / 1_000);
+  return seconds > 0 ? seconds : 0;
 }
 
 function isProblem(error: unknown): error is Problem {

@@ -1587,6 +1587,8 @@ export interface components {
             period_start: string;
             /** Format: date-time */
             period_end: string;
+            /** @description The zone whose midnights the period begins and ends at. */
+            time_zone: string;
             threshold: string;
             /** @description What it had come to when it was seen, which is a moment later. */
             value: string;

@@ -21,6 +21,7 @@ export const sessionQuery = queryOptions({
     const session = await send(client.GET('/api/v1/auth/me', { signal }));
     if (sessionStorage.getItem(PERSON) !== session.user.id) forgetPerson();
     sessionStorage.setItem(PERSON, session.user.id);
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel reaches its own origin only, and takes no other
     tabs.postMessage(session.user.id);
     return session;
   },

@@ -14,6 +14,7 @@ import { useCosts } from './charge-costs.tsx';
 import { describeDraft, draftOf, newChargeDraft, type ChargeDraft } from './charge-draft.ts';
 import { ChargeEditor } from './charge-editor.tsx';
 import { MODELS } from './charge-models.ts';
+import { timeWords } from './charge-time.ts';
 import { describeCharge } from './charge-words.ts';
 import { newFeatureDraft, withMeter, type ChargeRow, type PlanDraft } from './plan-draft.ts';
 
@@ -55,7 +56,7 @@ export function ChargeRows({ form, charges, catalog, currency, open, onOpen, pat
       archived.filter((each) => each !== id),
     );
   const replaced = new Set(rows.map(({ replaces }) => replaces));
-  const isOver = ({ id }: Charge): boolean => archived.includes(id) || replaced.has(id);
+  const isOver = ({ id, ended_at }: Charge): boolean => archived.includes(id) || replaced.has(id) || ended_at !== null;
   const priced = new Set([
     ...charges.filter((charge) => !isOver(charge)).map(({ meter_id }) => meter_id),
     ...rows.map(({ draft }) => draft.meter_id),
@@ -79,7 +80,7 @@ export function ChargeRows({ form, charges, catalog, currency, open, onOpen, pat
             isOpen={open === charge.id}
             onOpen={onOpen}
             id={charge.id}
-            note={noteOf(archived.includes(charge.id), replaced.has(charge.id))}
+            note={noteOf(archived.includes(charge.id), replaced.has(charge.id)) ?? timeWords(charge)}
             items={
               isOver(charge)
                 ? archived.includes(charge.id)

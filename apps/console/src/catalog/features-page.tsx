@@ -1,5 +1,4 @@
-import { Button, Select, TextInput } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
+import { Button, Select } from '@mantine/core';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -12,6 +11,7 @@ import { CopyButton } from '../components/page/copy-button.tsx';
 import type { Column } from '../components/lists/data-table.tsx';
 import { Page } from '../components/page/page.tsx';
 import { PagedList } from '../components/lists/paged-list.tsx';
+import { SearchField } from '../components/lists/search-field.tsx';
 import { RowMenu } from '../components/lists/row-menu.tsx';
 import { useSearchState, useSorting } from '../components/lists/search-state.ts';
 import { FeatureForm } from './feature-form.tsx';
@@ -20,16 +20,11 @@ type Feature = Schema<'Feature'>;
 
 const PAGE_SIZE = 25;
 
-/** Long enough to type a word without asking for each letter of it. */
-const SEARCH_MS = 200;
-
 const TYPES = ['meter', 'switch', 'custom'] as const;
 
 export function FeaturesPage() {
   const queries = useQueryClient();
   const { state, change, page, setPage } = useSearchState<'type' | 'search'>();
-  const [typed, setTyped] = useState(state.search ?? '');
-  const look = useDebouncedCallback((text: string) => change({ search: text.trim() }), SEARCH_MS);
   const [dialog, setDialog] = useState<'new' | Feature>();
   const type = TYPES.find((each) => each === state.type);
   const { sorting, sorted } = useSorting(['name', '-name']);
@@ -122,15 +117,11 @@ export function FeaturesPage() {
       }
     >
       <div className="toolbar">
-        <TextInput
-          type="search"
-          aria-label="Search features"
+        <SearchField
+          label="Search features"
           placeholder="Name or lookup key"
-          value={typed}
-          onChange={({ currentTarget: { value } }) => {
-            setTyped(value);
-            look(value);
-          }}
+          value={state.search}
+          onSearch={(search) => change({ search })}
         />
         <Select
           aria-label="Type"

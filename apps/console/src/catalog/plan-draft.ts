@@ -3,6 +3,7 @@
 
 import type { components, paths } from '../api/openapi.d.ts';
 import { plainDecimal, wholeNumber } from '../text/typed-text.ts';
+import { isPresent } from './charge-time.ts';
 import { chargeBodyOf, draftOf, type ChargeDraft } from './charge-draft.ts';
 
 type Plan = components['schemas']['PlanWithFeatures'];
@@ -90,7 +91,7 @@ export function draftOfPlan(plan: Plan): PlanDraft {
 /** Another plan with all that this one costs and includes. */
 export function copyOfPlan(plan: Plan): PlanDraft {
   const charges = plan.charges
-    .filter(({ ended_at }) => ended_at === null)
+    .filter((charge) => isPresent(charge))
     .map((charge) => ({ key: charge.id, draft: draftOf(charge) }));
   return { ...draftOfPlan(plan), name: `${plan.name} copy`, lookup_id: `${plan.lookup_id}-copy`.slice(-64), charges };
 }

@@ -193,7 +193,7 @@ interface PlanPartsProps {
 /** Its charges and features, and what the charge that is open costs. */
 function PlanParts({ editor: { form, open, setOpen, path }, catalog, plan }: PlanPartsProps) {
   const { values } = form;
-  const charges = (plan?.charges ?? []).filter(({ ended_at }) => ended_at === null);
+  const charges = (plan?.charges ?? []).filter(({ status }) => status === 'ACTIVE');
   const typed = values.currency.trim().toUpperCase();
   const currency = /^[A-Z]{3}$/.test(typed) ? typed : 'XXX';
   const row = values.charges.find(({ key }) => key === open);

@@ -11,6 +11,7 @@ import { Page, Section } from '../components/page/page.tsx';
 import { RowMenu } from '../components/lists/row-menu.tsx';
 import { RowsByPage } from '../components/lists/rows-by-page.tsx';
 import { formatDecimal } from '../text/decimals.ts';
+import { timeWords } from './charge-time.ts';
 import { describeCharge } from './charge-words.ts';
 
 type Plan = Schema<'PlanWithFeatures'>;
@@ -99,7 +100,15 @@ function Charges({ plan }: { plan: Plan }) {
           </Link>
         ),
     },
-    { title: 'Price', cell: (charge) => describeCharge(charge, plan.currency, plan.billing_interval) },
+    {
+      title: 'Price',
+      cell: (charge) => (
+        <>
+          {describeCharge(charge, plan.currency, plan.billing_interval)}{' '}
+          <span className="muted">{timeWords(charge)}</span>
+        </>
+      ),
+    },
   ];
   const active = plan.charges.filter(({ status }) => status === 'ACTIVE');
   const ended = plan.charges.filter(({ status }) => status !== 'ACTIVE');

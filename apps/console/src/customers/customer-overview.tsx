@@ -48,37 +48,40 @@ export function CustomerOverview({ customer }: { customer: Schema<'Customer'> })
   // All of it at once, so that nothing gives way to what comes later.
   const isComing = [subscriptions, open, credits, usage, ...previews].some(({ isLoading }) => isLoading);
   if (isComing) return <Loading rows={12} />;
-  const failed = [subscriptions, open, credits, usage].find(({ error }) => error !== null);
+  const failed = [subscriptions, open, credits, usage, ...previews].find(({ error }) => error !== null);
   const rows = shown.map((subscription, index) => ({ subscription, next: previews[index]?.data }));
+  const isLeftOut = going.length > shown.length;
   return (
     <>
       {failed !== undefined && <ProblemBox error={failed.error} onRetry={() => void failed.refetch()} />}
       <dl className="figures">
-        {isAdmin && <NextInvoice rows={rows} />}
+        {isAdmin && <NextInvoice rows={subscriptions.data && rows} isLeftOut={isLeftOut} />}
         <Owed invoices={open.data} />
         <Figure
           title="Credit"
-          amounts={Object.entries(credits.data?.balance ?? {})}
+          amounts={credits.data && Object.entries(credits.data.balance)}
           note="is drawn by the next invoices"
         />
       </dl>
-      <Section title="Plan">
-        <DataTable
-          label="Plan"
-          columns={isAdmin ? columns : columns.filter(({ title }) => title !== 'Next invoice')}
-          rows={rows}
-          keyOf={({ subscription }) => subscription.id}
-          empty="No plan: a subscription puts the customer on one, and from then on usage is billed."
-        />
-        {going.length > shown.length && (
-          <p>
-            <Link to="/customers/$customerId" params={{ customerId: id }} search={{ tab: 'subscriptions' }}>
-              All {going.length} subscriptions
-            </Link>
-          </p>
-        )}
-      </Section>
-      <UsageOfCustomer customer={customer} usage={usage.data?.data ?? []} />
+      {subscriptions.data !== undefined && (
+        <Section title="Plan">
+          <DataTable
+            label="Plan"
+            columns={isAdmin ? columns : columns.filter(({ title }) => title !== 'Next invoice')}
+            rows={rows}
+            keyOf={({ subscription }) => subscription.id}
+            empty="No plan: a subscription puts the customer on one, and from then on usage is billed."
+          />
+          {isLeftOut && (
+            <p>
+              <Link to="/customers/$customerId" params={{ customerId: id }} search={{ tab: 'subscriptions' }}>
+                All {going.length} subscriptions
+              </Link>
+            </p>
+          )}
+        </Section>
+      )}
+      {usage.data !== undefined && <UsageOfCustomer customer={customer} usage={usage.data.data} />}
     </>
   );
 }
@@ -113,16 +116,29 @@ const columns: Column<Row>[] = [
   },
 ];
 
+interface NextInvoiceProps {
+  /** Undefined where they cannot be read. */
+  rows: readonly Row[] | undefined;
+  /** Whether the customer has more subscriptions than these. */
+  isLeftOut: boolean;
+}
+
 /** What the next invoices come to so far, and up to which day the first of them is. */
-function NextInvoice({ rows }: { rows: readonly Row[] }) {
-  const known = rows.flatMap(({ subscription: { time_zone: zone }, next }) =>
+function NextInvoice({ rows, isLeftOut }: NextInvoiceProps) {
+  const known = (rows ?? []).flatMap(({ subscription: { time_zone: zone }, next }) =>
     next === undefined ? [] : [{ zone, next }],
   );
   const [soonest] = known.toSorted((a, b) => (a.next.period_end < b.next.period_end ? -1 : 1));
   const amounts = known.map(({ next: { currency, total } }) => [currency, total] as const);
   const note =
     soonest === undefined ? 'No subscription' : `so far, up to ${formatLastDay(soonest.next.period_end, soonest.zone)}`;
-  return <Figure title="Next invoice" amounts={sumsOf(amounts)} note={note} />;
+  return (
+    <Figure
+      title={isLeftOut ? `Next invoice, of ${SHOWN_MAX} subscriptions` : 'Next invoice'}
+      amounts={known.length === rows?.length ? sumsOf(amounts) : undefined}
+      note={note}
+    />
+  );
 }
 
 function Owed({ invoices }: { invoices: Answer<'/api/v1/invoices'> | undefined }) {
@@ -133,7 +149,7 @@ function Owed({ invoices }: { invoices: Answer<'/api/v1/invoices'> | undefined }
   return (
     <Figure
       title={total > data.length ? `Balance, of ${data.length} invoices` : 'Balance'}
-      amounts={sumsOf(data.map(({ currency, amount_due }) => [currency, amount_due]))}
+      amounts={invoices && sumsOf(data.map(({ currency, amount_due }) => [currency, amount_due]))}
       note={note}
       isBad={past > 0}
     />
@@ -148,20 +164,20 @@ function sumsOf(amounts: readonly (readonly [currency: string, amount: string])[
 
 interface FigureProps {
   title: string;
-  amounts: readonly (readonly [currency: string, amount: string])[];
+  /** Undefined where they cannot be read, or not all of them. */
+  amounts: readonly (readonly [currency: string, amount: string])[] | undefined;
   note: string;
   isBad?: boolean;
 }
 
 function Figure({ title, amounts, note, isBad = false }: FigureProps) {
+  const words = amounts?.map(([currency, amount]) => formatAmount(amount, currency)).join(', ');
   return (
     <div>
       <dt>{title}</dt>
       <dd>
-        <span className={isBad ? 'figure figure-bad' : 'figure'}>
-          {amounts.map(([currency, amount]) => formatAmount(amount, currency)).join(', ') || 'none'}
-        </span>
-        <div className="figure-note">{note}</div>
+        <span className={isBad ? 'figure figure-bad' : 'figure'}>{words === undefined ? '–' : words || 'none'}</span>
+        <div className="figure-note">{words === undefined ? 'It cannot be read now' : note}</div>
       </dd>
     </div>
   );

@@ -1,5 +1,4 @@
-import { Button, TextInput } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
+import { Button } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -8,13 +7,11 @@ import { AdminOnly } from '../components/page/admin-only.tsx';
 import type { Column } from '../components/lists/data-table.tsx';
 import { ListExport } from '../components/lists/list-export.tsx';
 import { PagedList } from '../components/lists/paged-list.tsx';
+import { SearchField } from '../components/lists/search-field.tsx';
 import { Page } from '../components/page/page.tsx';
 import { useSearchState, useSorting } from '../components/lists/search-state.ts';
 import { Time } from '../components/page/time.tsx';
 import { CustomerForm } from './customer-form.tsx';
-
-/** Long enough to type a word without asking for each letter of it. */
-const SEARCH_MS = 200;
 
 const columns: Column<Schema<'Customer'>>[] = [
   {
@@ -40,8 +37,6 @@ const columns: Column<Schema<'Customer'>>[] = [
 export function CustomersPage() {
   const navigate = useNavigate();
   const { state, change, page, setPage } = useSearchState<'search'>();
-  const [typed, setTyped] = useState(state.search ?? '');
-  const search = useDebouncedCallback((text: string) => change({ search: text.trim() }), SEARCH_MS);
   const [isNew, setIsNew] = useState(false);
   const { sorting, sorted } = useSorting(['name', '-name', 'created_at', '-created_at']);
   const filter = { ...sorted, ...(state.search !== undefined && { search: state.search }) };
@@ -65,15 +60,11 @@ export function CustomersPage() {
       }
     >
       <div className="toolbar">
-        <TextInput
-          type="search"
-          aria-label="Search customers"
+        <SearchField
+          label="Search customers"
           placeholder="Name, id or email"
-          value={typed}
-          onChange={({ currentTarget: { value } }) => {
-            setTyped(value);
-            search(value);
-          }}
+          value={state.search}
+          onSearch={(search) => change({ search })}
         />
       </div>
       <PagedList

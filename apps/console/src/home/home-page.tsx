@@ -10,6 +10,7 @@ import { formatAmount, formatDecimal, percentChange } from '../text/decimals.ts'
 import { formatDate } from '../text/instants.ts';
 import { Loaded } from '../components/outcomes/loaded.tsx';
 import { Loading } from '../components/outcomes/loading.tsx';
+import { ProblemBox } from '../components/outcomes/problem-box.tsx';
 import { Page, Section } from '../components/page/page.tsx';
 import { Attention } from './attention.tsx';
 import { EventsByDay } from './events-by-day.tsx';
@@ -54,13 +55,17 @@ export function HomePage() {
               if (isEmpty) return null;
               // What it has to tell stands above the rest, which must not give way to it.
               if (unbilled.isPending || pastDue.isPending || endpoints.isPending) return <Loading rows={12} />;
+              const failed = [unbilled, pastDue, endpoints].find(({ error }) => error !== null);
               return (
-                <OverviewOf
-                  overview={data}
-                  unbilled={unbilled.data?.data ?? []}
-                  endpoints={endpoints.data?.data ?? []}
-                  pastDue={pastDue.data}
-                />
+                <>
+                  {failed !== undefined && <ProblemBox error={failed.error} onRetry={() => void failed.refetch()} />}
+                  <OverviewOf
+                    overview={data}
+                    unbilled={unbilled.data?.data ?? []}
+                    endpoints={endpoints.data?.data ?? []}
+                    pastDue={pastDue.data}
+                  />
+                </>
               );
             }}
           </Loaded>
@@ -86,7 +91,8 @@ function OverviewOf({ overview, unbilled, endpoints, pastDue }: OverviewProps) {
   return (
     <>
       <p className="home-period muted">
-        {formatDate(overview.period_start)} to now. What is compared is the month before, up to the same time of it.
+        {formatDate(overview.period_start, overview.time_zone)} to now. What is compared is the month before, up to the
+        same time of it.
       </p>
       <dl className="figures">
         <div>

@@ -3,6 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { client, send } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
 import { FormBox, useForm } from '../components/forms/form.tsx';
+import { slugOf } from '../text/typed-text.ts';
 import { PLAIN_CHOICES, type Aggregation } from '../usage/aggregations.ts';
 
 const FIRST: Aggregation = 'SUM';
@@ -18,7 +19,8 @@ export function NewMeterForm() {
         client.POST('/api/v1/features', {
           body: {
             name,
-            lookup_key: slugOf(name),
+            // Nobody is asked for it here; a name in other letters gives none.
+            lookup_key: slugOf(name) || 'meter-1',
             type: 'meter',
             aggregation_type: aggregation,
             ...(unit.trim() !== '' && { unit: unit.trim() }),
@@ -37,14 +39,4 @@ export function NewMeterForm() {
       </div>
     </FormBox>
   );
-}
-
-/** A slug as the API takes it: small letters, digits and hyphens. */
-function slugOf(name: string): string {
-  return name
-    .toLowerCase()
-    .normalize('NFKD')
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-|-$/g, '')
-    .slice(0, 64);
 }

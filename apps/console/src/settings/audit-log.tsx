@@ -13,8 +13,8 @@ import { useSearchState } from '../components/lists/search-state.ts';
 import { Time } from '../components/page/time.tsx';
 import { actionWords, placeOf, sentFields, type AuditEntry } from './audit-words.ts';
 
-const columns: Column<AuditEntry>[] = [
-  { title: 'When', cell: ({ created_at }) => <Time at={created_at} />, isTight: true },
+const columnsIn = (zone: string): Column<AuditEntry>[] => [
+  { title: 'When', cell: ({ created_at }) => <Time at={created_at} zone={zone} />, isTight: true },
   { title: 'Who', cell: (entry) => <Who entry={entry} />, isTight: true },
   {
     title: 'What',
@@ -37,6 +37,8 @@ const PEOPLE_MAX = 100;
 /** Who changed what, newest first. */
 export function AuditLog() {
   const { state, change } = useSearchState<(typeof FILTERS)[number]>();
+  const billing = useQuery(read('/api/v1/billing/settings'));
+  const zone = billing.data?.time_zone;
   const { data: users } = useQuery(read('/api/v1/users', { query: { page_size: PEOPLE_MAX } }));
   const query = {
     limit: 50,
@@ -60,7 +62,10 @@ export function AuditLog() {
   // Somebody who is not among the first people was chosen by one of the entries.
   const chosen = people.some(({ value }) => value === state.actor) ? [] : entries.slice(0, 1).map(optionOf);
   return (
-    <Section title="Audit log" about="Every change, by whom, and from where. Secrets are never in it.">
+    <Section
+      title="Audit log"
+      about={`Every change, by whom, and from where. Secrets are never in it. Days and times are of ${zone ?? 'your organization'}.`}
+    >
       <div className="toolbar">
         <Select
           label="Who"
@@ -74,6 +79,7 @@ export function AuditLog() {
         <TextInput
           label="Action"
           placeholder="plan.update"
+          key={state.action}
           defaultValue={state.action ?? ''}
           onBlur={({ currentTarget: { value } }) => change({ action: value.trim() })}
           onKeyDown={({ key, currentTarget: { value } }) => key === 'Enter' && change({ action: value.trim() })}
@@ -92,10 +98,16 @@ export function AuditLog() {
         />
       </div>
       {isReversed && <ReversedDates />}
-      {isPending && !isReversed && <Loading rows={8} />}
-      <ProblemBox error={error} />
-      {data !== undefined && (
-        <DataTable label="Audit log" columns={columns} rows={entries} keyOf={({ id }) => id} empty="No such change." />
+      {(isPending || billing.isPending) && !isReversed && <Loading rows={8} />}
+      <ProblemBox error={error ?? billing.error} />
+      {data !== undefined && zone !== undefined && (
+        <DataTable
+          label="Audit log"
+          columns={columnsIn(zone)}
+          rows={entries}
+          keyOf={({ id }) => id}
+          empty="No such change."
+        />
       )}
       {hasNextPage && (
         <Button variant="default" mt="sm" loading={isFetchingNextPage} onClick={() => void log.fetchNextPage()}>

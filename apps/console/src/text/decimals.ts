@@ -1,6 +1,8 @@
 // Quantities and amounts are decimal text, of any length, and are shown and compared as such: as a float 0.1 + 0.2 would not
 // be 0.3, and an invoice of nine digits would lose its cents.
 
+import { OTHER_DIGITS } from './minor-digits.ts';
+
 interface Decimal {
   /** The value times 10^scale. */
   digits: bigint;
@@ -36,8 +38,8 @@ export function formatDecimal(text: string | number | null | undefined): string 
 /** Returns an amount of money with its currency: `1234.5` of `EUR` is `1,234.50 EUR`. No digit is rounded away. */
 export function formatAmount(text: string | null | undefined, currency: string): string {
   if (text === null || text === undefined) return '–';
-  const minor =
-    new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().minimumFractionDigits ?? 2;
+  // `Intl` knows how cash is counted: it gives no digits to currencies that have 2 or 3.
+  const minor = OTHER_DIGITS[currency] ?? 2;
   const [whole = '0', fraction = ''] = text.split('.');
   const cents = fraction.replace(/0+$/, '').padEnd(minor, '0');
   return `${formatDecimal(cents === '' ? whole : `${whole}.${cents}`)} ${currency}`;

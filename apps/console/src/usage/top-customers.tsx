@@ -15,7 +15,10 @@ type Row = Answer<'/api/v1/meters/{id}/customers'>['data'][number];
 const PAGE_SIZE = 10;
 
 export function TopCustomers({ meter, window }: { meter: Meter; window: UsageWindow }) {
-  const [page, setPage] = useState(1);
+  // Another window begins with its own first page.
+  const of = `${window.from} ${window.to} ${window.zone}`;
+  const [shown, setShown] = useState({ of, page: 1 });
+  const page = shown.of === of ? shown.page : 1;
   const query = { start_date: window.from, end_date: window.to, timezone: window.zone, page, page_size: PAGE_SIZE };
   const customers = useQuery({
     ...read('/api/v1/meters/{id}/customers', { path: { id: meter.id }, query }),
@@ -51,7 +54,7 @@ export function TopCustomers({ meter, window }: { meter: Meter; window: UsageWin
               keyOf={({ customer_external_id: id }) => id}
               empty={<p>No customer used {meter.name} in these days.</p>}
             />
-            <Paging meta={meta} onPage={setPage} label="Top customers" />
+            <Paging meta={meta} onPage={(to) => setShown({ of, page: to })} label="Top customers" />
           </>
         )}
       </Loaded>

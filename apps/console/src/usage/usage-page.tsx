@@ -74,8 +74,8 @@ function UsageOfMeter({ meter, window }: { meter: Meter; window: UsageWindow }) 
   const scope = { meter, window, customer, only };
   const split = readSplit(asked, meter.metadata_keys ?? []);
   const isOfOne = customer !== undefined || only !== undefined;
-  const below = customer === undefined && split !== null && <TopCustomers meter={meter} window={window} />;
-  // Customers are told apart only where all of them are looked at.
+  // Customers are told apart only where all of them are looked at, with all that they have used.
+  const below = !isOfOne && split !== null && <TopCustomers meter={meter} window={window} />;
   return split === undefined || (split === null && isOfOne) ? (
     <WholeUsage scope={scope} below={below} />
   ) : (

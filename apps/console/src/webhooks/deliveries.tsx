@@ -3,11 +3,13 @@ import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useState } from 'react';
 import { client, read, send, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
+import { problemOf } from '../api/problem.ts';
 import { Dialog } from '../components/dialogs/dialog.tsx';
 import type { Column } from '../components/lists/data-table.tsx';
 import { PagedList } from '../components/lists/paged-list.tsx';
 import { Status } from '../components/lists/status.tsx';
 import { notify } from '../components/outcomes/notices.tsx';
+import { wordsOf } from '../components/outcomes/problem-words.ts';
 import { AdminOnly } from '../components/page/admin-only.tsx';
 import { Section } from '../components/page/page.tsx';
 import { Time } from '../components/page/time.tsx';
@@ -145,7 +147,7 @@ function SendAgain({ delivery }: { delivery: Delivery }) {
       await send(client.POST('/api/v1/deliveries/{id}/retry', { params: { path: { id } } }));
       await invalidate(queries, '/api/v1/webhook-endpoints/{id}/deliveries');
     } catch (error) {
-      notify(error instanceof Error ? error.message : 'It could not be sent again.');
+      notify(wordsOf(problemOf(error)).said, 'bad');
     } finally {
       setBusy(false);
     }

@@ -4,6 +4,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { changeShown, client, read, send, type Opened, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
+import { problemOf } from '../api/problem.ts';
 import { Confirm } from '../components/dialogs/confirm.tsx';
 import { FormDialog } from '../components/dialogs/form-dialog.tsx';
 import { useForm } from '../components/forms/form.tsx';
@@ -12,6 +13,7 @@ import { Facts } from '../components/lists/facts.tsx';
 import { RowMenu } from '../components/lists/row-menu.tsx';
 import { Loaded } from '../components/outcomes/loaded.tsx';
 import { notify } from '../components/outcomes/notices.tsx';
+import { wordsOf } from '../components/outcomes/problem-words.ts';
 import { AdminOnly } from '../components/page/admin-only.tsx';
 import { Page } from '../components/page/page.tsx';
 import { Time } from '../components/page/time.tsx';
@@ -155,7 +157,7 @@ function TestButton({ id, onSent }: { id: string; onSent: () => Promise<void> })
       await onSent();
       notify('A test is on its way. What came back stands below.');
     } catch (error) {
-      notify(error instanceof Error ? error.message : 'The test could not be sent.');
+      notify(wordsOf(problemOf(error)).said, 'bad');
     } finally {
       setBusy(false);
     }

@@ -135,6 +135,8 @@ export interface Crossing {
   currency: string | null;
   period_start: string;
   period_end: string;
+  /** The clocks that the period goes by. */
+  time_zone: string;
   threshold: string;
   /** What it had come to when a worker saw it. */
   value: string;
@@ -158,6 +160,9 @@ export async function listCrossings(
       'currency',
       'period_start',
       'period_end',
+      sql<string>`coalesce(
+        (SELECT time_zone FROM subscriptions WHERE id = subscription_id),
+        (SELECT time_zone FROM organizations WHERE id = organization_id))`.as('time_zone'),
       'threshold',
       'value',
       'crossed_at',

@@ -1,0 +1,21 @@
+// From when and until when a charge is the price: another one can be announced, which takes its place then.
+
+import type { components } from '../api/openapi.d.ts';
+import { formatDate } from '../text/instants.ts';
+
+type Times = Pick<components['schemas']['Charge'], 'effective_from' | 'ended_at' | 'status' | 'replaces'>;
+
+const isAnnounced = ({ effective_from }: Times, now: number): boolean => Date.parse(effective_from) > now;
+
+/** `until 1 Jan 2027`, `from 1 Jan 2027`; nothing of a price that just holds, or is archived. */
+export function timeWords(charge: Times, now = Date.now()): string | undefined {
+  if (charge.status !== 'ACTIVE') return undefined;
+  const from = isAnnounced(charge, now) ? `from ${formatDate(charge.effective_from)}` : '';
+  const until = charge.ended_at === null ? '' : `until ${formatDate(charge.ended_at)}`;
+  return `${from} ${until}`.trim() || undefined;
+}
+
+/** Whether it is what a plan costs now, or what it will without anything that comes before. */
+export function isPresent(charge: Times, now = Date.now()): boolean {
+  return charge.status === 'ACTIVE' && !(charge.replaces !== null && isAnnounced(charge, now));
+}

@@ -1,0 +1,44 @@
+import { TextInput } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
+import { useState } from 'react';
+
+/** Long enough to type a word without asking for each letter of it. */
+const SEARCH_MS = 200;
+
+interface SearchFieldProps {
+  label: string;
+  placeholder: string;
+  /** What the list is searched for; undefined for all of it. */
+  value: string | undefined;
+  onSearch: (text: string) => void;
+}
+
+/** Searches a list while one types. A link, or the way back, is another search, and stands there as well. */
+export function SearchField({ label, placeholder, value = '', onSearch }: SearchFieldProps) {
+  const [typed, setTyped] = useState(value);
+  const [sent, setSent] = useState(value);
+  const [given, setGiven] = useState(value);
+  if (given !== value) {
+    setGiven(value);
+    if (sent !== value) {
+      setSent(value);
+      setTyped(value);
+    }
+  }
+  const search = useDebouncedCallback((text: string) => {
+    setSent(text);
+    onSearch(text);
+  }, SEARCH_MS);
+  return (
+    <TextInput
+      type="search"
+      aria-label={label}
+      placeholder={placeholder}
+      value={typed}
+      onChange={({ currentTarget: { value: text } }) => {
+        setTyped(text);
+        search(text.trim());
+      }}
+    />
+  );
+}
