@@ -309,6 +309,12 @@ test('while both are away an event is refused at once, leaves nothing, and is ta
     expect([answer.body.outcome, answer.headers.get('retry-after')]).toEqual(['not_accepted', '1']);
     expect(performance.now() - began).toBeLessThan(500);
   }
+  // Each event that hears 503 is counted, within a batch too, where the answer as a whole is 207.
+  expect(await metric('weir_refused_events_total{reason="away"}')).toBe(refused.length);
+  const batch = await trackBatch([event(), event({ quantity: -1 }), event()]);
+  expect(batch.status).toBe(207);
+  expect(batch.body.data.map(({ status }: { status: number }) => status)).toEqual([503, 422, 503]);
+  expect(await metric('weir_refused_events_total{reason="away"}')).toBe(refused.length + 2);
   expectProblem(await ready(), 503, 'unavailable');
   await postgres.heal();
   await until(async () => (await track()).status === 201, 'Postgres takes events');

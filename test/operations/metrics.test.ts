@@ -30,6 +30,7 @@ test('every counter has its series from the start, at 0, so that its first count
   expect(values('weir_shed_requests_total')).toEqual(
     expect.arrayContaining(['event_loop', 'memory', 'requests', 'database']),
   );
+  expect(values('weir_refused_events_total')).toEqual(expect.arrayContaining(['away', 'memory', 'crowd']));
   expect(values('weir_events_total')).toEqual(['recorded', 'duplicates', 'rejected']);
 });
 

@@ -286,6 +286,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
     turns,
     bodyBytesMax: settings.BODY_BYTES_MAX,
     batchBodyBytesMax: settings.BATCH_BODY_BYTES_MAX,
+    onRefused: (reason, events) => metrics.refusedEvents.inc({ reason }, events),
   });
   invoiceRoutes(app, { database, guards, turns });
   invoicePdfRoute(app, { database, guards, turns });

@@ -181,5 +181,5 @@ function newLookUp<Value>(): LookUp<Value> {
 
 function tooMany(what: string): Refusal {
   const detail = `Too many of one kind are looked up now (${what}), and nothing was kept: send the request again in a moment.`;
-  return new Refusal('unavailable', detail, { outcome: 'not_accepted', retryAfterSeconds: 1 });
+  return new Refusal('unavailable', detail, { outcome: 'not_accepted', retryAfterSeconds: 1, because: 'crowd' });
 }

@@ -162,7 +162,6 @@ export async function serveApi(
       claimSecondsMax: settings.IDEMPOTENCY_CLAIM_SECONDS,
       batchesMax: settings.QUEUE_BATCHES_MAX,
       onClaimsLetGo: (claims) => metrics.claimsLetGo.inc(claims),
-      onRefused: (reason, events) => metrics.refusedEvents.inc({ reason }, events),
       onAway: (because) => way.leave(because),
     });
     closer.add('the watch on Redis', () => watch.close());
@@ -188,7 +187,7 @@ export async function serveApi(
     const ingest = new Ingest({
       refusal: () => ownership.refusal(),
       isDirect: (organizationId) => way.isDirect() || !watch.hasRoom(organizationId),
-      refusalOfRedis: (organizationId, events) => watch.refusal(organizationId, events),
+      refusalOfRedis: (organizationId) => watch.refusal(organizationId),
       leaveRedis: ({ cause, message }) => way.leave(cause instanceof Error ? cause.message : message),
       direct: {
         record: (flush, isPerhapsStaged) => recordFlush(directly, flush, isPerhapsStaged),

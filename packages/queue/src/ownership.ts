@@ -102,7 +102,7 @@ export class Ownership {
     if (this.#unfit === undefined && this.#foreign === undefined) return undefined;
     const why = this.#unfit === undefined ? 'belongs to another database' : 'has no database that it could write to';
     const detail = `The queue ${why}, and nothing was kept: send the event again later.`;
-    return new Refusal('unavailable', detail, { outcome: 'not_accepted', retryAfterSeconds: 2 });
+    return new Refusal('unavailable', detail, { outcome: 'not_accepted', retryAfterSeconds: 2, because: 'ownership' });
   }
 
   /** The first look. Throws a SettingsError when this process must not run as it is set up; not when a part is away. */

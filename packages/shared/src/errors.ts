@@ -75,6 +75,12 @@ export interface FieldError {
   message: string;
 }
 
+/**
+ * Why events cannot be taken while Redis or Postgres answers. Redis has no room (`memory`, `batches`, or of one organization its `share`)
+ * or may not be used (`policy`, `ownership`); or more events come than are taken (`crowd`).
+ */
+export type Shortage = 'memory' | 'batches' | 'share' | 'policy' | 'ownership' | 'crowd';
+
 /** Fields of a refusal beside its code and detail. */
 export interface RefusalFields {
   errors?: FieldError[];
@@ -87,6 +93,8 @@ export interface RefusalFields {
   /** The outcome of a request that could not be taken now. */
   outcome?: 'not_accepted' | 'unknown';
   retryAfterSeconds?: number;
+  /** For the metric, and never told to who sent the request. */
+  because?: Shortage;
 }
 
 /**

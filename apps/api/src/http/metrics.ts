@@ -2,12 +2,13 @@ import { readBuild } from '@weir/shared/build';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { DirectAnswer } from '@weir/db/record-directly';
 import type { Admission } from '@weir/queue/admit';
+import type { Shortage } from '@weir/shared/errors';
 import type { ShedReason } from './pressure.ts';
 import type { Connections } from './connections.ts';
 import type { App } from './typed-app.ts';
 
-/** Why the door refuses events before they are put to Redis. */
-export type RefusedBecause = 'memory' | 'batches' | 'policy' | 'share';
+/** Why an event is refused for now. `away`: what it needs of Redis and Postgres does not answer. */
+export type RefusedBecause = Shortage | 'away' | 'shutting_down';
 
 /** Metrics of the API. Names end in their unit. */
 export interface Metrics {
@@ -91,7 +92,7 @@ export function buildMetrics(sources: MetricSources): Metrics {
     }),
     refusedEvents: new Counter({
       name: 'weir_refused_events_total',
-      help: 'Events that were refused: Redis had no room, by the reason, and Postgres was away.',
+      help: 'Events that were answered with 503, alone or within a batch, by the reason.',
       labelNames: ['reason'],
       registers: [registry],
     }),
@@ -127,7 +128,16 @@ const SHED: Record<ShedReason, true> = {
   bodies: true,
   connections: true,
 };
-const REFUSED: Record<RefusedBecause, true> = { memory: true, batches: true, policy: true, share: true };
+const REFUSED: Record<RefusedBecause, true> = {
+  away: true,
+  memory: true,
+  batches: true,
+  share: true,
+  policy: true,
+  ownership: true,
+  crowd: true,
+  shutting_down: true,
+};
 
 /** Of a moment in milliseconds since 1970. One that was staged under a clock ahead of this one is new. */
 function ageSeconds(at: number | undefined): number {

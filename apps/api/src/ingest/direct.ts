@@ -151,5 +151,5 @@ function nobodyKnows(cause?: unknown): Refusal {
 
 function tooMuch(): Refusal {
   const detail = 'More events arrive than can be recorded, and nothing was kept: send the event again in a moment.';
-  return new Refusal('unavailable', detail, { outcome: 'not_accepted', retryAfterSeconds: 1 });
+  return new Refusal('unavailable', detail, { outcome: 'not_accepted', retryAfterSeconds: 1, because: 'crowd' });
 }

@@ -223,7 +223,9 @@ test('beyond 50,000 events that wait, the next is refused at once', async () => 
   await open.flushAt(1);
   const waiting = Array.from({ length: 50_000 }, (_, index) => open.ingest.submit(candidate(String(index))));
   const settled = Promise.allSettled(waiting);
-  await expect(open.ingest.submit(candidate('more'))).rejects.toMatchObject({ fields: { outcome: 'not_accepted' } });
+  await expect(open.ingest.submit(candidate('more'))).rejects.toMatchObject({
+    fields: { outcome: 'not_accepted', because: 'crowd' },
+  });
   open.flushes[0]?.fail(new Refusal('unavailable', 'gone', { outcome: 'not_accepted' }));
   open.flushes[1]?.answer();
   await occupied;
@@ -396,7 +398,7 @@ describe('the direct way', () => {
     first.push(open.ingest.submit(of('one', 'b')));
     await open.directAt(1);
     const crowd = Array.from({ length: 25_001 }, (_, index) => open.ingest.submit(of('one', String(index))));
-    await expect(crowd.pop()).rejects.toMatchObject({ fields: { outcome: 'not_accepted' } });
+    await expect(crowd.pop()).rejects.toMatchObject({ fields: { outcome: 'not_accepted', because: 'crowd' } });
     const other = open.ingest.submit(of('two', 'other'));
     const settled = Promise.allSettled(crowd);
     expect(open.directs.length).toBe(2);

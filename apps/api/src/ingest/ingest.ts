@@ -31,8 +31,8 @@ export interface IngestDeps {
   refusal(): Refusal | undefined;
   /** Whether Redis is to be left alone: it does not answer, or takes none of this organization (null: replayed ones) now. */
   isDirect(organizationId: string | null): boolean;
-  /** Why Redis does not take so many events of an organization, where it answers; for who hears that Postgres cannot, either. */
-  refusalOfRedis(organizationId: string | null, events: number): Refusal | undefined;
+  /** Why Redis does not take events of an organization, where it answers; for who hears that Postgres cannot, either. */
+  refusalOfRedis(organizationId: string | null): Refusal | undefined;
   /** Redis did not take a flush, or did not answer: what comes next is not sent there. */
   leaveRedis(error: Refusal): void;
   direct: Omit<DirectDeps, 'now'>;
@@ -73,7 +73,7 @@ export class Ingest {
     const refusal = this.#deps.refusal();
     if (refusal !== undefined) return Promise.reject(refusal);
     const isDirect = this.#deps.isDirect(organizationId);
-    if (isDirect && !this.#direct.isOpen()) return Promise.reject(this.#refusalOfBoth(organizationId, 1));
+    if (isDirect && !this.#direct.isOpen()) return Promise.reject(this.#refusalOfBoth(organizationId));
     return new Promise((resolve, reject) => {
       this.#gather(candidate, isDirect, (error) => (error === undefined ? resolve() : reject(error)));
     });
@@ -85,8 +85,7 @@ export class Ingest {
     const organizationId = candidates[0]?.sender?.organizationId ?? null;
     const isDirect = this.#deps.isDirect(organizationId);
     const isShut = isDirect && !this.#direct.isOpen();
-    const refusal =
-      this.#deps.refusal() ?? (isShut ? this.#refusalOfBoth(organizationId, candidates.length) : undefined);
+    const refusal = this.#deps.refusal() ?? (isShut ? this.#refusalOfBoth(organizationId) : undefined);
     if (refusal !== undefined || candidates.length === 0) return Promise.resolve(candidates.map(() => refusal));
     return new Promise((resolve) => {
       const errors: unknown[] = [];
@@ -105,7 +104,7 @@ export class Ingest {
   refusal(): Refusal | undefined {
     const refusal = this.#deps.refusal();
     if (refusal !== undefined || !this.isDirect() || this.#direct.isOpen()) return refusal;
-    return this.#refusalOfBoth(null, 0);
+    return this.#refusalOfBoth(null);
   }
 
   /** Whether Postgres takes events, as far as is known. */
@@ -118,8 +117,8 @@ export class Ingest {
     return this.#deps.isDirect(null);
   }
 
-  #refusalOfBoth(organizationId: string | null, events: number): Refusal {
-    return this.#deps.refusalOfRedis(organizationId, events) ?? bothAway();
+  #refusalOfBoth(organizationId: string | null): Refusal {
+    return this.#deps.refusalOfRedis(organizationId) ?? bothAway();
   }
 
   /** Events that wait for a flush. */
@@ -236,7 +235,7 @@ function shuttingDown(): Refusal {
 
 function tooMuch(): Refusal {
   const detail = 'More events arrive than the queue can take, and nothing was kept: send the event again in a moment.';
-  return new Refusal('unavailable', detail, { outcome: 'not_accepted', retryAfterSeconds: 1 });
+  return new Refusal('unavailable', detail, { outcome: 'not_accepted', retryAfterSeconds: 1, because: 'crowd' });
 }
 
 function notSent(cause: Refusal): Refusal {

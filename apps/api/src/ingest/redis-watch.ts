@@ -9,7 +9,6 @@ import type { RedisPolicy } from '@weir/queue/redis-policy';
 import { findOrganizationsOver, readRedisState } from '@weir/queue/redis-state';
 import { Refusal } from '@weir/shared/errors';
 import type { FastifyBaseLogger } from 'fastify';
-import type { RefusedBecause } from '../http/metrics.ts';
 import { claimSecondsAt, isTimeToLetGo, noRoom, shareOf, waitingBytesMax, type NoRoom } from './room.ts';
 
 const INTERVAL_MS = 1_000;
@@ -17,7 +16,7 @@ const INTERVAL_MS = 1_000;
 /** How soon the next look comes when a second would fill more of the memory than this: a small Redis is full within a few. */
 const FAST = { intervalMs: 250, sharePerSecond: 0.05 };
 
-const DETAILS: Record<RefusedBecause, string> = {
+const DETAILS: Record<NoRoom | 'policy', string> = {
   policy: 'The queue is not set up to keep events, and nothing was kept: send the event again later.',
   memory: 'The queue is nearly full, and nothing was kept: send the event again later.',
   batches: 'Too many events wait to be recorded, and nothing was kept: send the event again later.',
@@ -52,7 +51,6 @@ export interface RedisWatchOptions {
   /** How long a claim lives at most. */
   claimSecondsMax: number;
   onClaimsLetGo: (claims: number) => void;
-  onRefused: (reason: RefusedBecause, events: number) => void;
   /** Called at each look that Redis does not answer, with why. */
   onAway: (because: string) => void;
 }
@@ -61,8 +59,8 @@ export interface RedisWatchOptions {
 export interface RedisWatch {
   /** Whether it may be given those of an organization (null: replayed ones). Costs nothing to ask. */
   hasRoom(organizationId: string | null): boolean;
-  /** Why so many events of an organization may not, for who hears that; undefined when they may. */
-  refusal(organizationId: string | null, events: number): Refusal | undefined;
+  /** Why those of an organization may not; undefined when they may. */
+  refusal(organizationId: string | null): Refusal | undefined;
   state(): Readonly<WatchState>;
   close(): void;
 }
@@ -177,18 +175,17 @@ export function openRedisWatch(queue: QueueConnection, log: FastifyBaseLogger, o
   };
   void lookAgain();
 
-  const reasonFor = (organizationId: string | null): RefusedBecause | undefined => {
+  const reasonFor = (organizationId: string | null): NoRoom | 'policy' | undefined => {
     if (policy.refuse !== undefined) return 'policy';
     if (shutBecause !== undefined) return shutBecause;
     return organizationId !== null && overTheirShare.has(organizationId) ? 'share' : undefined;
   };
   return {
     hasRoom: (organizationId) => reasonFor(organizationId) === undefined,
-    refusal(organizationId, events) {
-      const reason = reasonFor(organizationId);
-      if (reason === undefined) return undefined;
-      options.onRefused(reason, events);
-      return new Refusal('unavailable', DETAILS[reason], { outcome: 'not_accepted', retryAfterSeconds: 5 });
+    refusal(organizationId) {
+      const because = reasonFor(organizationId);
+      if (because === undefined) return undefined;
+      return new Refusal('unavailable', DETAILS[because], { outcome: 'not_accepted', retryAfterSeconds: 5, because });
     },
     state: () => state,
     close() {

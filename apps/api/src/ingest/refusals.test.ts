@@ -1,6 +1,6 @@
 import { Refusal } from '@weir/shared/errors';
 import { expect, test } from 'vitest';
-import { throwIfAboutTheRequest } from './refusals.ts';
+import { countByReason, throwIfAboutTheRequest } from './refusals.ts';
 
 const notAccepted = new Refusal('unavailable', 'nothing was kept', { outcome: 'not_accepted' });
 const unknown = new Refusal('unavailable', 'it may have been kept', { outcome: 'unknown' });
@@ -20,4 +20,11 @@ test('a batch of which anything may have been kept is never called not accepted'
 test('a batch whose events have different troubles is answered event by event', () => {
   expect(() => throwIfAboutTheRequest([notAccepted, invalid])).not.toThrow();
   expect(() => throwIfAboutTheRequest([notAccepted, revoked])).not.toThrow();
+});
+
+test('events that are refused for now are counted by why, and those that are refused for good are not', () => {
+  const crowd = new Refusal('unavailable', 'too many come', { outcome: 'not_accepted', because: 'crowd' });
+  const stopping = new Refusal('shutting_down', 'nothing was kept', { outcome: 'not_accepted' });
+  const counted = countByReason([crowd, notAccepted, invalid, unknown, stopping, revoked, crowd]);
+  expect(Object.fromEntries(counted)).toEqual({ crowd: 2, away: 2, shutting_down: 1 });
 });

@@ -3,6 +3,8 @@
 import type { Admission } from '@weir/queue/admit';
 import { Refusal } from '@weir/shared/errors';
 import type { FastifyRequest } from 'fastify';
+import type { RefusedBecause } from '../http/metrics.ts';
+import { statusOf } from '../http/problem.ts';
 
 /** What a sender is told whose event was not staged; undefined for one whose event was. */
 export function refusalOfAdmission(admission: Admission): Refusal | undefined {
@@ -41,6 +43,17 @@ export function asRefusal(request: FastifyRequest, error: unknown): Refusal {
   const detail =
     'Something broke on our side, and the event may have been taken or not: send it again with the same key.';
   return new Refusal('internal_error', detail, { outcome: 'unknown' });
+}
+
+/** How many of these events were refused for now, by why. Those that were refused for good are not counted. */
+export function countByReason(refused: readonly Refusal[]): Map<RefusedBecause, number> {
+  const counts = new Map<RefusedBecause, number>();
+  for (const { code, fields } of refused) {
+    if (statusOf(code) !== 503) continue;
+    const reason = code === 'shutting_down' ? code : (fields.because ?? 'away');
+    counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  }
+  return counts;
 }
 
 /** Refusals that say nothing about the event itself, so that they would be the same for any other one. */

@@ -18,10 +18,11 @@ import {
   validatorCompiler,
 } from '../http/problem.ts';
 import { headerKey, KEY_HEADER, keyHeaderSchema, textOfKeyHeader } from '../http/key-header.ts';
+import type { RefusedBecause } from '../http/metrics.ts';
 import type { RateLimits } from '../http/rate-limits.ts';
 import { readBatch } from './batch-body.ts';
 import type { Ingest } from './ingest.ts';
-import { asRefusal, throwIfAboutTheRequest } from './refusals.ts';
+import { asRefusal, countByReason, throwIfAboutTheRequest } from './refusals.ts';
 import { readItems, type ReadItemsDeps } from './read-batch.ts';
 import { readEvent, type EventSource, type ReadEvent } from './read-event.ts';
 
@@ -31,6 +32,8 @@ export interface TrackDeps extends ReadItemsDeps {
   rateLimits: RateLimits;
   bodyBytesMax: number;
   batchBodyBytesMax: number;
+  /** Called with how many events of a request were answered with 503, and why. */
+  onRefused(reason: RefusedBecause, events: number): void;
 }
 
 const accepted = z.object({ id: z.uuid(), timestamp: z.iso.datetime() }).meta({ id: 'AcceptedEvent' });
@@ -111,10 +114,15 @@ export function trackRoutes(app: App, deps: TrackDeps): void {
       if (counted !== undefined) await counted;
       const body = withHeaderKey(request.body, request);
       const source = { body, text: json.text, members: json.members, sender: senderOf(request) };
-      const event = readEvent(source, deps.meters, deps.read);
-      const { candidate, id, timestamp } = event instanceof Promise ? await event : event;
-      await deps.ingest.submit(candidate);
-      return reply.code(201).send({ id, timestamp });
+      try {
+        const event = readEvent(source, deps.meters, deps.read);
+        const { candidate, id, timestamp } = event instanceof Promise ? await event : event;
+        await deps.ingest.submit(candidate);
+        return reply.code(201).send({ id, timestamp });
+      } catch (error) {
+        if (error instanceof Refusal) countRefused(deps, [error]);
+        throw error;
+      }
     },
   );
 
@@ -152,6 +160,7 @@ export function trackRoutes(app: App, deps: TrackDeps): void {
       request.batch = null;
       const results = await trackAll(deps, request, read);
       const refused = results.filter((result) => result instanceof Refusal);
+      countRefused(deps, refused);
       if (refused.length === results.length) throwIfAboutTheRequest(refused);
       if (refused.length > 0) {
         const codes = [...new Set(refused.map(({ code }) => code))];
@@ -163,6 +172,10 @@ export function trackRoutes(app: App, deps: TrackDeps): void {
       return reply.code(refused.length === 0 ? 201 : 207).send({ data });
     },
   );
+}
+
+function countRefused({ onRefused }: TrackDeps, refused: readonly Refusal[]): void {
+  for (const [reason, events] of countByReason(refused)) onRefused(reason, events);
 }
 
 function refusedItem(refusal: Refusal): BatchItem {
