@@ -1,8 +1,11 @@
-// Which period a crossing is of: that of the subscription, or a month; and what amounts come to in it.
+// Which period a crossing is of: that of the subscription, or a month; and what amounts come to in it. And whose it is once the customer
+// is erased.
 
+import { performMoves } from '@weir/db/moves/perform-moves';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { crossingsOf, makeAlert } from '../support/alerting.ts';
+import { crossingsOf, makeAlert, settleAlerts, thresholdsCrossed, type Crossed } from '../support/alerting.ts';
 import { usageCharge } from '../support/billing-fixture.ts';
+import { findInTables, performAllMoves, throwIt } from '../support/erasing.ts';
 import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
@@ -120,4 +123,57 @@ test('periods of a trial have usage, and amounts of nothing', async () => {
   const period_end = '2025-04-10T00:00:00.000Z';
   expect(await crossingsOf(own, alerts[0] ?? '')).toMatchObject([{ subscription_id, period_end }]);
   expect(await crossingsOf(own, alerts[1] ?? '')).toEqual([]);
+});
+
+const AT = '2025-05-10T11:00:00Z';
+
+test('what a customer has crossed names it no more once it is erased', async () => {
+  await own.moveTo('2025-05-10T12:00:00Z');
+  const meter = await own.meter();
+  const { id: customer_id, external_id: customer } = await own.customer({ external_id: 'ada lovelace' });
+  const alert = await makeAlert(own, { meter_id: meter.id }, [10, 20]);
+  await own.track([{ meter, customer, quantity: 15, at: AT }]);
+  expect(await crossingsOf(own, alert)).toMatchObject([{ customer_external_id: customer }]);
+  const { external_id } = await own.post('/erasures', { customer_id }, 202);
+  await performAllMoves(own.database);
+  expect(await findInTables(weir, customer)).toEqual([]);
+  expect(await crossingsOf(own, alert)).toMatchObject([{ customer_external_id: external_id, customer_id }]);
+});
+
+test('an alert that looks while a customer is being erased tells of it once, and when it is over', async () => {
+  const meter = await own.meter();
+  const customer = 'someone erased';
+  const alert = await makeAlert(own, { meter_id: meter.id }, [10]);
+  await own.track([{ meter, customer, quantity: 15, at: AT }]);
+  expect(await thresholdsCrossed(own, alert)).toEqual(['10']);
+  const { external_id } = await own.post('/erasures', { customer_external_id: customer }, 202);
+  await performMoves(own.database, 1_000, () => Promise.resolve(false), throwIt);
+  await own.request('PATCH', `/alerts/${alert}`, { thresholds: [10, 12] });
+  expect(await crossingsOf(own, alert)).toMatchObject([{ customer_external_id: customer, threshold: '10' }]);
+  // As a worker leaves it that dies before the rest of the erasure; what is sent from here on is somebody else's.
+  await weir.pool.query('UPDATE usage_moves SET moved_at = now() WHERE finished_at IS NULL');
+  await own.track([{ meter, customer, quantity: 11, at: AT }]);
+  expect(await thresholdsCrossed(own, alert)).toEqual(['10']);
+  await performAllMoves(own.database);
+  const crossed = (await crossingsOf(own, alert)).map((each) => `${each.customer_external_id} ${each.threshold}`);
+  expect(crossed.toSorted()).toEqual([`${customer} 10`, `${external_id} 10`, `${external_id} 12`].toSorted());
+});
+
+test('an erasure ends, also where the new id has crossed what the former one had', async () => {
+  const meter = await own.meter();
+  const customer = 'another erased';
+  const alert = await makeAlert(own, { meter_id: meter.id }, [10, 12]);
+  await own.track([{ meter, customer, quantity: 15, at: AT }]);
+  await settleAlerts(own);
+  const { external_id } = await own.post('/erasures', { customer_external_id: customer }, 202);
+  await weir.pool.query(
+    `INSERT INTO alert_crossings (organization_id, id, alert_id, customer_external_id, period_start, period_end, threshold, value)
+     SELECT organization_id, gen_random_uuid(), alert_id, $2, period_start, period_end, threshold, value
+     FROM alert_crossings WHERE alert_id = $1 AND threshold = 10`,
+    [alert, external_id],
+  );
+  await performAllMoves(own.database);
+  const { data } = await own.get(`/alerts/${alert}/crossings`);
+  const crossed = data.map((each: Crossed) => `${each.customer_external_id} ${each.threshold}`);
+  expect(crossed.toSorted()).toEqual([`${external_id} 10`, `${external_id} 12`]);
 });

@@ -7,6 +7,7 @@ import { correctThree, dumpOf, findInRedis, findInTables, performAllMoves, throw
 import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, until, type Organization } from '../support/harness.ts';
 import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
+import { textOfPages } from '../support/pdf-text.ts';
 import { reconcileHere } from '../support/reconcile-fixture.ts';
 import { openTestDatabase } from '../support/test-database.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
@@ -16,6 +17,8 @@ const ID = 'ada "the first" løvelace';
 const EMAIL = 'ada@lovelace.example';
 const NOTE = 'called about her mother';
 const KEY = 'ada-order-17';
+/** It stands with payments of invoices, and stays with their copies. */
+const REFERENCE = 'ada-bank 17';
 const RECORD = {
   external_id: ID,
   name: 'Ada Lovelace-King',
@@ -166,7 +169,7 @@ test('a customer is erased: nothing names it but its invoices, and counts and bi
   const other = await tellElsewhere();
   await track(usageOf(story, '2025-01', 400, KEY));
   await billing.moveTo('2025-02-01T00:10:00Z', subscription);
-  await billing.finalizeAll(subscription);
+  const [first] = await billing.finalizeAll(subscription);
   // Late for January, and then for what was billed of it.
   await track(usageOf(story, '2025-01', 90));
   await track(usageOf(story, '2025-02', 200));
@@ -193,6 +196,10 @@ test('a customer is erased: nothing names it but its invoices, and counts and bi
   // Waits to be settled.
   await track(usageOf(story, '2025-02', 40));
   await keepUncounted(story);
+  const paid = await billing.post(`/invoices/${first.id}/pay`, { amount: '1', reference: REFERENCE });
+  const mistaken = `/invoices/${first.id}/payments/${paid.payments[0].id}`;
+  expect((await billing.request('DELETE', mistaken, { note: REFERENCE })).status).toBe(204);
+  await billing.post(`/invoices/${first.id}/pay`, { reference: REFERENCE });
   await correctThree(story, { token: meters[1]?.token ?? '', customer: ID, says: NOTE });
   const token = await weir.request('POST', '/api/v1/widget/token', { apiKey, body: { customer_external_id: ID } });
   expect(token.status).toBe(201);
@@ -271,11 +278,15 @@ test('a customer is erased: nothing names it but its invoices, and counts and bi
   );
   await performAllMoves(database);
   expect(await billing.get(`/erasures/${copies.id}`)).toMatchObject({ status: 'DONE' });
-  const left = (await findInTables(weir, EMAIL, NOTE, KEY, 'Lovelace-King', 'ada-user', 'ada-sub')).filter(
+  const left = (await findInTables(weir, EMAIL, NOTE, KEY, REFERENCE, 'Lovelace-King', 'ada-user', 'ada-sub')).filter(
     (row) => !row.includes(other.id),
   );
   expect(left).toEqual([]);
   await recomputeAll(billing);
+  const cookie = `access_token=${billing.admin.session}`;
+  const pdf = await fetch(`${weir.baseUrl}/api/v1/invoices/${first.id}/pdf`, { headers: { cookie } });
+  const [paper] = await textOfPages(new Uint8Array(await pdf.arrayBuffer()));
+  expect(paper).toContain('Name and address have been erased');
   await billing.close();
 });
 
@@ -405,37 +416,5 @@ test('events that were accepted before the request are erased, also those that a
   expect(rows).toEqual([{ customer_external_id: body.external_id, event_count: 2 }]);
   // From now on it is a customer of before, without a record.
   await send('one');
-  await expectRollupsToEqualEvents(weir.pool);
-});
-
-test('a meter whose usage is just being grouped anew is waited for', async () => {
-  const admin = await signUp(weir);
-  const apiKey = await admin.createKey();
-  const { id, token } = await admin.createMeter('UNIQUE_COUNT');
-  const event = {
-    meter_token: token,
-    customer_external_id: 'waits',
-    quantity: 1,
-    metadata: { user_id: 'u', model: 'm' },
-  };
-  expect((await weir.request('POST', '/api/v1/sdk/track', { apiKey, body: event })).status).toBe(201);
-  await weir.drained();
-  const holder = await weir.pool.connect();
-  await holder.query('INSERT INTO metadata_backfills (organization_id, meter_id) VALUES ($1, $2)', [admin.id, id]);
-  // It is not made while somebody else has it in hand.
-  await holder.query('BEGIN');
-  await holder.query('SELECT FROM metadata_backfills FOR UPDATE');
-  const ask = { session: admin.session, body: { customer_external_id: 'waits' } };
-  expect((await weir.request('POST', '/api/v1/erasures', ask)).status).toBe(202);
-  const look = () => performMoves(database, 1_000, () => Promise.resolve(true), throwIt);
-  expect(await look()).toEqual([]);
-  const { rows } = await weir.pool.query('SELECT customer_external_id FROM events WHERE organization_id = $1', [
-    admin.id,
-  ]);
-  expect(rows).toEqual([{ customer_external_id: 'waits' }]);
-  await holder.query('DELETE FROM metadata_backfills');
-  await holder.query('COMMIT');
-  holder.release();
-  expect(await look()).toHaveLength(1);
   await expectRollupsToEqualEvents(weir.pool);
 });

@@ -6,7 +6,7 @@ import { learnForRecording } from '@weir/db/known-for-recording';
 import { recordEvents } from '@weir/db/record';
 import { newId } from '@weir/shared/ids';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { performAllMoves, throwIt } from '../support/erasing.ts';
+import { findInTables, performAllMoves, throwIt } from '../support/erasing.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, startWeir, until, type Organization } from '../support/harness.ts';
 import { startInvoicing } from '../support/invoicing.ts';
@@ -298,4 +298,55 @@ test('moving one of many customers reads what is its own, also where Postgres kn
   // 60 events, each of which is read a few times, with its hour, its day and its value.
   expect(rows).toBeLessThan(3_000);
   await quiet.close();
+});
+
+test('usage that was moved from an erased customer, or to it, does not name it any more', async () => {
+  const admin = await signUp(weir);
+  const erased = 'ada who moved';
+  const asked: [path: string, body: object][] = [
+    ['/usage-moves', { from_external_id: erased, to_external_id: 'other' }],
+    ['/usage-moves', { from_external_id: 'another', to_external_id: erased }],
+    ['/erasures', { customer_external_id: erased }],
+  ];
+  for (const [path, body] of asked) {
+    expect((await ask(admin, path, body)).status).toBe(202);
+    await performAllMoves(database);
+  }
+  expect(await findInTables(weir, erased)).toEqual([]);
+  const { data } = await read(admin, '/usage-moves');
+  expect(data).toMatchObject([
+    { from_external_id: 'another', to_external_id: data[1].from_external_id },
+    { from_external_id: expect.stringMatching(/^erased-/), to_external_id: 'other' },
+  ]);
+});
+
+test('a meter whose usage is just being grouped anew is waited for', async () => {
+  const admin = await signUp(weir);
+  const apiKey = await admin.createKey();
+  const { id, token } = await admin.createMeter('UNIQUE_COUNT');
+  const event = {
+    meter_token: token,
+    customer_external_id: 'waits',
+    quantity: 1,
+    metadata: { user_id: 'u', model: 'm' },
+  };
+  expect((await weir.request('POST', '/api/v1/sdk/track', { apiKey, body: event })).status).toBe(201);
+  await weir.drained();
+  const holder = await weir.pool.connect();
+  await holder.query('INSERT INTO metadata_backfills (organization_id, meter_id) VALUES ($1, $2)', [admin.id, id]);
+  // It is not made while somebody else has it in hand.
+  await holder.query('BEGIN');
+  await holder.query('SELECT FROM metadata_backfills FOR UPDATE');
+  expect((await ask(admin, '/erasures', { customer_external_id: 'waits' })).status).toBe(202);
+  const look = () => performMoves(database, 1_000, () => Promise.resolve(true), throwIt);
+  expect(await look()).toEqual([]);
+  const { rows } = await weir.pool.query('SELECT customer_external_id FROM events WHERE organization_id = $1', [
+    admin.id,
+  ]);
+  expect(rows).toEqual([{ customer_external_id: 'waits' }]);
+  await holder.query('DELETE FROM metadata_backfills');
+  await holder.query('COMMIT');
+  holder.release();
+  expect(await look()).toHaveLength(1);
+  await expectRollupsToEqualEvents(weir.pool);
 });

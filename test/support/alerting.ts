@@ -48,7 +48,7 @@ export async function crossingsOf(billing: Invoicing, alert: string): Promise<Cr
     [billing.admin.id, alert],
   );
   const listed = data.toReversed().map((crossing: Record<string, unknown>) => {
-    const { customer_name: _, crossed_at: __, ...rest } = crossing;
+    const { customer_name: _, crossed_at: __, time_zone: ___, ...rest } = crossing;
     return rest;
   });
   const fed = told.map(({ data }) => {

@@ -13,9 +13,12 @@ export function letterheadOf({ seller, issuer }: Pick<Invoice, 'seller' | 'issue
   return seller === null || issuer === null || !issuer.includes('\n') ? undefined : issuer;
 }
 
-/** As the customer was when the invoice was finalized; of a draft nothing is copied yet. */
-export function buyerOf({ buyer, customer }: Pick<Invoice, 'buyer' | 'customer'>): string {
-  if (customer === null && buyer === null) return 'Name and address, as they will be when it is finalized';
+/** As the customer was when the invoice was finalized; of a draft nothing is copied yet, and a copy may be erased. */
+export function buyerOf({ buyer, customer, status }: Pick<Invoice, 'buyer' | 'customer' | 'status'>): string {
+  if (customer === null && buyer === null)
+    return status === 'DRAFT'
+      ? 'Name and address, as they will be when it is finalized'
+      : 'Name and address have been erased';
   const text = (field: string) => (typeof customer?.[field] === 'string' ? customer[field] : '');
   // What was written down as text is what its mail is addressed with.
   const country = text('billing_address_country') || (buyer?.country ?? '');

@@ -100,6 +100,18 @@ export async function updateAlert(
   return updated;
 }
 
+/** Has alerts that watch one customer look at the usage of the external id that it has now. To be called as {@link insertAlert}. */
+export async function lookAtCustomer(transaction: Queries, organizationId: string, customerId: string): Promise<void> {
+  const { numUpdatedRows } = await transaction
+    .updateTable('alerts')
+    .set({ looked_after: '', look_asked_at: sql<string>`billing_now()` })
+    .where('organization_id', '=', organizationId)
+    .where('customer_id', '=', customerId)
+    .where('status', '=', 'ACTIVE')
+    .executeTakeFirst();
+  if (numUpdatedRows > 0n) await makeRecordersLookAgain(transaction, organizationId);
+}
+
 /** Nothing crosses it any more from here on, and nobody sees it; a worker deletes what it crossed. Returns whether there was one. */
 export async function deleteAlert(db: Queries, organizationId: string, id: string): Promise<boolean> {
   const { numUpdatedRows } = await db
@@ -161,7 +173,8 @@ export async function listCrossings(
       'period_start',
       'period_end',
       sql<string>`coalesce(
-        (SELECT time_zone FROM subscriptions WHERE id = subscription_id),
+        (SELECT time_zone FROM subscriptions AS own
+          WHERE own.organization_id = alert_crossings.organization_id AND own.id = subscription_id),
         (SELECT time_zone FROM organizations WHERE id = organization_id))`.as('time_zone'),
       'threshold',
       'value',

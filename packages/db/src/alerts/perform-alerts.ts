@@ -16,6 +16,7 @@ import { readUsageAmounts } from '../billing/invoices/upcoming.ts';
 import type { DueUsageQuestion } from '../billing/usage/due-question.ts';
 import { readDueUsage } from '../billing/usage/due-usage.ts';
 import type { Database, Queries } from '../database.ts';
+import { holdErased } from '../moves/usage-moves.ts';
 import { findCustomers } from './alerts.ts';
 import { deleteCrossings, lookOn } from './look-on.ts';
 import { takeTouched, type TakenUsage, type TouchedCustomer } from './touched-usage.ts';
@@ -130,6 +131,7 @@ async function listActive(db: Queries, organizationId: string): Promise<ActiveAl
   return rows;
 }
 
+/** Usage that is just being erased is under two ids: it is read once it is all under one. */
 async function readTaken(
   db: Queries,
   organizationId: string,
@@ -137,7 +139,10 @@ async function readTaken(
   { customers, since }: TakenUsage,
 ): Promise<Reading[]> {
   const isOf = ({ customer_external_id: one }: ActiveAlert, customer: string) => one === null || one === customer;
-  const watched = [...customers].filter(([customer]) => alerts.some((alert) => isOf(alert, customer)));
+  const erased = await holdErased(db, organizationId, [...customers.keys()]);
+  const watched = [...customers].filter(
+    ([customer]) => !erased.has(customer) && alerts.some((alert) => isOf(alert, customer)),
+  );
   const periods = await findWatchedPeriods(db, organizationId, {
     customers: watched.map(([customer]) => customer),
     since: since ?? 'infinity',

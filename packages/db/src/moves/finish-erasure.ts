@@ -4,7 +4,9 @@
 // Each step finds what it has not done yet, so it may be cut off anywhere, and run twice.
 
 import { sql } from 'kysely';
+import { touchUsage, type Touched } from '../alerts/touched-usage.ts';
 import type { Database, Queries } from '../database.ts';
+import { ROLLUPS } from '../rollups.ts';
 import type { RunningMove } from './usage-moves.ts';
 
 /** Rows that one statement looks at: it takes well under a second. */
@@ -17,6 +19,7 @@ const ERASED = '[erased]';
 
 /** Ends an erasure: nothing that is kept names the customer then, but for invoices. Throws what Postgres says. */
 export async function finishErasure({ kysely }: Database, move: RunningMove): Promise<void> {
+  await deleteTouched(kysely, move);
   await eraseRejected(kysely, move);
   await eraseDuplicates(kysely, move);
   await eraseCrossings(kysely, move);
@@ -24,6 +27,15 @@ export async function finishErasure({ kysely }: Database, move: RunningMove): Pr
   await eraseAudit(kysely, move);
   await eraseKeptAnswers(kysely, move);
   await kysely.transaction().execute((transaction) => finish(transaction, move));
+}
+
+/**
+ * Waits for whoever took such a row before the erasure was asked for: what he writes down of the former id is there when crossings are
+ * erased. Whoever takes one later leaves the customer out.
+ */
+async function deleteTouched(db: Queries, { organization_id, from_external_id }: RunningMove): Promise<void> {
+  await sql`DELETE FROM touched_usage
+    WHERE organization_id = ${organization_id}::uuid AND customer_external_id = ${from_external_id}::text`.execute(db);
 }
 
 // Of an event that does not count stays what it was for, so that it is still one that was accepted, and can be replayed.
@@ -73,8 +85,15 @@ async function eraseDuplicates(db: Queries, move: RunningMove): Promise<void> {
   });
 }
 
+/** One that the new id has as well goes: each is there once. */
 async function eraseCrossings(db: Queries, move: RunningMove): Promise<void> {
   const { organization_id, from_external_id, to_external_id } = move;
+  await sql`DELETE FROM alert_crossings AS former
+    WHERE organization_id = ${organization_id}::uuid AND customer_external_id = ${from_external_id}::text AND currency IS NULL
+      AND EXISTS (SELECT FROM alert_crossings AS kept
+        WHERE kept.organization_id = ${organization_id}::uuid AND kept.alert_id = former.alert_id AND kept.currency IS NULL
+          AND kept.customer_external_id = ${to_external_id} AND kept.period_start = former.period_start
+          AND kept.threshold = former.threshold)`.execute(db);
   await eachPage(async (after) => {
     const { rows } = await sql<{ id: string }>`
       WITH page AS MATERIALIZED (
@@ -90,15 +109,26 @@ async function eraseCrossings(db: Queries, move: RunningMove): Promise<void> {
   });
 }
 
-/** The ids that the organization gave to its subscriptions may be made of names, and crossings of alerts name whose they are. */
+/** Of an invoice, and of a payment. */
+const WITHOUT_TEXTS = sql`'{"reference": null, "note": null}'::jsonb`;
+
+/**
+ * The ids that the organization gave to its subscriptions may be made of names, crossings of alerts name whose they are, and what was
+ * written to payments goes with the copies on invoices.
+ */
 async function eraseFeed(db: Queries, move: RunningMove): Promise<void> {
-  const { organization_id, customer_id, from_external_id, to_external_id } = move;
+  const { organization_id, customer_id, from_external_id, to_external_id, copies_issued_before } = move;
   for (let after = 0; ; after += ROWS_MAX) {
     const page = sql`organization_id = ${organization_id}::uuid AND sequence > ${after} AND sequence <= ${after + ROWS_MAX}`;
     await sql`UPDATE billing_events SET data = data || '{"external_id": null}'
       WHERE ${page} AND data ->> 'customer_id' = ${customer_id}::text AND data ->> 'external_id' IS NOT NULL`.execute(
       db,
     );
+    if (copies_issued_before !== null)
+      await sql`UPDATE billing_events SET data = data || ${WITHOUT_TEXTS}
+          || CASE WHEN data ? 'payment' THEN jsonb_build_object('payment', data -> 'payment' || ${WITHOUT_TEXTS}) ELSE '{}' END
+        WHERE ${page} AND data ->> 'customer_id' = ${customer_id}::text
+          AND (data ->> 'issue_date')::date < ${copies_issued_before}::date`.execute(db);
     await sql`UPDATE billing_events SET data = data || jsonb_build_object('customer_external_id', ${to_external_id}::text)
       WHERE ${page} AND data ->> 'customer_external_id' = ${from_external_id}::text`.execute(db);
     const { rows } = await sql`SELECT FROM billing_events
@@ -179,6 +209,7 @@ async function finish(transaction: Queries, move: RunningMove): Promise<void> {
   const { organization_id, id, customer_id, from_external_id, to_external_id, copies_issued_before } = move;
   const own = sql`organization_id = ${organization_id}::uuid`;
   const former = sql`customer_external_id = ${from_external_id}::text`;
+  await sql`SELECT FROM usage_moves WHERE ${own} AND id = ${id}::uuid FOR UPDATE`.execute(transaction);
   const { rows } = await sql<{ id: string }>`
     SELECT id FROM subscriptions WHERE ${own} AND ${former} ORDER BY id FOR UPDATE`.execute(transaction);
   const subscriptions = sql`subscription_id = ANY (${rows.map((row) => row.id)}::uuid[])`;
@@ -188,7 +219,10 @@ async function finish(transaction: Queries, move: RunningMove): Promise<void> {
   await sql`UPDATE subscriptions SET customer_external_id = ${to_external_id}, external_id = NULL, cancel_reason = NULL
     WHERE ${own} AND ${former}`.execute(transaction);
   await sql`DELETE FROM widget_tokens WHERE ${own} AND ${former}`.execute(transaction);
-  await sql`DELETE FROM touched_usage WHERE ${own} AND ${former}`.execute(transaction);
+  await touchUsage(transaction, organization_id, [
+    { customerExternalId: to_external_id, meterId: null },
+    ...(await listLeft(transaction, move)),
+  ]);
   if (customer_id !== null) {
     await sql`UPDATE credit_grants SET external_id = NULL, note = NULL WHERE ${own} AND customer_id = ${customer_id}::uuid`.execute(
       transaction,
@@ -205,7 +239,20 @@ async function finish(transaction: Queries, move: RunningMove): Promise<void> {
       );
     }
   }
+  for (const end of ['from_external_id', 'to_external_id'])
+    await sql`UPDATE usage_moves SET ${sql.ref(end)} = ${to_external_id}
+      WHERE ${own} AND kind = 'MOVE' AND ${sql.ref(end)} = ${from_external_id}::text`.execute(transaction);
   await sql`UPDATE usage_moves SET finished_at = now(), from_external_id = NULL WHERE ${own} AND id = ${id}::uuid`.execute(
     transaction,
   );
+}
+
+/** Meters with usage that was sent under the former id since. */
+async function listLeft(db: Queries, { organization_id, from_external_id }: RunningMove): Promise<Touched[]> {
+  const { rows } = await sql<{ id: string }>`
+    SELECT meters.id FROM meters CROSS JOIN LATERAL (
+      SELECT FROM ${sql.table(ROLLUPS.customerUsageDays.table)} AS days WHERE days.organization_id = meters.organization_id
+        AND days.meter_id = meters.id AND days.customer_external_id = ${from_external_id}::text LIMIT 1) AS used
+    WHERE meters.organization_id = ${organization_id}::uuid`.execute(db);
+  return rows.map(({ id }) => ({ customerExternalId: from_external_id, meterId: id }));
 }

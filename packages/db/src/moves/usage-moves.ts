@@ -138,6 +138,23 @@ export async function findMoveOfInvoice(
   return row === undefined ? undefined : await findMoveInTheWay(db, organizationId, row.customer_external_id);
 }
 
+/**
+ * Those of some external ids that an erasure takes usage from, or brings it to. None of these erasures ends before the transaction does:
+ * at their end alerts are told to look at both ids again.
+ */
+export async function holdErased(
+  transaction: Queries,
+  organizationId: string,
+  externalIds: readonly string[],
+): Promise<Set<string>> {
+  const { rows } = await sql<{ from_external_id: string; to_external_id: string }>`
+    SELECT from_external_id, to_external_id FROM usage_moves
+    WHERE organization_id = ${organizationId}::uuid AND finished_at IS NULL AND kind = 'ERASE'
+      AND (from_external_id = ANY (${externalIds}::text[]) OR to_external_id = ANY (${externalIds}::text[]))
+    ORDER BY id FOR KEY SHARE`.execute(transaction);
+  return new Set(rows.flatMap(({ from_external_id, to_external_id }) => [from_external_id, to_external_id]));
+}
+
 /** SQL that says whether the usage of a row of `subscriptions` is just being moved away. */
 export function isMovedAway(subscription: string) {
   return sql`EXISTS (SELECT FROM usage_moves AS moves
