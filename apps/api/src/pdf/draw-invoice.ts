@@ -242,20 +242,18 @@ class Drawing {
     };
   }
 
-  /** Those that stand. */
+  /** Those that stand. Their references are the organization's. */
   payments({ invoice, zone }: InvoicePaper): Block[] {
     const { currency, payments } = invoice;
     const standing = payments.filter((each) => each.taken_back_at === null);
     if (standing.length === 0) return [];
-    const rows = standing.map(({ amount, paid_at, reference }) => {
+    const rows = standing.map(({ amount, paid_at }) => {
       const day = this.#layout.line(sayInstant(paid_at, zone), PLAIN);
-      const by = this.#layout.lines(reference ?? '', PLAIN, { width: 260, linesMax: 1 });
       const money = this.#layout.line(sayAmount(amount, currency), PLAIN);
       return {
         height: 16,
         draw: (top: number) => {
           this.#sheet.text(day, LEFT, top + 11, { size: PLAIN.size, color: INK });
-          this.#lines(by, LEFT + 96, top + 11 - PLAIN.size, PLAIN, SOFT);
           this.#sheet.text(money, RIGHT - money.width, top + 11, { size: PLAIN.size, color: INK });
         },
       };
