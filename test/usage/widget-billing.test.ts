@@ -16,7 +16,7 @@ let strangersToken: string;
 let used: { id: string; invoice_number: string };
 let draft: { id: string };
 /** The invoice of another customer, over 7.00. */
-let theirs: { id: string };
+let theirs: { id: string; customer_id: string };
 
 beforeAll(async () => {
   billing = await startBilled(weir);
@@ -137,6 +137,16 @@ describe('the customer of a token', () => {
     });
   });
 
+  test('sees the prices of when it was subscribed, where its period had begun before', async () => {
+    const { data } = await billing.get('/subscriptions?status=ACTIVE');
+    const { plan_id } = data.find(({ customer_id }: { customer_id: string }) => customer_id === theirs.customer_id);
+    const { charges } = await billing.get(`/plans/${plan_id}`);
+    const seats = { type: 'FIXED', display_name: 'Seats', unit_price: '9', replaces: charges[0].id };
+    await billing.moveTo('2025-03-06T00:00:00Z');
+    await billing.post(`/plans/${plan_id}/charges`, seats, 201);
+    expect((await ask('plan', strangersToken)).body.plan.charges).toMatchObject([{ unit_price: '7' }]);
+  });
+
   test('sees what it has paid and owes the rest, and is not asked for what was given up', async () => {
     const pay = (amount: string) => billing.post(`/invoices/${used.id}/pay`, { amount, reference: 'not shown' });
     const { payments } = await pay('3');
@@ -149,6 +159,12 @@ describe('the customer of a token', () => {
       ...amounts,
       payments: [{ amount: '4.00', paid_at: expect.any(String) }],
     });
+    const pdf = await fetch(`${weir.baseUrl}/api/v1/widget/invoices/${used.id}/pdf`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    const [paper] = await textOfPages(new Uint8Array(await pdf.arrayBuffer()));
+    expect(paper).toContain('4.00 USD');
+    expect(paper).not.toContain('not shown');
     await billing.post(`/invoices/${list.data[1].id}/uncollectible`);
     const { data } = (await ask('balance')).body;
     expect(data[1]).toEqual({ currency: 'USD', amount_due: '6.18', past_due: '6.18', credit: '0.00' });

@@ -155,6 +155,14 @@ export function nextCycleOf({ cycle, anchor_cycle }: SubscriptionState): number 
   return cycle === null ? anchor_cycle : cycle + 1;
 }
 
+/**
+ * When a charge has to be in force for a period to be billed by it: at the period's start, and not when somebody gets to open it, so that a
+ * run that comes late changes nothing; and not before somebody subscribed, who may have chosen a start in the past.
+ */
+export function pricedAt({ created_at }: Pick<SubscriptionState, 'created_at'>, start: Micros): Micros {
+  return Math.max(start, microsOfText(created_at));
+}
+
 /** Opens the period that begins where the open one ends; `isPart`: not at a boundary of the schedule. */
 export function openPeriod(
   row: SubscriptionState,
@@ -167,8 +175,7 @@ export function openPeriod(
   row.current_period_end = isoOf(end);
   row.cycle = cycle;
   if (row.status === 'TRIAL') row.status = 'ACTIVE';
-  // Those that are in force when the period begins, and not when somebody gets to open it: a run that comes late changes nothing.
-  const at = Math.max(start, microsOfText(row.created_at));
+  const at = pricedAt(row, start);
   const charges = planOf(plans, row.plan_id).charges.filter(
     ({ effective_from, ended_at }) => effective_from <= at && (ended_at === null || ended_at > at),
   );

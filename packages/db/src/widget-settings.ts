@@ -1,3 +1,5 @@
+import { pricedAt } from '@weir/billing/pass-boundaries';
+import { isoOf, microsOfText } from '@weir/shared/instant';
 import type { AggregationType } from '@weir/shared/meter';
 import type { Interval } from '@weir/rating/periods';
 import { sql, type RawBuilder } from 'kysely';
@@ -73,22 +75,26 @@ export async function findBillingPeriod(db: Queries, customer: WidgetCustomer): 
   return rows[0];
 }
 
-/** What a customer is on, and since when its prices are those of now. */
+/** What a customer is on, and when (ISO 8601) the charges have to be in force that its open period is billed by. */
 export interface ShownPlan {
   id: string;
   name: string;
   billing_interval: Interval;
   currency: string;
-  period_start: string;
+  priced_at: string;
 }
 
 /** The plan of the same subscription. */
 export async function findShownPlan(db: Queries, customer: WidgetCustomer): Promise<ShownPlan | undefined> {
-  const { rows } = await sql<ShownPlan>`
-    SELECT plans.id, plans.name, plans.billing_interval, plans.currency, newest.current_period_start AS period_start
+  const { rows } = await sql<Omit<ShownPlan, 'priced_at'> & { created_at: string; period_start: string }>`
+    SELECT plans.id, plans.name, plans.billing_interval, plans.currency, newest.created_at,
+      newest.current_period_start AS period_start
     FROM ${newestSubscription(customer)} JOIN plans
       ON plans.organization_id = ${customer.organizationId} AND plans.id = newest.plan_id`.execute(db);
-  return rows[0];
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  const { created_at, period_start, ...plan } = row;
+  return { ...plan, priced_at: isoOf(pricedAt({ created_at }, microsOfText(period_start))) };
 }
 
 interface WidgetCustomer {
@@ -98,7 +104,7 @@ interface WidgetCustomer {
 
 function newestSubscription({ organizationId, customerExternalId }: WidgetCustomer): RawBuilder<unknown> {
   return sql`(
-    SELECT current_period_start, current_period_end, time_zone, plan_id
+    SELECT current_period_start, current_period_end, time_zone, plan_id, created_at
     FROM subscriptions
     WHERE organization_id = ${organizationId}
       AND customer_id = (

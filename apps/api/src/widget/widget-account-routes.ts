@@ -97,8 +97,8 @@ export function widgetAccountRoutes(app: App, { database, guards }: RouteDeps): 
       const customer = customerOf(caller);
       const plan = await findShownPlan(db, customer);
       if (plan === undefined) return { plan: null };
-      const { id, name, billing_interval, currency, period_start } = plan;
-      const charges = await listChargesOfPlan(db, customer.organizationId, id, period_start);
+      const { id, name, billing_interval, currency, priced_at } = plan;
+      const charges = await listChargesOfPlan(db, customer.organizationId, id, priced_at);
       return {
         plan: {
           name,
