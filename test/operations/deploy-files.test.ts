@@ -41,9 +41,20 @@ test('HAProxy serves without Docker by the same rules as under compose', () => {
       .split('\n')
       .map((line) => line.trim().replace(/ resolvers docker init-addr none$/, ''))
       .filter(
-        (line) => line !== '' && !/^(#|log |bind |resolvers |nameserver |hold |server |server-template )/.test(line),
+        (line) =>
+          line !== '' &&
+          !/^(#|log |bind |resolvers |nameserver |accepted_payload_size |hold |server |server-template )/.test(line),
       );
   expect(rulesOf('deploy/haproxy-servers.cfg')).toEqual(rulesOf('deploy/haproxy.cfg'));
+});
+
+test('HAProxy has room for twice as many APIs as may run, and for the answer that names them', () => {
+  const most = Number(/with up to (\d+) APIs/.exec(textOf('docs/operations.md'))?.[1]);
+  const config = textOf('deploy/haproxy.cfg');
+  const places = [...config.matchAll(/server-template api (\d+)/g)].map(([, count]) => Number(count));
+  expect(places).toEqual([2 * most, 2 * most]);
+  // An address takes up to 28 bytes: that of IPv6, behind a pointer to the name.
+  expect(Number(/accepted_payload_size (\d+)/.exec(config)?.[1])).toBeGreaterThan(512 + 28 * 2 * most);
 });
 
 describe('what docs/operations.md gives to paste', () => {
