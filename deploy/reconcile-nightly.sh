@@ -5,10 +5,19 @@
 at="${RECONCILE_AT:-03:00}"
 status_file="${RECONCILE_STATUS:-/tmp/reconcile}"
 
-# Their zeros in front would make them octal.
-hours="${at%%:*}"
-minutes="${at##*:}"
-due=$((${hours#0} * 3600 + ${minutes#0} * 60)) || exit 1
+case $at in
+  [0-9]:[0-5][0-9] | [01][0-9]:[0-5][0-9] | 2[0-3]:[0-5][0-9]) ;;
+  *)
+    echo "RECONCILE_AT is $at: write a time of day in UTC, from 0:00 to 23:59" >&2
+    exit 1
+    ;;
+esac
+# Their zeros in front would make them octal. Of a zero alone nothing is left.
+hours="${at%:*}"
+hours="${hours#0}"
+minutes="${at#*:}"
+minutes="${minutes#0}"
+due=$((${hours:-0} * 3600 + ${minutes:-0} * 60))
 
 # Ends at once when it is told to, and with it what it waits for.
 trap 'kill $! 2>/dev/null; exit 0' TERM INT

@@ -1,6 +1,6 @@
 // deploy/reconcile-nightly.sh, which compose runs: its exit status must be seen by somebody who does not look.
 
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -45,5 +45,53 @@ test.each([0, 1, 2])(
     expect(asked).toBe('apps/reconcile/dist/main.js --archived-through 2026-01');
     const line = { level: 50, time: expect.any(Number), name: 'weir-reconcile', status, msg: expect.any(String) };
     expect(errors.map((error) => JSON.parse(error) as unknown)).toEqual(status === 0 ? [] : [line]);
+  },
+);
+
+// In place of what it waits for: says for how long.
+const sleep = '#!/bin/sh\necho "$1" >"$SLEPT"\nkill "$PPID"\n';
+
+test.each([
+  ['0:30', 1_800],
+  ['00:00', 0],
+  ['9:05', 32_700],
+  ['08:09', 29_340],
+  ['23:59', 86_340],
+])('waits until %s', (at, due) => {
+  const own = mkdtempSync(join(folder, 'waits-'));
+  const slept = join(own, 'slept');
+  for (const [name, text] of [
+    ['node', '#!/bin/sh\n'],
+    ['sleep', sleep],
+    ['date', '#!/bin/sh\necho 1800000000\n'],
+  ] as const) {
+    writeFileSync(join(own, name), text);
+    chmodSync(join(own, name), 0o755);
+  }
+  const env = {
+    PATH: `${own}:${process.env['PATH']}`,
+    RECONCILE_AT: at,
+    RECONCILE_STATUS: join(own, 'status'),
+    SLEPT: slept,
+  };
+  const { status, stderr } = spawnSync('sh', [script], { env, encoding: 'utf8', timeout: 60_000 });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  // 1,800,000,000 s after 1970 it is 08:00.
+  expect(Number(readFileSync(slept, 'utf8'))).toBe(due > 28_800 ? due - 28_800 : 86_400 - 28_800 + due);
+});
+
+test.each(['25:99', '24:00', '12:60', '7', '1:2', '03:00:00', 'three', ' 3:00'])(
+  'refuses %j, which is no time of day, in one line',
+  (at) => {
+    const { status, stdout, stderr } = spawnSync('sh', [script], {
+      env: { RECONCILE_AT: at },
+      encoding: 'utf8',
+      timeout: 60_000,
+    });
+    expect({ status, stdout, stderr }).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: `RECONCILE_AT is ${at}: write a time of day in UTC, from 0:00 to 23:59\n`,
+    });
   },
 );
