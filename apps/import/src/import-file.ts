@@ -75,5 +75,5 @@ async function showFirst(table: Table, toEvent: ToEvent, progress: ImportProgres
 
 function announce({ specs, time, url }: ImportOptions): string {
   const zone = specs.timestamp !== undefined && !time.unit ? `; times without an offset are in ${time.timezone}` : '';
-  return `Importing ${specs.path} into ${specs.meter} at ${url}${zone}`;
+  return `Importing ${specs.path} into ${specs.meter ?? specs.lookupKey} at ${url}${zone}`;
 }

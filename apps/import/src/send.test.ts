@@ -54,8 +54,7 @@ async function run(text: string, argv: string[] = [], stop = new AbortController
     'u.csv',
     '--name',
     'u',
-    '--meter',
-    'm',
+    ...(argv.includes('--lookup-key') ? [] : ['--meter', 'm']),
     '--customer',
     'user',
     '--quantity',
@@ -91,6 +90,13 @@ test('all rows arrive in batches, and a second run finds them there', async () =
   expect(requests.map((events) => events.length).toSorted((a, b) => a - b)).toEqual([234, 500, 500]);
   expect(first.result).toMatch(/^1,234 rows in .* 1,234 accepted, 0 already there, 0 bad\.\n$/);
   expect((await run(rows(1234))).counts).toEqual({ accepted: 0, alreadyThere: 1234, bad: 0 });
+});
+
+test('an import says where it goes, however the meter is named', async () => {
+  expect((await run(rows(1))).log).toMatch(/^Importing .*u\.csv into m at http:/);
+  expect((await run(rows(1), ['--lookup-key', 'tokens-used'])).log).toMatch(
+    /^Importing .*u\.csv into tokens-used at http:/,
+  );
 });
 
 test('bad rows are listed with their lines and the rest goes in', async () => {
