@@ -19,8 +19,9 @@ minutes="${at#*:}"
 minutes="${minutes#0}"
 due=$((${hours:-0} * 3600 + ${minutes:-0} * 60))
 
-# Ends at once when it is told to, and with it what it waits for.
-trap 'kill $! 2>/dev/null; exit 0' TERM INT
+# Ends at once when it is told to, and with it what it waits for. By KILL: a child that has just begun still has this trap, and any other
+# signal would be lost on it.
+trap 'kill -9 $! 2>/dev/null; exit 0' TERM INT
 
 while :; do
   # Options are words.
