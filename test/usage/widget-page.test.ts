@@ -244,6 +244,55 @@ test('the script serves a frame in the sandbox of the guide, which gets nothing 
   await visit.close();
 });
 
+test('what cannot be read says so, and is read when it is asked for again', async () => {
+  const { session } = organization;
+  const { id: customer_id } = await makeCustomer(weir, organization, { external_id: 'billed thrice' });
+  const { id: plan_id } = await makePricedPlan(weir, organization, [fixedCharge('12.5')]);
+  for (const _ of [1, 2, 3]) {
+    const body = { customer_id, plan_id };
+    const { id } = (await weir.request('POST', '/api/v1/subscriptions', { session, body })).body;
+    const { data } = (await weir.request('GET', `/api/v1/subscriptions/${id}/invoices`, { session })).body;
+    expect((await weir.request('POST', `/api/v1/invoices/${data[0].id}/finalize`, { session })).status).toBe(200);
+  }
+  const visit = await browser.visit();
+  const tried = new Set<string>();
+  // Each page of the list has one invoice, and whatever is read later breaks off at its first try.
+  await visit.page.route(/\/widget\/invoices/, async (route) => {
+    const url = new URL(route.request().url());
+    const isFirst = url.pathname.endsWith('/invoices') && url.search === '';
+    if (!isFirst && !tried.has(url.href)) {
+      tried.add(url.href);
+      await route.abort();
+      return;
+    }
+    if (url.pathname.endsWith('/invoices'))
+      url.searchParams.set(url.searchParams.has('cursor') ? 'limit' : 'page_size', '1');
+    await route.continue({ url: url.href });
+  });
+  await visit.page.goto(`${weir.baseUrl}/embed?show=billing#token=${await tokenFor('billed thrice')}`);
+  const summary = visit.page.getByText(/^INV-/);
+  await summary.click();
+  const broken = visit.page.getByText('This cannot be shown now: open it again in a moment.');
+  await broken.waitFor();
+  await summary.click();
+  await summary.click();
+  await visit.page.getByRole('row', { name: /Base fee/ }).waitFor();
+  expect(await broken.count()).toBe(0);
+  const numbers = async () => (await summary.allTextContents()).map((text) => Number(text.slice(-6)));
+  const [newest = 0] = await numbers();
+  await visit.page.getByRole('button', { name: 'Show more' }).click();
+  const again = visit.page.getByRole('button', { name: 'Try again' });
+  await again.click();
+  await until(async () => (await numbers()).length === 2, 'the second page is there');
+  await visit.page.getByRole('button', { name: 'Show more' }).click();
+  await again.click();
+  await until(async () => (await numbers()).length === 3, 'the third page is there');
+  expect(await numbers()).toEqual([newest, newest - 1, newest - 2]);
+  expect(await visit.page.getByRole('button', { name: /Show more|Try again/ }).count()).toBe(0);
+  expect(visit.faults).toEqual([]);
+  await visit.close();
+});
+
 test('usage alone is shown where invoices are not asked for', async () => {
   const visit = await browser.visit();
   await visit.page.goto(`${weir.baseUrl}/embed#token=${await tokenFor('billed')}`);

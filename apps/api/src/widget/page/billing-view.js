@@ -62,13 +62,14 @@ function invoicesView(first, told) {
   const add = ({ data }) => list.append(...data.map((invoice) => invoiceView(invoice, told)));
   const view = element('div', {}, element('h3', { textContent: told.words.billing.invoices }), list);
   add(first);
-  let { page } = first.meta;
+  let { next_cursor: cursor } = first.meta;
   const more = moreButton(told, async () => {
-    const next = await told.ask(read, 'invoices', { page: (page += 1) });
+    const next = await told.ask(read, 'invoices', { cursor });
     add(next);
-    return page < next.meta.total_pages;
+    cursor = next.meta.next_cursor;
+    return cursor !== null;
   });
-  if (page < first.meta.total_pages) view.append(more);
+  if (cursor !== null) view.append(more);
   return view;
 }
 
@@ -85,31 +86,18 @@ function invoiceView(invoice, told) {
     element('span', { className: isPastDue ? 'over' : '', textContent: state }),
   );
   const details = element('details', {}, summary);
-  details.addEventListener(
-    'toggle',
-    () => void fillIn(details, told, async () => linesView(await told.ask(read, `invoices/${id}`), told)),
-    { once: true },
-  );
+  fillWhenOpened(details, told, async () => linesView(await told.ask(read, `invoices/${id}`), told));
   return element('li', {}, details, pdfButton({ id, number }, told));
 }
 
-function pdfButton({ id, number }, { words, ask }) {
-  const { pdf } = words.billing;
-  const button = element('button', { type: 'button', textContent: pdf, ariaLabel: `${pdf} ${number}` });
-  button.addEventListener('click', async () => {
-    button.disabled = true;
-    try {
-      const href = URL.createObjectURL(await ask(readFile, `invoices/${id}/pdf`));
-      element('a', { href, download: `${number.replaceAll('/', '-')}.pdf` }).click();
-      URL.revokeObjectURL(href);
-      button.textContent = pdf;
-    } catch (error) {
-      button.textContent = words.again;
-      rethrowDefect(error);
-    } finally {
-      button.disabled = false;
-    }
+function pdfButton({ id, number }, told) {
+  const { pdf } = told.words.billing;
+  const button = actingButton(pdf, told, async () => {
+    const href = URL.createObjectURL(await told.ask(readFile, `invoices/${id}/pdf`));
+    element('a', { href, download: `${number.replaceAll('/', '-')}.pdf` }).click();
+    URL.revokeObjectURL(href);
   });
+  button.ariaLabel = `${pdf} ${number}`;
   return button;
 }
 
@@ -147,11 +135,7 @@ function lineRows(line, { id, currency, time_zone: zone }, told) {
   );
   if (!line.has_events) return [row];
   const events = element('details', {}, element('summary', { textContent: words.billing.events }));
-  events.addEventListener(
-    'toggle',
-    () => void fillIn(events, told, () => eventsView(`invoices/${id}/lines/${line.id}/events`, zone, told)),
-    { once: true },
-  );
+  fillWhenOpened(events, told, () => eventsView(`invoices/${id}/lines/${line.id}/events`, zone, told));
   name.append(events);
   return [row];
 }
@@ -176,13 +160,23 @@ async function eventsView(path, zone, told) {
 }
 
 /** A button that adds what comes next, and goes when that was all. */
-function moreButton({ words }, add) {
-  const button = element('button', { type: 'button', textContent: words.billing.more });
+function moreButton(told, add) {
+  const button = actingButton(told.words.billing.more, told, async () => {
+    if (!(await add())) button.remove();
+  });
+  return button;
+}
+
+/** A button that does one thing at a time, and asks to be tried again where that came to nothing. */
+function actingButton(textContent, { words }, act) {
+  const button = element('button', { type: 'button', textContent });
   button.addEventListener('click', async () => {
     button.disabled = true;
     try {
-      if (!(await add())) button.remove();
+      await act();
+      button.textContent = textContent;
     } catch (error) {
+      button.textContent = words.again;
       rethrowDefect(error);
     } finally {
       button.disabled = false;
@@ -191,16 +185,23 @@ function moreButton({ words }, add) {
   return button;
 }
 
-/** Puts in what is read once it is asked for, or what to do where it cannot be read. */
-async function fillIn(details, { words }, make) {
-  const waiting = element('p', { className: 'quiet', textContent: words.loading });
-  details.append(waiting);
-  try {
-    waiting.replaceWith(await make());
-  } catch (error) {
-    waiting.textContent = words.billing.broken;
-    rethrowDefect(error);
-  }
+/** Puts in what is read once it is opened, or what to do where it cannot be read: the next opening reads it again. */
+function fillWhenOpened(details, { words }, make) {
+  const waiting = element('p', { className: 'quiet' });
+  let isRead = false;
+  details.addEventListener('toggle', async () => {
+    if (!details.open || isRead) return;
+    isRead = true;
+    waiting.textContent = words.loading;
+    details.append(waiting);
+    try {
+      waiting.replaceWith(await make());
+    } catch (error) {
+      isRead = false;
+      waiting.textContent = words.billing.broken;
+      rethrowDefect(error);
+    }
+  });
 }
 
 /** A broken connection is told on the page; anything else that is no answer is a defect, and belongs on the console. */
