@@ -1,5 +1,6 @@
 // Every form of the journey with all that may come between: the session ends before it is sent, its answer is cut off, and that to the
-// second press is held back. Nothing is said to be done that is not known to be; what was typed stays; and it is done once.
+// second press is held back. Nothing is said to be done that is not known to be; what was typed stays; and it is done once. And what is
+// shown once is there until it is put away.
 
 import type { APIResponse, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -73,9 +74,22 @@ async function pressEnded(step: Step, before: number): Promise<void> {
   await expectTyped(step);
 }
 
-/** Sends it, and cuts the answer off after Weir has done it. */
+/** Does all that closes a dialog. */
+async function tryToClose(): Promise<void> {
+  const dialog = hands.dialog();
+  if ((await dialog.count()) === 0) return;
+  await page.keyboard.press('Escape');
+  await dialog.getByRole('button', { name: 'Cancel', exact: true }).click({ force: true });
+  await dialog.getByRole('button', { name: 'Close', exact: true }).click({ force: true });
+  await page.mouse.click(5, 5);
+}
+
+/** Sends it, and cuts the answer off after Weir has done it. Who could close it meanwhile would not hear of that. */
 async function pressSevered(step: Step): Promise<void> {
-  await intercept(step, (route) => route.abort());
+  await intercept(step, async (route) => {
+    await tryToClose();
+    await route.abort();
+  });
   await press(step);
   const alert = page.getByRole('alert').filter({ hasText: 'No answer came, so it is not known whether Weir has done' });
   await alert.waitFor();
@@ -128,6 +142,73 @@ test('whatever comes between, a form says nothing that is not so, keeps what was
   }
   expect(visit.faults).toEqual([]);
 }, 180_000);
+
+/** Holds requests of one method back until they are let go. */
+async function hold(method: string, path: RegExp): Promise<() => void> {
+  const { promise: isLetGo, resolve: letGo } = withResolvers();
+  await page.route(
+    (url) => path.test(url.pathname),
+    async (route) => {
+      if (route.request().method() !== method) return await route.fallback();
+      await isLetGo;
+      await route.continue();
+    },
+  );
+  return letGo;
+}
+
+test('a secret is shown as soon as it is there, and stays until it is put away', async () => {
+  const { call, button, dialog, field } = hands;
+  const { id: account } = await call('POST', '/service-accounts', { name: 'Nightly', role: 'viewer' });
+  const { id: endpoint } = await call('POST', '/webhook-endpoints', { url: 'https://example.com/weir' });
+  const make = (opener: string, label: string, text: string) => async () => {
+    await button(opener).click();
+    await field(label).fill(text);
+  };
+  const rotate = async () => {
+    await button('More actions').click();
+    await page.getByRole('menuitem', { name: 'Rotate the secret' }).click();
+  };
+  const shown: [address: string, ask: () => Promise<void>, send: string, read: RegExp][] = [
+    ['/api-keys', make('New key', 'Name', 'Second'), 'Create the key', /\/api-keys$/],
+    [`/service-accounts/${account}`, make('New token', 'Name', 'Second'), 'Create the token', /\/tokens$/],
+    ['/webhooks', make('New endpoint', 'URL', 'https://example.com/2'), 'Create the endpoint', /\/webhook-endpoints$/],
+    [`/webhooks/${endpoint}`, rotate, 'Rotate the secret', /\/webhook-endpoints\/[^/]+$/],
+  ];
+  for (const [address, ask, send, read] of shown) {
+    await page.goto(address);
+    await ask();
+    const letRead = await hold('GET', read);
+    await button(send).click();
+    const secret = dialog().locator('pre');
+    await secret.waitFor();
+    await page.keyboard.press('Escape');
+    await page.mouse.click(5, 5);
+    letRead();
+    expect((await secret.innerText()).length, send).toBeGreaterThan(20);
+    await button('I have copied it').click();
+    await dialog().waitFor({ state: 'detached' });
+    await page.unrouteAll({ behavior: 'wait' });
+  }
+});
+
+test('the link of an invitation stays on its page until it is put away, wherever one looks meanwhile', async () => {
+  const { button, field, titled } = hands;
+  const link = page.getByRole('region', { name: 'The invitation of grace@example.com' }).locator('pre');
+  await page.goto('/settings?tab=people');
+  await button('Invite somebody').click();
+  await field(/^Email/).fill('grace@example.com');
+  await button('Make the invitation').click();
+  const shown = await link.innerText();
+  await page.getByRole('tab', { name: 'Audit log' }).click();
+  await page.getByRole('link', { name: 'Customers', exact: true }).click();
+  await titled('Customers').waitFor();
+  await page.getByRole('link', { name: 'Settings', exact: true }).click();
+  await page.getByRole('tab', { name: 'People' }).click();
+  expect(await link.innerText()).toBe(shown);
+  await button('Put away').click();
+  await link.waitFor({ state: 'detached' });
+});
 
 test('credit whose answer was lost is granted once, also over a new page and a new session', async () => {
   const { call, button, dialog, field } = hands;

@@ -23,8 +23,9 @@ export function NewKeyForm({ onCreated, onCancel }: NewKeyFormProps) {
     initial: { name: '', scopes: ['usage.write'] as Scope[] },
     onSubmit: async (body) => {
       const created = await send(client.POST('/api/v1/api-keys', { body }));
-      await invalidate(queries, '/api/v1/api-keys');
+      // It is shown at once, whatever becomes of the list.
       onCreated(created);
+      void invalidate(queries, '/api/v1/api-keys');
     },
   });
   return (

@@ -51,13 +51,9 @@ export function ReplayAll({ rejection, onClose }: { rejection: Rejection; onClos
     },
   });
   const { source } = form.values;
-  const close = (): void => {
-    stopping.current.abort();
-    onClose();
-  };
   return (
-    <Dialog title={`Replay ${formatDecimal(rejection.count)} events`} onClose={close}>
-      <FormBox form={form} submitLabel="Replay all" onCancel={close}>
+    <Dialog title={`Replay ${formatDecimal(rejection.count)} events`} onClose={onClose}>
+      <FormBox form={form} submitLabel="Replay all" onCancel={onClose}>
         <p className="receipt-reason">{rejection.reason}</p>
         <Select label="Correction" data={SOURCES} allowDeselect={false} {...form.field('source')} />
         {source !== 'none' && (

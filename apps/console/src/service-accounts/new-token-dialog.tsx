@@ -45,8 +45,9 @@ function TokenForm({ accountId, onCreated, onClose }: NewTokenProps & { onCreate
       const params = { path: { id: accountId } };
       const body = { name: name.trim(), expires_at };
       const created = await send(client.POST('/api/v1/service-accounts/{id}/tokens', { params, body }));
-      await invalidateTokens(queries);
+      // It is shown at once, whatever becomes of the list.
       onCreated(created);
+      void invalidateTokens(queries);
     },
   });
   return (

@@ -1,4 +1,5 @@
 import { Button } from '@mantine/core';
+import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Section } from '../components/page/page.tsx';
 import { SecretOnce } from '../components/page/secret-once.tsx';
 import { Time } from '../components/page/time.tsx';
@@ -8,6 +9,16 @@ export interface ShownLink {
   link: string | null;
   expires_at: string;
   mailed?: boolean | undefined;
+}
+
+/** It lies beside what was read, and so outlives the page that shows it, and is gone with the session. */
+const PLACE = ['link that is shown once'];
+
+export function useShownLink() {
+  const queries = useQueryClient();
+  const put = (link: ShownLink | null): void => void queries.setQueryData(PLACE, link);
+  const { data } = useQuery<ShownLink | null>({ queryKey: PLACE, queryFn: skipToken, gcTime: Infinity });
+  return { link: data ?? undefined, show: put, putAway: () => put(null) };
 }
 
 /** A link that is shown once. It stays until it is put away, so that nobody loses it by a wrong click. */

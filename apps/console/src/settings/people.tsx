@@ -15,24 +15,24 @@ import { PagedList } from '../components/lists/paged-list.tsx';
 import { RowMenu } from '../components/lists/row-menu.tsx';
 import { Section } from '../components/page/page.tsx';
 import { Time } from '../components/page/time.tsx';
-import { LinkOnce, type ShownLink } from './link-once.tsx';
+import { LinkOnce, useShownLink, type ShownLink } from './link-once.tsx';
 import { RoleSelect } from './role-select.tsx';
 
 type User = Schema<'User'>;
 type Invitation = Schema<'Invitation'>;
 
 export function People() {
-  const [link, setLink] = useState<ShownLink>();
+  const { link, show, putAway } = useShownLink();
   const [page, setPage] = useState(1);
   const users = useUsers(page);
   return (
     <>
-      {link !== undefined && <LinkOnce link={link} onClose={() => setLink(undefined)} />}
-      <Users onLink={setLink} page={page} onPage={setPage} />
+      {link !== undefined && <LinkOnce link={link} onClose={putAway} />}
+      <Users onLink={show} page={page} onPage={setPage} />
       {/* Below a list whose height is known, so that nothing moves. */}
       {!users.isPending && (
         <AdminOnly>
-          <Invitations onLink={setLink} />
+          <Invitations onLink={show} />
         </AdminOnly>
       )}
     </>
@@ -184,7 +184,7 @@ function InviteForm({ onLink, onClose }: LinkProps & { onClose: () => void }) {
       const made = await send(client.POST('/api/v1/invitations', { body: { email: email.trim(), role } }));
       onClose();
       onLink({ ...made, title: `The invitation of ${made.email}` });
-      await invalidate(queries, '/api/v1/invitations');
+      void invalidate(queries, '/api/v1/invitations');
     },
   });
   return (

@@ -42,7 +42,7 @@ function ExportForm({ zoneOfInvoices, onDone }: { zoneOfInvoices: string; onDone
     },
   });
   return (
-    <FormBox form={form} submitLabel="Export" onCancel={onDone}>
+    <FormBox form={form} submitLabel="Export" onCancel={onDone} isHeldOpen={false}>
       <p className="dialog-lead">A CSV file with the usage of each meter by each customer.</p>
       <TextInput label="Month" type="month" {...form.field('month')} />
       <Select

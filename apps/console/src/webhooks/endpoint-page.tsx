@@ -108,8 +108,9 @@ function EndpointChanges({ endpoint }: { endpoint: Endpoint }) {
         title="Give the endpoint another secret?"
         onConfirm={async () => {
           const { secret: next } = await send(client.POST('/api/v1/webhook-endpoints/{id}/rotate', path));
-          await readAnew();
+          // It is shown at once, whatever becomes of the page.
           setSecret(next);
+          void readAnew();
         }}
         trigger={(rotate) => (
           <Confirm

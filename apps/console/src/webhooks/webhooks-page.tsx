@@ -78,8 +78,9 @@ function NewEndpoint({ onClose }: { onClose: () => void }) {
     initial: { url: '', event_types: [] },
     onSubmit: async (values) => {
       const created = await send(client.POST('/api/v1/webhook-endpoints', { body: bodyOf(values) }));
-      await invalidate(queries, '/api/v1/webhook-endpoints');
+      // It is shown at once, whatever becomes of the list.
       setSecret(created.secret);
+      void invalidate(queries, '/api/v1/webhook-endpoints');
     },
   });
   if (secret !== undefined) return <ShownSecret secret={secret} onClose={onClose} />;

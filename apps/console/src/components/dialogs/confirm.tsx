@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core';
 import { useState, type ReactNode } from 'react';
 import { Dialog } from './dialog.tsx';
+import { useHeldOpen } from './held-open.ts';
 import { ProblemBox } from '../outcomes/problem-box.tsx';
 
 interface ConfirmProps {
@@ -20,24 +21,8 @@ interface ConfirmProps {
 /** A button that asks before it does something that cannot be taken back easily. */
 export function Confirm({ label, title, children, onConfirm, isDangerous = false, trigger }: ConfirmProps) {
   const [isOpen, setOpen] = useState(false);
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
-  const open = (): void => {
-    setError(null);
-    setOpen(true);
-  };
-  const confirm = async (): Promise<void> => {
-    setBusy(true);
-    setError(null);
-    try {
-      await onConfirm();
-      setOpen(false);
-    } catch (problem) {
-      setError(problem);
-    } finally {
-      setBusy(false);
-    }
-  };
+  const open = () => setOpen(true);
+  const close = () => setOpen(false);
   return (
     <>
       {trigger === undefined ? (
@@ -48,19 +33,49 @@ export function Confirm({ label, title, children, onConfirm, isDangerous = false
         trigger(open)
       )}
       {isOpen && (
-        <Dialog title={title} onClose={() => setOpen(false)}>
-          <div className="dialog-text">{children}</div>
-          <ProblemBox error={error} isFocused />
-          <div className="dialog-actions">
-            <Button variant="default" onClick={() => setOpen(false)} data-autofocus>
-              Cancel
-            </Button>
-            <Button color={isDangerous ? 'red.9' : undefined} loading={isBusy} onClick={() => void confirm()}>
-              {label}
-            </Button>
-          </div>
+        <Dialog title={title} onClose={close}>
+          <Question label={label} onConfirm={onConfirm} isDangerous={isDangerous} onClose={close}>
+            {children}
+          </Question>
         </Dialog>
       )}
+    </>
+  );
+}
+
+type QuestionProps = Pick<ConfirmProps, 'label' | 'children' | 'onConfirm'> & {
+  isDangerous: boolean;
+  onClose: () => void;
+};
+
+function Question({ label, children, onConfirm, isDangerous, onClose }: QuestionProps) {
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  useHeldOpen(isBusy);
+  const confirm = async (): Promise<void> => {
+    setBusy(true);
+    setError(null);
+    try {
+      await onConfirm();
+      onClose();
+    } catch (problem) {
+      setError(problem);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <>
+      <div className="dialog-text">{children}</div>
+      <ProblemBox error={error} isFocused />
+      <div className="dialog-actions">
+        <Button variant="default" onClick={onClose} disabled={isBusy} data-autofocus>
+          Cancel
+        </Button>
+        <Button color={isDangerous ? 'red.9' : undefined} loading={isBusy} onClick={() => void confirm()}>
+          {label}
+        </Button>
+      </div>
     </>
   );
 }

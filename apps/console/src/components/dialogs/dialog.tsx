@@ -1,6 +1,7 @@
 import { Modal } from '@mantine/core';
 import { useEffect, useState, type ReactNode } from 'react';
 import { focusFirstOf, placesOf } from './focus.ts';
+import { HoldOpen } from './held-open.ts';
 
 interface DialogProps {
   title: string;
@@ -13,9 +14,11 @@ interface DialogProps {
 
 /**
  * A dialog, which is there for as long as it is mounted. Its first field has the focus. When it goes, the focus is back where it
- * was; and where that is gone too, as after a delete, on the nearest thing around it that is left.
+ * was; and where that is gone too, as after a delete, on the nearest thing around it that is left. Nobody closes it while what it
+ * has sent is on its way.
  */
 export function Dialog({ title, size = 'md', onClose, isEasilyClosed = true, children }: DialogProps) {
+  const [isHeld, setHeld] = useState(false);
   useFocusBack();
   return (
     <Modal
@@ -24,11 +27,13 @@ export function Dialog({ title, size = 'md', onClose, isEasilyClosed = true, chi
       title={title}
       size={size}
       returnFocus={false}
-      closeOnClickOutside={isEasilyClosed}
-      closeOnEscape={isEasilyClosed}
-      closeButtonProps={{ 'aria-label': 'Close' }}
+      closeOnClickOutside={isEasilyClosed && !isHeld}
+      closeOnEscape={isEasilyClosed && !isHeld}
+      closeButtonProps={{ 'aria-label': 'Close', disabled: isHeld }}
     >
-      <div ref={chooseFirstField}>{children}</div>
+      <HoldOpen value={setHeld}>
+        <div ref={chooseFirstField}>{children}</div>
+      </HoldOpen>
     </Modal>
   );
 }

@@ -6,6 +6,7 @@ import { Button } from '@mantine/core';
 import { useForm as useMantineForm, type GetInputPropsReturnType } from '@mantine/form';
 import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react';
 import { problemOf } from '../../api/problem.ts';
+import { useHeldOpen } from '../dialogs/held-open.ts';
 import { ProblemBox } from '../outcomes/problem-box.tsx';
 import { fieldName, wordsOf } from '../outcomes/problem-words.ts';
 
@@ -147,13 +148,17 @@ interface FormBoxProps<Values> {
   /** The words on the button that sends it. */
   submitLabel: string;
   onCancel?: () => void;
+  /** False for a form that changes nothing: then one may leave it before its answer is there. */
+  isHeldOpen?: boolean;
   children: ReactNode;
 }
 
 /** The fields, what went wrong, and the buttons. Enter sends it. */
-export function FormBox<Values>({ form, submitLabel, onCancel, children }: FormBoxProps<Values>) {
+export function FormBox<Values>({ form, submitLabel, onCancel, isHeldOpen = true, children }: FormBoxProps<Values>) {
   const box = useRef<HTMLFormElement>(null);
   const wasBusy = useRef(false);
+  const isHeld = isHeldOpen && form.isBusy;
+  useHeldOpen(isHeld);
   useEffect(() => {
     // While it is sent its button cannot have the focus, which then is nowhere.
     if (wasBusy.current && !form.isBusy && box.current !== null) focusAfterSending(box.current);
@@ -165,7 +170,7 @@ export function FormBox<Values>({ form, submitLabel, onCancel, children }: FormB
       <FormProblem form={form} />
       <div className="form-actions">
         {onCancel !== undefined && (
-          <Button variant="default" onClick={onCancel}>
+          <Button variant="default" onClick={onCancel} disabled={isHeld}>
             Cancel
           </Button>
         )}
