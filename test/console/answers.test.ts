@@ -1,9 +1,9 @@
 // What the console says while an answer is held back, when it is cut off, and when the session ends: nothing that is not so. And what
 // a form sends: all that was typed.
 
-import type { Locator, Page } from 'playwright-core';
+import type { Locator, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
+import { fromOtherMachine, openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
 import { furnish, type Furnished } from '../support/browser/furnished.ts';
 import { signUp } from '../support/harness.ts';
 import { ownWeir } from '../support/use-weir.ts';
@@ -13,9 +13,12 @@ let organization: Furnished;
 let browser: Browser;
 let visit: Visit;
 let page: Page;
+/** Weir as it is looked at from another machine, over plain HTTP. */
+let plainAddress: string;
 
 beforeAll(async () => {
-  [organization, browser] = await Promise.all([furnish(weir), openBrowser([weir.baseUrl])]);
+  plainAddress = fromOtherMachine(weir.baseUrl);
+  [organization, browser] = await Promise.all([furnish(weir), openBrowser([weir.baseUrl, plainAddress])]);
   visit = await browser.visit({
     baseURL: weir.baseUrl,
     viewport: { width: 1280, height: 860 },
@@ -31,8 +34,8 @@ beforeEach(async () => {
   await signIn();
 });
 
-const signIn = () =>
-  visit.context.addCookies([{ name: 'access_token', value: organization.session, url: weir.baseUrl }]);
+const signIn = (url = weir.baseUrl) =>
+  visit.context.addCookies([{ name: 'access_token', value: organization.session, url }]);
 
 /** Holds requests back until they are let go. */
 async function holdBack(address: string | RegExp): Promise<() => void> {
@@ -233,6 +236,33 @@ test('Enter sends a form with the day that was typed last, and refuses what is n
   expect(await send(`31 Dec ${year}`)).toBe(201);
   await form.waitFor({ state: 'detached' });
   expect(await grants()).toMatchObject([{ expires_at: `${year + 1}-01-01T00:00:00.000Z` }]);
+});
+
+test('what only shows something in the form of a plan saves nothing on Enter, also over plain HTTP', async () => {
+  await signIn(plainAddress);
+  await page.goto(`${plainAddress}${organization.addresses['edit-plan']}`);
+  await page.getByRole('button', { name: 'Actions on Tokens' }).first().click();
+  expect(await page.evaluate('isSecureContext')).toBe(false);
+  await page.getByRole('menuitem', { name: 'New price' }).click();
+  const sent: string[] = [];
+  const note = (request: Request): void => void (request.method() === 'PATCH' && sent.push(request.url()));
+  page.on('request', note);
+  const costs = page.getByRole('region', { name: 'Cost preview' });
+  await costs.getByLabel('Another quantity').fill('500');
+  await costs.getByLabel('Another quantity').press('Enter');
+  await costs.getByRole('row', { name: '500 50.00 USD' }).waitFor();
+  const more = page.getByRole('combobox', { name: 'Include a feature' });
+  await more.fill('no such one');
+  await page.getByText('No such feature').waitFor();
+  await more.press('Enter');
+  await page.getByLabel('Days of trial').fill('14');
+  await page.getByLabel('Days of trial').press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'Scale', exact: true }).waitFor();
+  page.off('request', note);
+  // What was typed last is in what was sent first.
+  const [url = '', ...others] = sent;
+  const { body } = await weir.request('GET', new URL(url).pathname, { session: organization.session });
+  expect([body.trial_days, others]).toEqual([14, []]);
 });
 
 test('a file of invoices has what the page shows: without the zone of its dates there is none', async () => {

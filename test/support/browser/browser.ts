@@ -19,7 +19,15 @@ export interface Visit {
   close(): Promise<void>;
 }
 
+/** A name of this machine which a browser takes for another one: over plain HTTP it has nothing there that only a secure page has. */
+const OTHER_MACHINE = 'weir.test';
+
+/** Returns an address of this machine under that name. */
+export const fromOtherMachine = (address: string): string =>
+  Object.assign(new URL(address), { hostname: OTHER_MACHINE }).origin;
+
 const flags = [
+  `--host-resolver-rules=MAP ${OTHER_MACHINE} 127.0.0.1`,
   '--no-sandbox',
   '--disable-gpu',
   '--disable-quic',

@@ -70,6 +70,6 @@ export function buildSentWrites(storage: TabStorage): SentWrites {
 }
 
 /** 128 random bits. `randomUUID` is not there over plain HTTP, where a Weir on another machine may be looked at. */
-function newKey(): string {
+export function newKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -5,6 +5,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQueries } from '@tanstack/react-query';
 import { useState } from 'react';
 import { client, send } from '../api/client.ts';
+import { NO_FIELD } from '../components/forms/form.tsx';
 import { formatAmount, formatDecimal } from '../text/decimals.ts';
 import { plainDecimal } from '../text/typed-text.ts';
 import { type ChargeDraft, isPriced, termsOf } from './charge-draft.ts';
@@ -91,6 +92,7 @@ export function ChargeCosts({ draft, currency, interval, unit }: ChargeCostsProp
       {!isFixed && (
         <TextInput
           label="Another quantity"
+          {...NO_FIELD}
           value={own}
           onChange={({ currentTarget: { value } }) => setOwn(value)}
           inputMode="decimal"
@@ -100,6 +102,7 @@ export function ChargeCosts({ draft, currency, interval, unit }: ChargeCostsProp
       {draft.type === 'USAGE' && draft.model === 'percentage' && (
         <TextInput
           label="Units of an event, on average"
+          {...NO_FIELD}
           value={perEvent}
           onChange={({ currentTarget: { value } }) => setPerEvent(value)}
           inputMode="numeric"

@@ -4,6 +4,7 @@ import { Button } from '@mantine/core';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 import type { Schema } from '../api/client.ts';
 import { problemOf } from '../api/problem.ts';
+import { newKey } from '../api/sent-writes.ts';
 import type { Form } from '../components/forms/form.tsx';
 import { keysOf } from '../components/forms/keys-of.ts';
 import { RowMenu } from '../components/lists/row-menu.tsx';
@@ -39,7 +40,7 @@ export function ChargeRows({ form, charges, catalog, currency, open, onOpen, pat
   const { charges: rows, archived, type, billing_interval: interval } = form.values;
   const [added, setAdded] = useState<string>();
   const add = (row: Omit<ChargeRow, 'key'>): void => {
-    const key = crypto.randomUUID();
+    const key = newKey();
     form.set('charges', [...rows, { ...row, key }]);
     setAdded(key);
     onOpen(key);

@@ -2,7 +2,7 @@
 
 import { Checkbox, Select, Switch, TextInput } from '@mantine/core';
 import type { Schema } from '../api/client.ts';
-import type { Form } from '../components/forms/form.tsx';
+import { NO_FIELD, type Form } from '../components/forms/form.tsx';
 import { RowMenu } from '../components/lists/row-menu.tsx';
 import { Section } from '../components/page/page.tsx';
 import { newFeatureDraft, type FeatureDraft, type PlanDraft } from './plan-draft.ts';
@@ -50,6 +50,7 @@ export function FeatureRows({ form, catalog, pathOf }: FeatureRowsProps) {
           limit={100}
           nothingFoundMessage="No such feature"
           disabled={left.length === 0}
+          {...NO_FIELD}
           openOnFocus
           searchable
           selectFirstOptionOnChange

@@ -8,7 +8,7 @@ import { useState } from 'react';
 import { client, read, send, type Opened, type Schema } from '../api/client.ts';
 import { problemOf } from '../api/problem.ts';
 import { invalidate } from '../api/queries.ts';
-import { FormBox, useForm, type Form } from '../components/forms/form.tsx';
+import { FormBox, NO_FIELD, useForm, type Form } from '../components/forms/form.tsx';
 import { ToChange } from '../components/forms/to-change.tsx';
 import { Loaded } from '../components/outcomes/loaded.tsx';
 import { Page } from '../components/page/page.tsx';
@@ -74,6 +74,7 @@ function NewPlan({ copied, catalog }: { copied?: Plan; catalog: Catalog }) {
           value={copied?.id ?? null}
           onChange={(id) => void navigate({ to: '/plans/new', search: id === null ? {} : { copy: id } })}
           nothingFoundMessage="No such plan"
+          {...NO_FIELD}
           limit={50}
           w={300}
           searchable

@@ -4,7 +4,7 @@
 
 import { Button } from '@mantine/core';
 import { useForm as useMantineForm, type GetInputPropsReturnType } from '@mantine/form';
-import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react';
+import { useEffect, useRef, useState, type FormEvent, type KeyboardEvent, type ReactNode } from 'react';
 import { problemOf } from '../../api/problem.ts';
 import { useHeldOpen } from '../dialogs/held-open.ts';
 import { ProblemBox } from '../outcomes/problem-box.tsx';
@@ -181,6 +181,13 @@ export function FormBox<Values>({ form, submitLabel, onCancel, isHeldOpen = true
     </form>
   );
 }
+
+/** Props of an input that lies in a form and is no field of it, but looks something up: Enter there sends nothing. */
+export const NO_FIELD = {
+  onKeyDown(event: KeyboardEvent): void {
+    if (event.key === 'Enter') event.preventDefault();
+  },
+};
 
 /** The first field that is wrong; else what is said below them; else the button, to go on from there. */
 function focusAfterSending(box: HTMLFormElement): void {
