@@ -65,6 +65,8 @@ async function whileOpen(
   }
 }
 
+const inTwoDays = () => new Date(Date.now() + 2 * 86_400_000).toISOString().slice(0, 10);
+
 const fixed = { type: 'USAGE', billing_interval: 'year', currency: 'EUR' };
 
 describe('the type, billing_interval and currency of a plan', () => {
@@ -174,6 +176,72 @@ describe('a plan is deleted', () => {
       [admin.id, subscription, charges[0]?.id, customer.external_id, ...times],
     );
     expectProblem(await send('DELETE', `/plans/${id}`), 409, 'plan_in_use');
+  });
+});
+
+describe('a feature', () => {
+  const newFeature = async () => {
+    const body = { name: 'Calls', lookup_key: `calls-${randomUUID()}`, type: 'meter', aggregation_type: 'SUM' };
+    const { body: made } = await send('POST', '/features', body);
+    return { path: `/features/${made.id}`, meter: String(made.meter_id) };
+  };
+  const statusOf = async (meter: string) => (await send('GET', `/meters/${meter}`)).body.status;
+  const expectKept = async ({ path, meter }: Awaited<ReturnType<typeof newFeature>>) => {
+    expectProblem(await send('DELETE', path), 409, 'feature_in_use');
+    expect([(await send('GET', path)).status, await statusOf(meter)]).toEqual([200, 'ACTIVE']);
+  };
+
+  test('whose meter has a price is not deleted, and is when the charge has ended', async () => {
+    const feature = await newFeature();
+    const { id, charges } = await makePricedPlan(weir, admin, [usageCharge(feature.meter)]);
+    await expectKept(feature);
+    // One that is to end is in force until then.
+    const later = usageCharge(feature.meter, { unit_price: 1, replaces: charges[0]?.id, effective_from: inTwoDays() });
+    const { body } = await send('POST', `/plans/${id}/charges`, later);
+    await expectKept(feature);
+    for (const charge of [body.id, charges[0]?.id])
+      expect((await send('PATCH', `/plans/${id}/charges/${charge}`, { status: 'INACTIVE' })).status).toBe(200);
+    expect((await send('DELETE', feature.path)).status).toBe(204);
+  });
+
+  test('whose meter a subscription bills is not deleted before it has ended with it', async () => {
+    const feature = await newFeature();
+    const { id } = await makePricedPlan(weir, admin);
+    await subscribe(id, await makeCustomer(weir, admin));
+    const { body } = await send('POST', `/plans/${id}/charges`, usageCharge(feature.meter));
+    await send('PATCH', `/plans/${id}/charges/${body.id}`, { status: 'INACTIVE' });
+    await expectKept(feature);
+    await weir.pool.query('UPDATE billed_meters SET ended_at = billing_now() WHERE meter_id = $1', [feature.meter]);
+    expect((await send('DELETE', feature.path)).status).toBe(204);
+  });
+
+  test('is not deleted when a price for its meter is added at the same moment', async () => {
+    const feature = await newFeature();
+    const { id } = await makePricedPlan(weir, admin);
+    const deleted = await whileOpen(
+      async (query) => {
+        await query('SELECT FROM meters WHERE id = $1 FOR SHARE', [feature.meter]);
+        await query(
+          `INSERT INTO charges (organization_id, id, plan_id, display_name, type, meter_id, terms)
+           VALUES ($1, $2, $3, 'Usage', 'USAGE', $4, '{}')`,
+          [admin.id, randomUUID(), id, feature.meter],
+        );
+      },
+      () => send('DELETE', feature.path),
+    );
+    expectProblem(deleted, 409, 'feature_in_use');
+    expect(await statusOf(feature.meter)).toBe('ACTIVE');
+  });
+
+  test('that is deleted at the same moment gets no price: its meter is archived', async () => {
+    const feature = await newFeature();
+    const { id } = await makePricedPlan(weir, admin);
+    const added = await whileOpen(
+      (query) => query(`UPDATE meters SET status = 'ARCHIVED' WHERE id = $1`, [feature.meter]),
+      () => send('POST', `/plans/${id}/charges`, usageCharge(feature.meter)),
+    );
+    expectProblem(added, 422, 'meter_archived');
+    expect(added.body.errors).toEqual([{ path: 'meter_id', message: 'is the id of an archived meter' }]);
   });
 });
 

@@ -165,7 +165,8 @@ class Entitlement(TypedDict):
     #: When it begins at 0 again; null: never.
     resets_at: Optional[str]
     as_of: str
-    #: Events that were accepted since then may not be in the usage yet. Null: all are.
+    #: Events that were accepted since then may not be in the usage yet. Null: all are. While the queue cannot be
+    #: asked it is period_start: any of them may be missing.
     queued_since: Optional[str]
 
 

@@ -89,6 +89,17 @@ export async function findMeter(db: Queries, organizationId: string, id: string)
     .executeTakeFirst();
 }
 
+/** The meter, if there is such a one; nobody changes or archives it before this transaction ends. */
+export async function lockMeter(transaction: Queries, organizationId: string, id: string): Promise<Meter | undefined> {
+  return await transaction
+    .selectFrom('meters')
+    .select(columns)
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .forShare()
+    .executeTakeFirst();
+}
+
 /** Changes what is given, of which there must be at least one thing, and returns the meter if there is such a one. */
 export async function updateMeter(
   db: Queries,

@@ -246,7 +246,10 @@ export interface Entitlement {
   /** When it begins at 0 again; null: never. */
   resets_at: string | null;
   as_of: string;
-  /** Events that were accepted since then may not be in the usage yet. Null: all are. */
+  /**
+   * Events that were accepted since then may not be in the usage yet. Null: all are. While the queue cannot be
+   * asked it is period_start: any of them may be missing.
+   */
   queued_since: string | null;
 }
 

@@ -1,4 +1,5 @@
-// Adds charges to a plan, and renames or ends those that it has: one of them, or many in one step. Expects the plan locked.
+// Adds charges to a plan, and renames or ends those that it has: one of them, or many in one step. Expects
+// the plan locked, and its features before: a feature is locked before its meter everywhere.
 
 import type { ChargeType } from '@weir/billing/kinds';
 import { billMeterOfPlan } from '@weir/db/billing/subscriptions/billed-meters';
@@ -11,7 +12,7 @@ import {
   type PlanSize,
 } from '@weir/db/billing/plans/charges';
 import type { Queries } from '@weir/db/database';
-import { findMeter } from '@weir/db/meters';
+import { lockMeter } from '@weir/db/meters';
 import type { Plan } from '@weir/db/plans';
 import { Refusal } from '@weir/shared/errors';
 import { newId } from '@weir/shared/ids';
@@ -64,12 +65,25 @@ async function addCharge(
   const meter_id = body.type === 'USAGE' ? body.meter_id : null;
   const terms = termsOf(body);
   checkType(plan, terms.type);
-  if (meter_id !== null && (await findMeter(transaction, organization_id, meter_id)) === undefined)
-    throw new Refusal('not_found', NO_SUCH_METER);
+  if (meter_id !== null) await holdMeter(transaction, organization_id, meter_id);
   const { replaces, effective_from, display_name } = body;
   const place = await takePlace(transaction, organization_id, { planId: plan.id, replaces, effective_from, meter_id });
   const charge = { organization_id, id: newId(), plan_id: plan.id, display_name, meter_id, terms, place };
   return await insertCharge(transaction, charge);
+}
+
+/** Holds a meter, so that its feature is not deleted meanwhile. Throws a Refusal where it takes no events. */
+async function holdMeter(transaction: Queries, organizationId: string, id: string): Promise<void> {
+  const meter = await lockMeter(transaction, organizationId, id);
+  if (meter === undefined) throw new Refusal('not_found', NO_SUCH_METER);
+  if (meter.status === 'ACTIVE') return;
+  throw new Refusal(
+    'meter_archived',
+    'The meter takes no events, so nothing of it can be billed: open it again first.',
+    {
+      errors: [{ path: 'meter_id', message: 'is the id of an archived meter' }],
+    },
+  );
 }
 
 /** Renames a charge, or ends it. Throws a Refusal where the plan has no such one, or it has ended. */

@@ -41,6 +41,7 @@ export function chargeRoutes(app: App, { database, guards }: RouteDeps): void {
             ...adminCodes,
             ...bodyCodes,
             'not_found',
+            'meter_archived',
             'charge_not_of_plan_type',
             'meter_already_priced',
             'meter_already_billed',

@@ -1,5 +1,6 @@
 // Features: what a plan can include. Behind a feature of type meter stands a meter, which counts its usage.
 
+import { isFeaturePriced } from '@weir/db/billing/plans/charges';
 import type { Queries } from '@weir/db/database';
 import {
   countFeatures,
@@ -85,6 +86,10 @@ const featureAnswer = answerOf<Feature>()({
 }).meta({ id: 'Feature' });
 
 const TOO_MANY = `would be more than ${LIMITS.features} features of an organization: delete some that no plan uses`;
+
+const PRICED =
+  'A plan has a price for its meter, or a subscription is billed for it until its period ends: end the charge in every plan first, ' +
+  'and wait for the period.';
 
 const features: Versioned<Feature> = { read: getFeature, hold: holdRow('features') };
 
@@ -221,8 +226,10 @@ export function featureRoutes(app: App, { database, guards, turns }: RouteDeps &
       schema: {
         operationId: 'deleteFeature',
         tags: ['Catalog'],
-        summary: 'Delete a feature that no plan uses',
-        description: 'Its meter is archived: it takes no more events, and what it has counted stays readable.',
+        summary: 'Delete a feature that no plan uses or prices',
+        description:
+          'Its meter is archived: it takes no more events, and what it has counted stays readable. A meter with a price in a plan, or ' +
+          'in the open period of a subscription, is not.',
         params: idInPath,
         response: {
           204: nothing,
@@ -238,6 +245,7 @@ export function featureRoutes(app: App, { database, guards, turns }: RouteDeps &
         // The meter is archived before the feature is gone, since the feature says whose it is.
         if (!(await lockFeature(transaction, organizationId, id))) throw new Refusal('not_found', NO_SUCH_THING);
         await archiveMeterOfFeature(transaction, organizationId, id);
+        if (await isFeaturePriced(transaction, organizationId, id)) throw new Refusal('feature_in_use', PRICED);
         await deleteFeature(transaction, organizationId, id);
         return gone();
       });

@@ -121,7 +121,7 @@ function partsOf({
 const DECIMALS = { decimals: new Set([...CHARGE_DECIMALS, ...PLAN_FEATURE_DECIMALS]) };
 
 /** Refusals of charges and of features in the body of a plan. */
-const partCodes = ['not_found', 'charge_not_of_plan_type', 'meter_already_priced'] as const;
+const partCodes = ['not_found', 'meter_archived', 'charge_not_of_plan_type', 'meter_already_priced'] as const;
 
 const planShape = answerOf<Plan>()({
   id: z.uuid(),
@@ -183,8 +183,8 @@ export function planRoutes(app: App, { database, guards }: RouteDeps): void {
       const { charges, features, ...fields } = body;
       return write.transaction(async (transaction) => {
         const plan = await insertPlan(transaction, { ...fields, organization_id: organizationId, id: newId() });
-        await addCharges(transaction, organizationId, plan, { charges, list: 'charges' });
         await putFeatures(transaction, organizationId, plan.id, { features, path: 'features' });
+        await addCharges(transaction, organizationId, plan, { charges, list: 'charges' });
         return made(plan);
       });
     }),
@@ -280,9 +280,9 @@ export function planRoutes(app: App, { database, guards }: RouteDeps): void {
             changeCharge(transaction, organizationId, { planId, id }, changes),
           );
         }
-        await addCharges(transaction, organizationId, plan, { charges: add_charges, list: 'add_charges' });
         if (remove_features.length > 0) await deletePlanFeatures(transaction, organizationId, planId, remove_features);
         await putFeatures(transaction, organizationId, planId, { features: put_features, path: 'put_features' });
+        await addCharges(transaction, organizationId, plan, { charges: add_charges, list: 'add_charges' });
         return done(plan);
       }),
     ),

@@ -302,8 +302,8 @@ export interface paths {
          */
         get: operations["getFeature"];
         /**
-         * Delete a feature that no plan uses
-         * @description Its meter is archived: it takes no more events, and what it has counted stays readable.
+         * Delete a feature that no plan uses or prices
+         * @description Its meter is archived: it takes no more events, and what it has counted stays readable. A meter with a price in a plan, or in the open period of a subscription, is not.
          *
          *     Who may: an admin who is signed in, or a service account with the role admin.
          */
@@ -2388,7 +2388,7 @@ export interface components {
             resets_at: string | null;
             /** Format: date-time */
             as_of: string;
-            /** @description Events that were accepted since then may not be in the usage yet. Null: all are. */
+            /** @description Events that were accepted since then may not be in the usage yet. Null: all are. While the queue cannot be asked it is period_start: any of them may be missing. */
             queued_since: string | null;
         };
         PlanFeature: {

@@ -20,7 +20,9 @@ const BY_CODE: Record<string, { said: string; path?: string }> = {
   external_id_taken: { path: 'external_id', said: 'This id is taken. Choose another one, or change what has it.' },
   email_taken: { path: 'email', said: 'There is an account with this email address. Use another address.' },
   feature_already_in_plan: { path: 'feature_id', said: 'The plan has this feature already. Change it there.' },
-  feature_in_use: { said: 'A plan includes this feature. Take it out of every plan first.' },
+  feature_in_use: {
+    said: 'A plan includes or prices this feature. Take it out of every plan and end its prices first.',
+  },
   meter_already_priced: {
     path: 'meter_id',
     said: 'The plan has a price for this meter already. Give that one a new price.',

@@ -189,6 +189,24 @@ export async function readPlanSize(transaction: Queries, organizationId: string,
   return rows[0] ?? { charges: 0, tiers: 0, ending: 0, endingTiers: 0 };
 }
 
+/**
+ * Whether a charge that has no end, or whose end is to come, prices the meter behind a feature, or a subscription bills it.
+ * The meter has to be locked, so that no charge is added meanwhile.
+ */
+export async function isFeaturePriced(
+  transaction: Queries,
+  organizationId: string,
+  featureId: string,
+): Promise<boolean> {
+  const ofFeature = sql`organization_id = ${organizationId}::uuid AND meter_id = (
+    SELECT id FROM meters WHERE organization_id = ${organizationId}::uuid AND feature_id = ${featureId}::uuid)`;
+  const { rows } = await sql`
+    SELECT WHERE EXISTS (SELECT FROM charges WHERE ${ofFeature} AND NOT ${isEnded})
+      OR EXISTS (SELECT FROM billed_meters WHERE ${ofFeature} AND (ended_at IS NULL OR ended_at > billing_now()))
+  `.execute(transaction);
+  return rows.length > 0;
+}
+
 /** The time that billing goes by, as all statements of this transaction see it. ISO 8601. */
 export async function readBillingTime(transaction: Queries): Promise<string> {
   const { rows } = await sql<{ now: string }>`SELECT billing_now() AS now`.execute(transaction);
