@@ -1,6 +1,7 @@
 // What clients are told while Redis or Postgres is gone, how soon, and that everything comes back by itself.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { entitling, type Entitling } from '../support/entitling.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, until, type Answer, type Organization } from '../support/harness.ts';
 import { openStoreEdges, type StoreEdges } from '../support/store-edges.ts';
@@ -17,6 +18,7 @@ const weir = ownWeir();
 let admin: Organization;
 let apiKey: string;
 let meter: { id: string; token: string; lookupKey: string };
+let limited: Awaited<ReturnType<Entitling['metered']>>;
 /** An API whose Redis and Postgres are reached through proxies. */
 let baseUrl: string;
 
@@ -24,6 +26,8 @@ beforeAll(async () => {
   admin = await signUp(weir);
   apiKey = await admin.createKey();
   meter = await admin.createMeter('SUM');
+  limited = await entitling(weir, admin, apiKey).metered({ usage_limit: 10, usage_reset_period: 'month' });
+  await limited.customer.use(limited.feature, 4);
   edges = await openStoreEdges(weir);
   ({ redis, postgres } = edges);
   const api = await weir.startApi({
@@ -49,6 +53,14 @@ const track = (idempotency_key: string, lookup_key?: string): Promise<Answer> =>
   const name = lookup_key === undefined ? { meter_token: meter.token } : { lookup_key };
   const body = { ...name, customer_external_id: 'acme', quantity: 1, idempotency_key };
   return weir.request('POST', '/api/v1/sdk/track', { apiKey, baseUrl, body });
+};
+
+const askEntitlement = (): Promise<Answer> => {
+  const query = new URLSearchParams({
+    customer_external_id: limited.customer.externalId,
+    feature: limited.feature.key,
+  });
+  return weir.request('GET', `/api/v1/entitlements?${String(query)}`, { apiKey, baseUrl });
 };
 
 /** The answer to a request, and how many milliseconds it took. */
@@ -81,6 +93,8 @@ describe('tracking while Redis', () => {
   ];
   test.each(gone)('%s goes on within a second, directly, and comes back by itself', async (_, makeGone) => {
     expect((await track(newKey())).status).toBe(201);
+    const limit = { limit: '10', usage: '4', has_access: true };
+    await until(async () => (await askEntitlement()).body.queued_since === null, 'nothing waits');
     await makeGone();
     // They come one after the other, so that many of them wait behind those that wait for Redis.
     const sent = Array.from({ length: 60 }, newKey);
@@ -96,6 +110,12 @@ describe('tracking while Redis', () => {
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
     // The time-out is 900 ms; a request that had to wait for two of them would take twice as long.
     expect(Math.max(...answers.map(({ ms }) => ms))).toBeLessThan(1_700);
+    // Nobody can say what Redis still has: all that counts may be missing.
+    const entitlement = await askEntitlement();
+    expect(entitlement).toMatchObject({
+      status: 200,
+      body: { ...limit, queued_since: entitlement.body.period_start },
+    });
     await redis.heal('deliver');
     await expectCountedOnce(sent);
   });

@@ -1,5 +1,6 @@
 // Answers what a customer may use now. The order matters: when it was, then what waits in the queue, then what is recorded. So every
-// event that was accepted before `as_of` is in the usage, or queued_since tells that one may be missing.
+// event that was accepted before `as_of` is in the usage, or queued_since tells that one may be missing. Services ask before each use, so
+// what is recorded is told also while Redis is away, and nobody can say what waits.
 
 import type { Database } from '@weir/db/database';
 import {
@@ -11,8 +12,9 @@ import {
 } from '@weir/db/billing/plans/entitlements';
 import type { QueueConnection } from '@weir/queue/connection';
 import { findQueuedSince } from '@weir/queue/oldest-staged';
+import { isRedisAway, isRefusedByRedis } from '@weir/queue/redis-away';
 import { add, compare, formatExact, max, parseExact, subtract, ZERO } from '@weir/rating/exact';
-import { isoOf } from '@weir/shared/instant';
+import { isoOf, type Micros } from '@weir/shared/instant';
 import { z } from 'zod';
 import { time } from '../http/fields.ts';
 
@@ -34,7 +36,9 @@ export const entitlementAnswer = z
     resets_at: time.nullable().meta({ description: 'When it begins at 0 again; null: never.' }),
     as_of: time,
     queued_since: time.nullable().meta({
-      description: 'Events that were accepted since then may not be in the usage yet. Null: all are.',
+      description:
+        'Events that were accepted since then may not be in the usage yet. Null: all are. While the queue cannot be asked it is ' +
+        'period_start: any of them may be missing.',
     }),
   })
   .meta({ id: 'Entitlement' });
@@ -65,13 +69,24 @@ export async function readEntitlements(
   const { pool } = database;
   const terms = await findEntitlementTerms(pool, organizationId, entitled, feature);
   const isMetered = terms.some(({ meter_id, given }) => meter_id !== null && given !== null);
-  const queuedSince = isMetered ? await findQueuedSince(queue, organizationId) : undefined;
+  const queuedSince = isMetered ? await lookForQueued(queue, organizationId) : undefined;
   const usages = await readEntitlementUsage(pool, organizationId, terms);
   return terms.map((each, index) => {
     const usage = usages[index] ?? null;
-    const since = usage === null || queuedSince === undefined ? null : isoOf(queuedSince * 1000);
-    return { ...judge(each, usage, quantity), as_of: each.as_of, queued_since: since };
+    const since = usage === null || queuedSince === undefined ? null : (queuedSince ?? usage.window.start);
+    return { ...judge(each, usage, quantity), as_of: each.as_of, queued_since: since === null ? null : isoOf(since) };
   });
+}
+
+/** Since when events wait; undefined: none does; null: nobody can say. */
+async function lookForQueued(queue: QueueConnection, organizationId: string): Promise<Micros | null | undefined> {
+  try {
+    const since = await findQueuedSince(queue, organizationId);
+    return since === undefined ? undefined : since * 1000;
+  } catch (error) {
+    if (isRedisAway(error) || isRefusedByRedis(error)) return null;
+    throw error;
+  }
 }
 
 type Judged = Omit<Entitlement, 'as_of' | 'queued_since'>;
