@@ -3,6 +3,7 @@
 import { writeFile } from 'node:fs/promises';
 import { LIMITS } from '@weir/shared/limits';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { performAllMoves } from '../support/erasing.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { startBilled, type Billed } from '../support/invoicing.ts';
 import { textOfPages } from '../support/pdf-text.ts';
@@ -106,6 +107,19 @@ test('a draft and a void invoice say so on every page, and a draft has no number
   expect(pages.map((page) => page.includes('VOID'))).toEqual([true]);
   expect(joined(pages)).toContain('nothing is due');
   expect(joined(pages)).not.toContain('a mistake of ours');
+});
+
+test('name and address that were erased when their time was over are told as that, and not as to come', async () => {
+  const id = await draftFor({ name: 'Ada Lovelace' }, 'Discount');
+  expect(joined((await ask(id)).pages)).toContain('as they will be when it is finalized');
+  const { customer_id, subscription_id } = await billing.post(`/invoices/${id}/finalize`);
+  await billing.post(`/subscriptions/${subscription_id}/cancel`, { cancel_at_period_end: false });
+  await billing.finalizeAll(subscription_id);
+  await billing.post('/erasures', { customer_id, invoice_copies_issued_before: '2100-01-01' }, 202);
+  await performAllMoves(billing.database);
+  const text = joined((await ask(id)).pages);
+  expect(text).toContain('Bill to Name and address have been erased');
+  expect(text).not.toContain('Lovelace');
 });
 
 test('of more lines than there is room for the others are one row, and each page has the head', async () => {
