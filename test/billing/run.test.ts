@@ -286,6 +286,27 @@ test('late changes of a subscription that has ended are put on an ADJUSTMENT inv
   expect(await adjustments()).toHaveLength(2);
 });
 
+test('what is voided after the end to be billed again is billed by the run, without a late event', async () => {
+  const { id: plan } = await billing.plan([
+    { type: 'FIXED', display_name: 'Base', unit_price: '31', timing: 'in_arrears' },
+  ]);
+  const { id: customer } = await billing.customer();
+  const { id } = await billing.subscribe(plan, customer, { start_date: '2026-01-01' });
+  await billing.moveTo('2026-01-10T12:00:00Z');
+  await billing.post(`/subscriptions/${id}/cancel`, { cancel_at_period_end: false });
+  const [final] = await billing.finalizeAll(id);
+  expect(final).toMatchObject({ status: 'OPEN', total: '10.00' });
+  const settling = async () =>
+    (await run.findSettling()).filter(({ organizationId }) => organizationId === billing.admin.id);
+  expect(await settling()).toEqual([]);
+  await billing.post(`/invoices/${final.id}/void`, { rebill: true });
+  await billing.moveTo('2026-01-10T13:00:00Z');
+  for (const job of await settling()) await run.perform(job);
+  const { data } = await billing.get(`/subscriptions/${id}/invoices?status=OPEN`);
+  expect(data).toMatchObject([{ kind: 'ADJUSTMENT', total: '10.00' }]);
+  expect(await settling()).toEqual([]);
+});
+
 test('a worker bills by itself: what is due is found, and each job is done', async () => {
   await priced.subscribeMany(1);
   await setBillingTime(weir.pool, '2026-03-01T01:00:00Z');

@@ -2,7 +2,7 @@
 // they take turns, and one with a hundred thousand drafts has one chunk of them done before the next organization's turn.
 
 import { listPricing } from '@weir/db/billing/checks/billed-events';
-import { findDueOrganizations, findOrganizationsWithLateEvents } from '@weir/db/billing/run/run-work';
+import { findDueOrganizations, findOrganizationsToSettle } from '@weir/db/billing/run/run-work';
 import type { Database } from '@weir/db/database';
 import type { BillingJobs } from '@weir/queue/billing-jobs';
 
@@ -14,9 +14,9 @@ export async function addDueWork({ kysely }: Pick<Database, 'kysely'>, jobs: Pic
   }
 }
 
-/** Adds a job for each organization that may have late changes of subscriptions that have ended. */
+/** Adds a job for each organization that may have something to settle of subscriptions that have ended. */
 export async function addSettling({ kysely }: Pick<Database, 'kysely'>, jobs: Pick<BillingJobs, 'add'>): Promise<void> {
-  const organizations = await findOrganizationsWithLateEvents(kysely);
+  const organizations = await findOrganizationsToSettle(kysely);
   await jobs.add(organizations.map((organizationId) => ({ task: 'settle', organizationId })));
 }
 

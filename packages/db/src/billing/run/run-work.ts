@@ -89,11 +89,12 @@ export async function findPastDue(db: Queries, organizationId: string, limit: nu
   return rows.map(({ id }) => id);
 }
 
-/** Organizations that have late events at all. */
-export async function findOrganizationsWithLateEvents(db: Queries): Promise<string[]> {
+/** Organizations that have something for a settlement: late events, or dues of a void invoice that are to be billed again. */
+export async function findOrganizationsToSettle(db: Queries): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     SELECT id FROM organizations o
-    WHERE EXISTS (SELECT FROM late_events l WHERE l.organization_id = o.id)`.execute(db);
+    WHERE EXISTS (SELECT FROM late_events l WHERE l.organization_id = o.id)
+      OR EXISTS (SELECT FROM dues d WHERE d.organization_id = o.id AND d.rebilling)`.execute(db);
   return rows.map(({ id }) => id);
 }
 
