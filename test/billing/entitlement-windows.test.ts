@@ -56,6 +56,29 @@ describe('the window of a limit', () => {
     }
   });
 
+  test.each([
+    ['month', '2023-03-27T22:00:00.000Z'],
+    ['year', '2023-03-31T22:00:00.000Z'],
+  ])('of a plan of %sly periods that it has gone over to is counted from its anchor', async (interval, start) => {
+    const { plan, customer, feature } = await here.metered({});
+    const next = await here.newPlan({ billing_interval: interval });
+    await here.include(next, feature, { usage_limit: 10, usage_reset_period: 'month' });
+    await customer.subscribe(plan, {
+      time_zone: 'Europe/Berlin',
+      start_at: '2023-01-28T10:00:00Z',
+      anchor: '2023-01-28',
+      pending_plan_id: next,
+      current_period_start: '2023-01-28T10:00:00Z',
+      current_period_end: '2023-02-28T23:30:00Z',
+    });
+    try {
+      await setBillingTime(weir.pool, '2023-04-10T00:00:00Z');
+      expect((await customer.ask(feature)).body.period_start).toBe(start);
+    } finally {
+      await shiftBillingTime(weir.pool);
+    }
+  });
+
   test('begins at 0 again when it resets', async () => {
     const { customer, feature } = await here.metered({ usage_limit: 5, usage_reset_period: 'month' });
     await customer.use(feature, 5, at('2023-02-20T00:00:00Z'));

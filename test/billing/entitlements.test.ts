@@ -211,6 +211,24 @@ describe('a subscription', () => {
     }
   });
 
+  test('gives the features of the plan that it goes over to from then on, before the run has seen it', async () => {
+    const { plan, customer, feature } = await here.metered({ usage_limit: 5 });
+    const [next, added] = [await here.newPlan(), await here.newFeature()];
+    await here.include(next, feature, { usage_limit: 8 });
+    await here.include(next, added);
+    await customer.subscribe(plan, { pending_plan_id: next, current_period_end: '2100-01-01T00:00:00Z' });
+    try {
+      await setBillingTime(weir.pool, '2099-12-31T23:59:59.999999Z');
+      expect((await customer.ask(feature)).body.limit).toBe('5');
+      expect((await customer.ask(added)).body.reason).toBe('not_in_plan');
+      await setBillingTime(weir.pool, '2100-01-01T00:00:00Z');
+      expect((await customer.ask(feature)).body.limit).toBe('8');
+      expect((await customer.ask(added)).body.reason).toBe('ok');
+    } finally {
+      await shiftBillingTime(weir.pool);
+    }
+  });
+
   test('that is the newest of those with the feature decides', async () => {
     const [older, newer, without] = [await here.newPlan(), await here.newPlan(), await here.newPlan()];
     const [feature, customer] = [await here.newFeature('SUM'), await here.newCustomer()];

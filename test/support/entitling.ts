@@ -26,7 +26,7 @@ interface EntitledCustomer {
 /** What tests of entitlements make and ask, as the admin of an organization and with its key. */
 export interface Entitling {
   send(method: string, path: string, body?: unknown): Promise<Answer>;
-  newPlan(): Promise<string>;
+  newPlan(fields?: object): Promise<string>;
   /** With an aggregation it is metered; else a switch, or of the type given. */
   newFeature(aggregation?: string, type?: string): Promise<EntitledFeature>;
   include(planId: string, feature: EntitledFeature, terms?: object): Promise<void>;
@@ -50,8 +50,8 @@ export function entitling(weir: Weir, admin: Organization, apiKey: string): Enti
     if (answer.status !== 201) throw new Error(`${path} answered ${JSON.stringify(answer.body)}`);
     return answer.body;
   };
-  const newPlan = async (): Promise<string> => {
-    const fields = { name: 'Plan', type: 'HYBRID', billing_interval: 'month', currency: 'USD' };
+  const newPlan = async (difference: object = {}): Promise<string> => {
+    const fields = { name: 'Plan', type: 'HYBRID', billing_interval: 'month', currency: 'USD', ...difference };
     return (await create('/plans', { ...fields, lookup_id: name('plan') })).id;
   };
   const newFeature = async (

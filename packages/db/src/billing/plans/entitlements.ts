@@ -2,6 +2,7 @@
 // window of its limit. Both are read as they are now; nothing is kept.
 
 import type { BillingAlignment } from '@weir/billing/kinds';
+import { dateOf } from '@weir/rating/local-date';
 import { entitlementWindow, type EntitlementWindow } from '@weir/rating/windows';
 import { microsOf, parseInstant, type Micros } from '@weir/shared/instant';
 import type { AggregationType } from '@weir/shared/meter';
@@ -22,6 +23,8 @@ interface Entitling {
   time_zone: string;
   billing_alignment: BillingAlignment;
   anchor: string;
+  /** When a change of plan gave it another anchor that the run has not written down yet; null: none did. */
+  anchored_at: string | null;
   start_at: string;
   is_enabled: boolean;
   usage_limit: string | null;
@@ -47,7 +50,8 @@ export interface EntitlementTerms {
 
 /**
  * The terms of one feature by its lookup_key, none where there is no such feature; without it, those of every feature that a
- * subscription gives. Subscriptions count from their start until they end, also while they are in trial or past due.
+ * subscription gives. Subscriptions count from their start until they end, also while they are in trial or past due. A change of plan
+ * counts from its instant on, whether or not the run has been there.
  */
 export async function findEntitlementTerms(
   pool: pg.Pool,
@@ -79,7 +83,8 @@ const SUBSCRIPTIONS_OF: Record<Which, string> = {
 /** $3 is the lookup_key of the feature, where one is asked for. */
 function termsStatement(which: Which, isOfOne: boolean): string {
   return `WITH live AS MATERIALIZED (
-      SELECT * FROM subscriptions WHERE organization_id = $1::uuid AND ${SUBSCRIPTIONS_OF[which]}
+      SELECT *, CASE WHEN current_period_end <= billing_now() THEN pending_plan_id END AS changed_to
+      FROM subscriptions WHERE organization_id = $1::uuid AND ${SUBSCRIPTIONS_OF[which]}
         AND status <> 'CANCELED' AND start_at <= billing_now() AND (ended_at IS NULL OR ended_at > billing_now())
     )
     SELECT features.lookup_key AS feature, features.type, meters.id AS meter_id, meters.aggregation_type,
@@ -89,12 +94,14 @@ function termsStatement(which: Which, isOfOne: boolean): string {
     LEFT JOIN LATERAL (
       SELECT json_build_object(
         'customer_external_id', live.customer_external_id, 'time_zone', live.time_zone,
-        'billing_alignment', live.billing_alignment, 'anchor', live.anchor, 'start_at', live.start_at,
+        'billing_alignment', live.billing_alignment, 'anchor', live.anchor,
+        'anchored_at', (SELECT live.current_period_end FROM plans WHERE organization_id = live.organization_id
+          AND id = live.changed_to AND billing_interval <> live.billing_interval), 'start_at', live.start_at,
         'is_enabled', said.is_enabled, 'usage_limit', said.usage_limit::text,
         'usage_reset_period', said.usage_reset_period, 'is_soft_limit', said.is_soft_limit,
         'static_value', said.static_value) AS given
       FROM live JOIN plan_features AS said ON said.organization_id = live.organization_id
-        AND said.plan_id = live.plan_id AND said.feature_id = features.id
+        AND said.plan_id = coalesce(live.changed_to, live.plan_id) AND said.feature_id = features.id
       ORDER BY live.created_at DESC, live.id DESC LIMIT 1
     ) AS given ON true
     WHERE features.organization_id = $1::uuid AND ${isOfOne ? 'features.lookup_key = $3::text' : 'given.given IS NOT NULL'}
@@ -159,7 +166,8 @@ const WINDOWS_MAX = 20_000;
 
 function windowOf({ meter_id, given, as_of }: EntitlementTerms): EntitlementWindow | null {
   if (meter_id === null || given === null) return null;
-  const { time_zone: timeZone, billing_alignment: alignment, anchor, start_at, usage_reset_period: reset } = given;
+  const { time_zone: timeZone, billing_alignment: alignment, anchored_at, start_at, usage_reset_period: reset } = given;
+  const anchor = anchored_at === null ? given.anchor : dateOf(timeZone, microsOfText(anchored_at));
   const since = microsOfText(start_at);
   const at = Math.max(microsOfText(as_of), since);
   const key = `${timeZone} ${alignment} ${anchor} ${reset} ${since}`;
