@@ -105,7 +105,8 @@ export function featureRoutes(app: App, { database, guards, turns }: RouteDeps &
         tags: ['Catalog'],
         summary: 'Create a feature, and for type meter its meter',
         description:
-          'Services track usage with the meter_token in the answer, or with the lookup_key. The meter takes the name of the feature.',
+          'Services track usage with the meter_token in the answer, or with the lookup_key. The meter takes the name of the feature. ' +
+          'Events with a lookup_key that another feature had until just now are counted there for up to 5 seconds more.',
         body: featureBody,
         response: {
           201: featureAnswer,
@@ -229,7 +230,8 @@ export function featureRoutes(app: App, { database, guards, turns }: RouteDeps &
         summary: 'Delete a feature that no plan uses or prices',
         description:
           'Its meter is archived: it takes no more events, and what it has counted stays readable. A meter with a price in a plan, or ' +
-          'in the open period of a subscription, is not.',
+          'in the open period of a subscription, is not. Events that still come with the lookup_key are counted there for 5 seconds ' +
+          'more: give it to another feature after that.',
         params: idInPath,
         response: {
           204: nothing,

@@ -289,7 +289,7 @@ export interface paths {
         get: operations["listFeatures"];
         /**
          * Create a feature, and for type meter its meter
-         * @description Services track usage with the meter_token in the answer, or with the lookup_key. The meter takes the name of the feature.
+         * @description Services track usage with the meter_token in the answer, or with the lookup_key. The meter takes the name of the feature. Events with a lookup_key that another feature had until just now are counted there for up to 5 seconds more.
          *
          *     Who may: an admin who is signed in, or a service account with the role admin.
          */
@@ -303,7 +303,7 @@ export interface paths {
         get: operations["getFeature"];
         /**
          * Delete a feature that no plan uses or prices
-         * @description Its meter is archived: it takes no more events, and what it has counted stays readable. A meter with a price in a plan, or in the open period of a subscription, is not.
+         * @description Its meter is archived: it takes no more events, and what it has counted stays readable. A meter with a price in a plan, or in the open period of a subscription, is not. Events that still come with the lookup_key are counted there for 5 seconds more: give it to another feature after that.
          *
          *     Who may: an admin who is signed in, or a service account with the role admin.
          */
