@@ -368,6 +368,7 @@ CREATE TABLE invitations (
   token_hash bytea NOT NULL,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   expires_at timestamp with time zone NOT NULL,
+  made_by uuid,
   CONSTRAINT invitations_organization_id_email_key UNIQUE (organization_id, email),
   CONSTRAINT invitations_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   CONSTRAINT invitations_pkey PRIMARY KEY (organization_id, id),
@@ -606,6 +607,7 @@ CREATE TABLE password_resets (
   user_id uuid NOT NULL,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   expires_at timestamp with time zone NOT NULL,
+  made_by uuid,
   CONSTRAINT password_resets_organization_id_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES users(organization_id, id) ON DELETE CASCADE,
   CONSTRAINT password_resets_pkey PRIMARY KEY (token_hash)
 );

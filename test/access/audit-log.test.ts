@@ -50,6 +50,18 @@ test('a change is told with who made it, when, from where, and what was sent', a
   expect(Date.parse(entry.created_at)).toBeLessThanOrEqual(Date.now());
 });
 
+test('an amount is told with all its digits, and the log is read from the beginning of time in every zone', async () => {
+  const { body } = await send('POST', '/plans', { ...plan, lookup_id: 'exact' });
+  const sent = JSON.stringify({ ...fixedCharge('1'), unit_price: 0 }).replace(':0', ':123456789012.123456789012345678');
+  const { session } = admin;
+  const charge = await weir.request('POST', `/api/v1/plans/${body.id}/charges`, { session, raw: sent });
+  expect([charge.status, charge.body.unit_price]).toEqual([201, '123456789012.123456789012345678']);
+  expect((await latest()).changes.unit_price).toBe('123456789012.123456789012345678');
+  await send('PATCH', '/billing/settings', { time_zone: 'Asia/Kathmandu' });
+  for (const start of ['1970-01-01', '1970-01-01T00:00:00%2B14:00'])
+    expect((await log(`?limit=1&start_date=${start}`)).data).toHaveLength(1);
+});
+
 test('changes in what belongs to something else tell what that is', async () => {
   const { body: made } = await send('POST', '/plans', { ...plan, lookup_id: 'within' });
   const feature = await send('POST', '/features', { name: 'SSO', lookup_key: 'sso', type: 'switch' });

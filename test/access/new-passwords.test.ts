@@ -1,5 +1,6 @@
 // A password is changed, or set anew by a link: what ends with it, who can ask for it, and what the mail holds.
 
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
@@ -44,6 +45,21 @@ describe('changing a password', () => {
     expect(codeOf(await reset(token))).toBe('404 link_not_valid');
     expect((await login(admin.password)).status).toBe(401);
     expect((await login('another horse battery')).status).toBe(200);
+  });
+
+  test('keeps nothing of a request with a key on which a password could be tried out', async () => {
+    const body = JSON.stringify({ current_password: admin.password, new_password: 'another horse battery' });
+    const request = { session: admin.session, headers: { 'idempotency-key': 'once' }, raw: body };
+    const [first, again] = [
+      await weir.request('POST', '/api/v1/auth/password', request),
+      await weir.request('POST', '/api/v1/auth/password', request),
+    ];
+    expect([first.status, again.status, again.headers.get('idempotent-replay')]).toEqual([204, 204, 'true']);
+    const { rows } = await weir.pool.query('SELECT request_hash FROM request_keys WHERE organization_id = $1', [
+      admin.id,
+    ]);
+    const guess = createHash('sha256').update(['POST', '/api/v1/auth/password', body].join('\0')).digest();
+    expect(rows.map(({ request_hash }) => guess.equals(request_hash))).toEqual([false]);
   });
 
   test('is refused with another password than the old one, and slowed down as guesses are', async () => {

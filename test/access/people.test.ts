@@ -200,6 +200,25 @@ describe('a role', () => {
   });
 });
 
+describe('what an admin has made for others ends', () => {
+  test.each([
+    ['deletion', (id: string) => send('DELETE', `/users/${id}`, admin.session)],
+    ['loss of the role', (id: string) => send('PATCH', `/users/${id}`, admin.session, { role: 'viewer' })],
+  ] as const)('with their %s: invitations, and links for a new password', async (_, end) => {
+    const maker = await join(weir, admin, 'admin');
+    const { id } = (await get('/auth/me')).body.user;
+    const invited = await send('POST', '/invitations', maker.session, { email: newEmail(), role: 'admin' });
+    const link = await send('POST', `/users/${id}/password-reset`, maker.session);
+    const kept = await invite(newEmail());
+    expect([invited.status, link.status]).toEqual([201, 201]);
+    expect((await end(maker.id)).status).toBeLessThan(300);
+    expect(codeOf(await accept(tokenIn(invited.body.link)))).toBe('404 link_not_valid');
+    const body = { token: tokenIn(link.body.link), new_password: 'another horse battery' };
+    expect(codeOf(await send('POST', '/auth/password-reset', undefined, body))).toBe('404 link_not_valid');
+    expect((await accept(tokenIn(kept.body.link))).status).toBe(201);
+  });
+});
+
 describe('a user who is deleted', () => {
   test('is signed out everywhere at once, and cannot sign in', async () => {
     const { id, email, password, session } = await join(weir, admin, 'viewer');

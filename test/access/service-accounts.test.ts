@@ -199,13 +199,16 @@ test('an Idempotency-Key is the account’s, whichever token sends it, and a tok
   expect((await ask('GET', `/service-accounts/${one.id}`)).body.token_count).toBe(3);
 });
 
-test('a token is not bound to an origin as a cookie is, and beside a cookie it is refused', async () => {
+test('a token is not bound to an origin as a cookie is, and beside a cookie or a key it is refused', async () => {
   const { credential } = await makeServiceAccount(weir, admin, 'biller');
   const foreign = { 'sec-fetch-site': 'cross-site', origin: 'https://elsewhere.example' };
   const headers = { ...credential.headers, ...foreign };
   expect((await ask('POST', '/customers', { headers, body: {} })).status).toBe(201);
   expectProblem(await ask('POST', '/customers', { session, headers: foreign, body: {} }), 403, 'cross_origin');
   expectProblem(await ask('GET', '/customers', { session, ...credential }), 400, 'two_credentials');
+  // Nor beside an API key, also where none opens anything.
+  const both = { headers: { ...credential.headers, 'x-api-key': await admin.createKey() } };
+  for (const path of ['/plans', '/meters']) expectProblem(await ask('GET', path, both), 400, 'two_credentials');
   // The cookies of others are nobody's credential.
   const sticky = { ...credential.headers, cookie: 'lb=1' };
   expect((await ask('GET', '/customers', { headers: sticky })).status).toBe(200);

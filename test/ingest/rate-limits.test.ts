@@ -1,5 +1,6 @@
 // How much one API key or token, or one address, may ask for, where the operator sets a limit.
 
+import { newId } from '@weir/shared/ids';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, type Answer, type Organization } from '../support/harness.ts';
@@ -148,6 +149,9 @@ test('each token of a service account has a limit as a key has, and guesses coun
     for (const left of [1, 0])
       expect((await read(token, perKey.url)).headers.get('ratelimit')).toMatch(`"requests-per-key";r=${left};`);
     expectLimited(await read(token, perKey.url), 'requests-per-key', 2);
+    // A key beside it, another one each time, is no way around.
+    const headers = { ...bearer(token).headers, 'x-api-key': newId() };
+    expectLimited(await weir.request('GET', '/api/v1/plans', { headers, baseUrl: perKey.url }), 'requests-per-key', 2);
   }
   await perKey.close();
   const perAddress = await weir.startApi({ RATE_LIMIT_REQUESTS_PER_ADDRESS: '3' });

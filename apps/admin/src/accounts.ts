@@ -22,7 +22,11 @@ export async function makeResetLink(database: Database, email: string, publicUrl
   const token = newLinkToken('password-reset');
   const expiresAt = await database.kysely.transaction().execute(async (transaction) => {
     const account = await getAccount(transaction, email);
-    const until = await insertPasswordReset(transaction, { ...account, token_hash: hashLinkToken(token) });
+    const until = await insertPasswordReset(transaction, {
+      ...account,
+      token_hash: hashLinkToken(token),
+      made_by: null,
+    });
     if (until === undefined) throw new NoSuchAccount(email);
     await writeDown(transaction, account, 'user.make_reset_link', null);
     return until;

@@ -8,7 +8,7 @@ import type { Read, Role } from './schema.ts';
 const INVITATION_DAYS = 7;
 
 /** A person who was asked to join an organization and has not joined yet. */
-export type Invitation = Read<'invitations', 'token_hash'>;
+export type Invitation = Read<'invitations', 'token_hash' | 'made_by'>;
 
 /** An invitation as whoever holds its link sees it. */
 export interface OpenInvitation extends Invitation {
@@ -19,10 +19,10 @@ export interface OpenInvitation extends Invitation {
 const columns = ['id', 'email', 'role', 'created_at', 'expires_at'] as const;
 const isOpen = sql<boolean>`invitations.expires_at > now()`;
 
-/** Invites an address to an organization, in the place of an invitation that it has already. */
+/** Invites an address to an organization, in the place of an invitation that it has already. `made_by`: the admin who does. */
 export async function putInvitation(
   db: Queries,
-  invitation: { organization_id: string; id: string; email: string; role: Role; token_hash: Buffer },
+  invitation: { organization_id: string; id: string; email: string; role: Role; token_hash: Buffer; made_by: string },
 ): Promise<Invitation> {
   const expires_at = sql<string>`now() + make_interval(days => ${sql.lit(INVITATION_DAYS)})`;
   return await db
@@ -33,6 +33,7 @@ export async function putInvitation(
         id: ref('excluded.id'),
         role: ref('excluded.role'),
         token_hash: ref('excluded.token_hash'),
+        made_by: ref('excluded.made_by'),
         created_at: ref('excluded.created_at'),
         expires_at: ref('excluded.expires_at'),
       })),

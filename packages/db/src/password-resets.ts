@@ -12,14 +12,17 @@ export interface PasswordReset {
 
 const isOpen = sql<boolean>`expires_at > now()`;
 
-/** Makes a link for a new password of a user. Returns until when it opens; undefined where there is no such user. */
+/**
+ * Makes a link for a new password of a user. `made_by`: the admin who does, if one does. Returns until when it opens; undefined where there is
+ * no such user.
+ */
 export async function insertPasswordReset(
   db: Queries,
-  { token_hash, organization_id, user_id }: PasswordReset & { token_hash: Buffer },
+  { token_hash, organization_id, user_id, made_by }: PasswordReset & { token_hash: Buffer; made_by: string | null },
 ): Promise<string | undefined> {
   const row = await db
     .insertInto('password_resets')
-    .columns(['token_hash', 'organization_id', 'user_id', 'expires_at'])
+    .columns(['token_hash', 'organization_id', 'user_id', 'expires_at', 'made_by'])
     .expression((eb) =>
       eb
         .selectFrom('users')
@@ -28,6 +31,7 @@ export async function insertPasswordReset(
           'organization_id',
           'id as user_id',
           sql<string>`now() + make_interval(hours => ${sql.lit(RESET_HOURS)})`.as('expires_at'),
+          sql<string | null>`${made_by}::uuid`.as('made_by'),
         ])
         .where('organization_id', '=', organization_id)
         .where('id', '=', user_id),

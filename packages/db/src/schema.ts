@@ -74,6 +74,7 @@ interface Invitations {
   token_hash: Buffer;
   created_at: Time;
   expires_at: Time;
+  made_by: string | null;
 }
 
 interface PasswordResets {
@@ -82,6 +83,7 @@ interface PasswordResets {
   user_id: string;
   created_at: Time;
   expires_at: Time;
+  made_by: string | null;
 }
 
 interface AuditEntries {

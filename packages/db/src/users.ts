@@ -109,6 +109,7 @@ export async function updateRole(
   role: Role,
 ): Promise<UserOutcome> {
   if (role !== 'admin' && (await isLastAdmin(transaction, organizationId, id))) return 'last_admin';
+  if (role !== 'admin') await endLinksOf(transaction, organizationId, id);
   const { numUpdatedRows } = await transaction
     .updateTable('users')
     .set({ role })
@@ -118,9 +119,20 @@ export async function updateRole(
   return numUpdatedRows > 0n ? 'done' : 'not_found';
 }
 
-/** Deletes a user, whose sessions and links end with that. In a transaction, as {@link updateRole}. */
+/** Ends what would open an account by the word of somebody who is no admin any more: invitations, and links for a new password. */
+async function endLinksOf(transaction: Queries, organizationId: string, id: string): Promise<void> {
+  for (const table of ['invitations', 'password_resets'] as const)
+    await transaction
+      .deleteFrom(table)
+      .where('organization_id', '=', organizationId)
+      .where('made_by', '=', id)
+      .execute();
+}
+
+/** Deletes a user, whose sessions end with that, and links that are for or of that user. In a transaction, as {@link updateRole}. */
 export async function deleteUser(transaction: Queries, organizationId: string, id: string): Promise<UserOutcome> {
   if (await isLastAdmin(transaction, organizationId, id)) return 'last_admin';
+  await endLinksOf(transaction, organizationId, id);
   const { numDeletedRows } = await transaction
     .deleteFrom('users')
     .where('organization_id', '=', organizationId)

@@ -29,9 +29,9 @@ export function epochMsOfId(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
 
-/** The smallest UUIDv7 of a millisecond: ids that were made before it are smaller, the others are not. */
+/** The smallest UUIDv7 of a millisecond: ids that were made before it are smaller, the others are not. Before 1970 none was made. */
 export function firstIdAt(epochMs: number): string {
-  const hex = epochMs.toString(16).padStart(12, '0');
+  const hex = Math.max(0, epochMs).toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
 }
 

@@ -11,7 +11,7 @@ import {
 import { isUnavailable, type Database } from '@weir/db/database';
 import { newId } from '@weir/shared/ids';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { parseJson } from '../http/json.ts';
+import { readExact } from '../http/json.ts';
 import type { App } from '../http/typed-app.ts';
 import { AUDITED, NOT_AUDITED, type AuditedOperation } from './audited-operations.ts';
 import { withoutSecrets } from './without-secrets.ts';
@@ -137,8 +137,9 @@ export function originOf(request: FastifyRequest): { address: string; user_agent
   return { address: request.ip, user_agent: agent?.slice(0, USER_AGENT_CHARACTERS_MAX) ?? null };
 }
 
-/** The body as it was sent, and not as it was read, where defaults are filled in. */
-export function sentWithoutSecrets({ json }: FastifyRequest): Record<string, unknown> | null {
-  const sent = json === null ? null : withoutSecrets(parseJson(json.text));
+/** The body as it was sent, with every digit of an amount, and not as it was read, where defaults are filled in. */
+export function sentWithoutSecrets(request: FastifyRequest): Record<string, unknown> | null {
+  const { json } = request;
+  const sent = json === null ? null : withoutSecrets(readExact(request, json.text));
   return typeof sent === 'object' && sent !== null && !Array.isArray(sent) ? { ...sent } : null;
 }

@@ -99,7 +99,7 @@ export function buildGuards(
       const token = bearerTokenOf(request);
       if (token !== undefined) {
         // Which of two is meant is not for us to guess: they may belong to different organizations.
-        if (scope !== undefined || sessionTokenOf(request) !== undefined)
+        if (request.headers['x-api-key'] !== undefined || sessionTokenOf(request) !== undefined)
           throw new Refusal('two_credentials', TWO_CREDENTIALS);
         await byServiceToken(request, reply, token, opening);
       } else if (scope !== undefined) await withKey(request, reply, scope);

@@ -32,7 +32,7 @@ import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { gone, made, writing, type Write, type Written } from '../http/writing.ts';
 import { accountAnswer, answerAccount, email, role } from './accounts.ts';
-import { requireSameOrigin } from './authenticate.ts';
+import { personOf, requireSameOrigin } from './authenticate.ts';
 import { linkToken, newLink, notValid, openLink } from './links.ts';
 import { invitationMail, type SendMail } from './mail.ts';
 import { hashPassword, newPassword } from './passwords.ts';
@@ -80,8 +80,8 @@ export function invitationRoutes(app: App, { database, guards, throttle, sendMai
         tags: ['Access'],
         summary: 'Invite a person into the organization',
         description:
-          'Give the link to that person, who chooses a password with it. It works once, for 7 days. Inviting the same address ' +
-          'again makes another link, and ends the one before.',
+          'Give the link to that person, who chooses a password with it. It works once, for 7 days, and as long as you are an admin. Inviting the same ' +
+          'address again makes another link, and ends the one before.',
         body: z.strictObject({ email, role }),
         response: { 201: createdAnswer, ...problemResponses(...adminCodes, ...bodyCodes, 'email_taken') },
       },
@@ -95,7 +95,14 @@ export function invitationRoutes(app: App, { database, guards, throttle, sendMai
       const { link, tokenHash: token_hash } = newLink('invitation', request, publicUrl);
       const { name } = await getOrganization(db, organization_id);
       const written = await write.single(async (db) => {
-        const invitation = await putInvitation(db, { organization_id, id: newId(), token_hash, ...request.body });
+        const made_by = personOf(request).userId;
+        const invitation = await putInvitation(db, {
+          organization_id,
+          id: newId(),
+          token_hash,
+          made_by,
+          ...request.body,
+        });
         return made({ ...invitation, link, mailed: false }, ['link']);
       });
       const mail = invitationMail(written.body.email, name, link, written.body.expires_at);

@@ -26,7 +26,7 @@ export function newLink(
 export function notValid(): Refusal {
   return new Refusal(
     'link_not_valid',
-    'The link was used already, has expired, or is not complete: ask an admin of your organization for another one.',
+    'The link was used already, has expired, or is not complete. If you have used it, sign in; else ask an admin of your organization for another one.',
   );
 }
 

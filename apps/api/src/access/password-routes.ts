@@ -86,7 +86,7 @@ export function passwordRoutes(app: App, deps: PasswordDeps): void {
         operationId: 'createPasswordReset',
         tags: ['Access'],
         summary: 'Make a link with which a user sets a new password',
-        description: 'Give the link to that person. It works once, for 24 hours.',
+        description: 'Give the link to that person. It works once, for 24 hours, and as long as you are an admin.',
         params: idInPath,
         response: {
           201: z.object({ ...linkFields, expires_at: time }).meta({ id: 'PasswordReset' }),
@@ -101,7 +101,12 @@ export function passwordRoutes(app: App, deps: PasswordDeps): void {
       await throttle.countLink(organization_id);
       const { link, tokenHash: token_hash } = newLink('password-reset', request, publicUrl);
       const written = await write.single(async (db) => {
-        const expires_at = await insertPasswordReset(db, { token_hash, organization_id, user_id: user.id });
+        const expires_at = await insertPasswordReset(db, {
+          token_hash,
+          organization_id,
+          user_id: user.id,
+          made_by: personOf(request).userId,
+        });
         // It was deleted meanwhile.
         if (expires_at === undefined) throw new Refusal('not_found', NO_SUCH_THING);
         return made({ link, mailed: false, expires_at }, ['link']);
@@ -204,7 +209,7 @@ export function passwordRoutes(app: App, deps: PasswordDeps): void {
 
   async function mailReset({ organization_id, user_id, email }: Account, request: FastifyRequest): Promise<void> {
     const { link, tokenHash: token_hash } = newLink('password-reset', request, publicUrl);
-    const expiresAt = await insertPasswordReset(db, { token_hash, organization_id, user_id });
+    const expiresAt = await insertPasswordReset(db, { token_hash, organization_id, user_id, made_by: null });
     if (expiresAt !== undefined) await sendMail?.(passwordResetMail(email, link, expiresAt), request.log);
   }
 }

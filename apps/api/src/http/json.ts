@@ -53,12 +53,19 @@ function readJson(request: FastifyRequest, body: Buffer): unknown {
   if (text.startsWith('\ufeff')) {
     throw new Refusal('malformed_json', 'The body begins with a byte order mark: send it without one.');
   }
-  const { readBody, decimals } = request.routeOptions.config;
+  const { readBody } = request.routeOptions.config;
   if (readBody !== undefined) return readBody(request, text);
-  const value = parseJson(text);
   const start = skipSpace(text, 0);
+  const value = readExact(request, text);
   request.json = { text, members: text[start] === '{' ? spansOfMembers(text, start) : NONE };
-  if (decimals !== undefined) putDecimals(value, text, start, decimals);
+  return value;
+}
+
+/** The value of a body, with the digits of its decimals. */
+export function readExact({ routeOptions }: FastifyRequest, text: string): unknown {
+  const { decimals } = routeOptions.config;
+  const value = parseJson(text);
+  if (decimals !== undefined) putDecimals(value, text, skipSpace(text, 0), decimals);
   return value;
 }
 

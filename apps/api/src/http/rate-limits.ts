@@ -73,9 +73,10 @@ export function useRateLimits(app: FastifyInstance, queue: QueueConnection, opti
 /** What a browser or a proxy may send to everybody, such as a password in front of all of Weir, is none of it. */
 const SERVICE_TOKEN = /^bearer +(org_svc_\S+)/i;
 
-/** The API key or the service account's token of a request, valid or not, under a name that tells nothing about it. */
+/** The service account's token or the API key of a request, valid or not, under a name that tells nothing about it. */
 function credentialOf({ headers }: FastifyRequest): string | undefined {
-  const credential = headers['x-api-key'] ?? SERVICE_TOKEN.exec(headers.authorization ?? '')?.[1];
+  // The token first: who has one could otherwise send another key beside it each time.
+  const credential = SERVICE_TOKEN.exec(headers.authorization ?? '')?.[1] ?? headers['x-api-key'];
   return typeof credential === 'string' ? digest(credential) : undefined;
 }
 

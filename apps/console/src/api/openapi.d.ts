@@ -86,7 +86,7 @@ export interface paths {
     "/api/v1/users/{id}/password-reset": {
         /**
          * Make a link with which a user sets a new password
-         * @description Give the link to that person. It works once, for 24 hours.
+         * @description Give the link to that person. It works once, for 24 hours, and as long as you are an admin.
          *
          *     Who may: an admin who is signed in.
          */
@@ -116,7 +116,7 @@ export interface paths {
         get: operations["listInvitations"];
         /**
          * Invite a person into the organization
-         * @description Give the link to that person, who chooses a password with it. It works once, for 7 days. Inviting the same address again makes another link, and ends the one before.
+         * @description Give the link to that person, who chooses a password with it. It works once, for 7 days, and as long as you are an admin. Inviting the same address again makes another link, and ends the one before.
          *
          *     Who may: an admin who is signed in.
          */
