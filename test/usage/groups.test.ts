@@ -368,8 +368,7 @@ test.each([
   expect(await compareUnit(database, unit)).toEqual([]);
   const ofMonth = (column: string) => `meter_id = $1 AND ${column} >= '2025-11-01' AND ${column} < '2025-12-01'`;
   // A combination whose last event was voided stays, and is compared with nothing.
-  const isUsed = `group_hash IN (SELECT group_hash FROM meter_group_quarters WHERE ${ofMonth('quarter')} AND event_count > 0
-    AND date_trunc('day', quarter, 'UTC') = day)`;
+  const isUsed = `group_hash IN (SELECT group_hash FROM meter_group_quarters WHERE ${ofMonth('quarter')} AND event_count > 0 AND date_trunc('day', quarter, 'UTC') = day)`;
   const first = `SELECT min(ctid) FROM ${table} WHERE ${ofMonth(grain)} AND ${table === 'metadata_groups' ? isUsed : true}`;
   expect((await weir.pool.query(`${damage} WHERE ctid = (${first})`, [unit.meterId])).rowCount).toBe(1);
   expect((await compareUnit(database, unit)).map((each) => each.table)).toEqual([table]);
