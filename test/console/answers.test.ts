@@ -265,6 +265,24 @@ test('what only shows something in the form of a plan saves nothing on Enter, al
   expect([body.trial_days, others]).toEqual([14, []]);
 });
 
+test('Enter in a search for a customer sends no form: it would be sent for all of them', async () => {
+  await page.goto('/alerts');
+  await page.getByRole('button', { name: 'New alert' }).click();
+  const form = dialog('New alert');
+  await form.getByLabel('Name').fill('By Enter');
+  await form.getByText('Amount of the open period').click();
+  await form.getByLabel('Thresholds').fill('100');
+  const customer = form.getByRole('combobox', { name: 'Customer (empty: all)' });
+  await customer.fill('acm');
+  await customer.press('Enter');
+  await page.getByRole('option', { name: 'Acme Corporation (acme)' }).click();
+  await customer.press('Enter');
+  await form.waitFor({ state: 'detached' });
+  const { body } = await weir.request('GET', '/api/v1/alerts', { session: organization.session });
+  const customer_id = (organization.addresses['customer'] ?? '').replace(/^.*\//, '');
+  expect(body.data.filter(({ name }: { name: string }) => name === 'By Enter')).toMatchObject([{ customer_id }]);
+});
+
 test('a file of invoices has what the page shows: without the zone of its dates there is none', async () => {
   const files = page.getByRole('button', { name: /CSV/ });
   // As one that is refused, it is not asked for again by itself.

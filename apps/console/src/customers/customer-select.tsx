@@ -51,6 +51,10 @@ export function CustomerSelect({
       }}
       searchValue={typed}
       onSearchChange={setTyped}
+      onKeyDown={(event) => {
+        // A search that nothing was chosen of yet: the form would be sent without a customer.
+        if (event.key === 'Enter' && typed !== (shown?.label ?? '')) event.preventDefault();
+      }}
       nothingFoundMessage={customers.isFetching ? 'Searching …' : 'No such customer'}
       error={error}
       searchable
