@@ -44,8 +44,8 @@ const TABLE = {
   'a token as a session': [NO, NO, NO, NO, NO, NO, NO, NO],
   'a token as an API key': [NO, NO, NO, NO, NO, NO, NO, NO],
   'a session and a token': [TWO, TWO, TWO, TWO, TWO, TWO, NO, NO],
-  // Where a key opens nothing it is not looked at, with a session either.
-  'an API key and a token': [PERSON, PERSON, 'open', 'open', 'open', TWO, 'open', NO],
+  // Where only keys open anything, no token is looked at.
+  'an API key and a token': [TWO, TWO, TWO, TWO, TWO, TWO, 'open', NO],
 } as const satisfies Record<string, readonly string[] & { length: (typeof GROUPS)['length'] }>;
 
 type Kind = keyof typeof TABLE;

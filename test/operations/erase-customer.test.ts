@@ -283,7 +283,7 @@ test('a customer is erased: nothing names it but its invoices, and counts and bi
   expect(left).toEqual([]);
   await recomputeAll(billing);
   await billing.close();
-});
+}, 120_000);
 
 /** The same external id, in another organization. */
 async function tellElsewhere(): Promise<Organization> {
