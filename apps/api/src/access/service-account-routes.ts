@@ -48,8 +48,8 @@ import { hashSecret, last4Of, newServiceToken } from './secrets.ts';
 
 const role = oneOf(SERVICE_ROLES).meta({
   description:
-    'A viewer reads. A biller also changes customers, subscriptions, credits, invoices and webhooks. An admin does everything that an ' +
-    'admin who is signed in does, but nothing to people, their passwords and their sessions.',
+    'A viewer reads. A biller also changes customers, subscriptions, credits, invoices, webhooks and alerts, and voids and amends events. ' +
+    'An admin does everything that an admin who is signed in does, but nothing to people, their passwords and their sessions.',
 });
 
 const lastUse = (whose: string) =>

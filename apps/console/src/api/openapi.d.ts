@@ -1498,7 +1498,7 @@ export interface components {
             id: string;
             name: string;
             /**
-             * @description A viewer reads. A biller also changes customers, subscriptions, credits, invoices and webhooks. An admin does everything that an admin who is signed in does, but nothing to people, their passwords and their sessions.
+             * @description A viewer reads. A biller also changes customers, subscriptions, credits, invoices, webhooks and alerts, and voids and amends events. An admin does everything that an admin who is signed in does, but nothing to people, their passwords and their sessions.
              * @enum {string}
              */
             role: "viewer" | "biller" | "admin";
@@ -3862,7 +3862,7 @@ export interface operations {
                 "application/json": {
                     name: string;
                     /**
-                     * @description A viewer reads. A biller also changes customers, subscriptions, credits, invoices and webhooks. An admin does everything that an admin who is signed in does, but nothing to people, their passwords and their sessions.
+                     * @description A viewer reads. A biller also changes customers, subscriptions, credits, invoices, webhooks and alerts, and voids and amends events. An admin does everything that an admin who is signed in does, but nothing to people, their passwords and their sessions.
                      * @enum {string}
                      */
                     role: "viewer" | "biller" | "admin";
@@ -3919,7 +3919,7 @@ export interface operations {
                 "application/json": {
                     name?: string;
                     /**
-                     * @description A viewer reads. A biller also changes customers, subscriptions, credits, invoices and webhooks. An admin does everything that an admin who is signed in does, but nothing to people, their passwords and their sessions.
+                     * @description A viewer reads. A biller also changes customers, subscriptions, credits, invoices, webhooks and alerts, and voids and amends events. An admin does everything that an admin who is signed in does, but nothing to people, their passwords and their sessions.
                      * @enum {string}
                      */
                     role?: "viewer" | "biller" | "admin";
