@@ -244,8 +244,9 @@ export class Ledger {
       due.billed -= line.amount;
       line.isUndone = true;
     }
-    if (!isRebilled) return true;
     for (const { due, amount } of invoice.lines) {
+      // A waived invoice keeps what it asked for. What it took off an earlier one nobody got, and the next one takes it off.
+      if (!isRebilled && amount >= 0n) continue;
       due.billed -= amount;
       due.isRebilling = true;
     }

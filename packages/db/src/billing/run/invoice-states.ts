@@ -44,6 +44,7 @@ export interface InvoiceOfActor {
  * Waives an invoice. What it took of grants goes back to them; what it billed does not come back by itself. With `rebill` the next
  * invoice of the subscription bills its dues again, as they are by then. `partly_paid`: money was paid of it, which would be for nothing.
  * What other invoices have given back of what it billed ends with it, since nobody has paid it; `given_back`: not all of that is left.
+ * What it gave back itself of what others billed is given by the next invoice.
  */
 export async function voidInvoice(
   transaction: Queries,
@@ -76,7 +77,10 @@ async function waiveInvoice(
   if (isBilledAgain) return undefined;
   const ended = await returnCredits(transaction, organizationId, row.id, amounts);
   // From now on a due counts as if nothing had come back of it: all that this invoice billed is waived.
-  if (ended !== undefined) await takeOffDues(transaction, organizationId, lineIds, { isBilledAgain: false });
+  if (ended === undefined) return undefined;
+  await takeOffDues(transaction, organizationId, lineIds, { isBilledAgain: false });
+  // What it gave back itself lowered its own total alone, which nobody pays: the next invoice gives that.
+  await rebillDues(transaction, organizationId, row.id, { givenBack: true });
   return ended;
 }
 

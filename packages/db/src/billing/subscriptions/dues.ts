@@ -90,16 +90,22 @@ export async function updateDues(
 }
 
 /**
- * Lets the dues of an invoice be billed again by the next one of their subscription: what it billed counts no more. Expects the row
- * of the subscription locked, and the invoice to be void.
+ * Lets the dues of an invoice be billed again by the next one of their subscription: what it billed counts no more. With `givenBack` only
+ * those that it took something away from. Expects the row of the subscription locked, and the invoice to be void.
  */
-export async function rebillDues(transaction: Queries, organizationId: string, invoiceId: string): Promise<void> {
+export async function rebillDues(
+  transaction: Queries,
+  organizationId: string,
+  invoiceId: string,
+  { givenBack = false } = {},
+): Promise<void> {
   const lines = await transaction
     .selectFrom('invoice_lines')
     .select('id')
     .where('organization_id', '=', organizationId)
     .where('invoice_id', '=', invoiceId)
     .where('charge_id', 'is not', null)
+    .$if(givenBack, (query) => query.where('amount', '<', '0'))
     .execute();
   const ids = lines.map(({ id }) => id);
   await takeOffDues(transaction, organizationId, ids, { isBilledAgain: true });

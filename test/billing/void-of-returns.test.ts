@@ -1,0 +1,116 @@
+// An open invoice can bill and give back at once. Voided, what it billed is waived, and what it gave back is given by the next one.
+
+import { checkBilling } from '@weir/db/billing/checks/billing-checks';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expectProblem } from '../support/expect-problem.ts';
+import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
+import { ownWeir } from '../support/use-weir.ts';
+
+const weir = ownWeir();
+let billing: Invoicing;
+/** Of the test, which has one subscription. */
+let subscription: string;
+
+beforeEach(async () => {
+  billing = await startInvoicing(weir);
+});
+afterEach(() => billing.close());
+
+/** All of its invoices can be computed again, and reconcile finds nothing. */
+async function expectSound(): Promise<void> {
+  const { data } = await billing.get(`/subscriptions/${subscription}/invoices?page_size=100`);
+  for (const { id, status } of data) {
+    if (status === 'DRAFT') continue;
+    for (const from of ['rollups', 'events'])
+      expect(await billing.post(`/invoices/${id}/recompute`, { from })).toMatchObject({ identical: true });
+  }
+  expect(await checkBilling(billing.database, { organizationId: billing.admin.id }, () => {})).toEqual([]);
+}
+
+test('after changes of plan there and back the dates on the first one are paid, and those between waived', async () => {
+  const fee = (unit_price: string) => ({ type: 'FIXED', display_name: 'Fee', unit_price });
+  const cheap = await billing.plan([fee('31')]);
+  const dear = await billing.plan([fee('62')]);
+  const changeTo = async (plan: { id: string }, at: string) => {
+    await billing.moveTo(at);
+    await billing.post(`/subscriptions/${subscription}/change`, { plan_id: plan.id, when: 'now' });
+    return (await billing.finalizeAll(subscription))[0];
+  };
+  const customer = await billing.customer();
+  await billing.moveTo('2025-01-01T00:00:00Z');
+  ({ id: subscription } = await billing.subscribe(cheap.id, customer.id, { start_date: '2025-01-01' }));
+  const [first] = await billing.finalizeAll(subscription);
+  await billing.post(`/invoices/${first.id}/pay`);
+  const changed = await changeTo(dear, '2025-01-12T00:00:00Z');
+  expect(changed).toMatchObject({ status: 'OPEN', total: '20.00' });
+  await billing.post(`/invoices/${changed.id}/void`);
+  // 11 and 15 dates at 1.00, of which 31.00 are paid.
+  expect(await changeTo(cheap, '2025-01-17T00:00:00Z')).toMatchObject({ status: 'PAID', total: '-5.00' });
+  expect(await billing.get(`/customers/${customer.id}/credits`)).toMatchObject({ balance: { USD: '5.00' } });
+  await expectSound();
+});
+
+/** January came to 100.00, of which 30.00 are voided: the next invoice has 50.00 and takes 30.00 away. */
+async function corrected({ isPaid }: { isPaid: boolean }) {
+  const meter = await billing.meter();
+  const plan = await billing.plan([{ type: 'USAGE', display_name: 'Calls', meter_id: meter.id, unit_price: '1' }]);
+  const customer = await billing.customer();
+  await billing.moveTo('2025-01-01T00:00:00Z');
+  ({ id: subscription } = await billing.subscribe(plan.id, customer.id, { start_date: '2025-01-01' }));
+  const apiKey = await billing.admin.createKey();
+  const use = async (quantity: number, timestamp = '2025-01-05T00:00:00Z'): Promise<string> => {
+    const body = { meter_token: meter.token, customer_external_id: customer.external_id, quantity, timestamp };
+    const answer = await weir.request('POST', '/api/v1/sdk/track', { apiKey, body });
+    expect(answer.status).toBe(201);
+    await weir.drained();
+    return answer.body.id;
+  };
+  const finalizeAt = async (at: string) => {
+    await billing.moveTo(at, subscription);
+    return (await billing.finalizeAll(subscription))[0];
+  };
+  await use(70);
+  const event = await use(30);
+  const january = await finalizeAt('2025-02-01T00:10:00Z');
+  expect(january).toMatchObject({ total: '100.00' });
+  if (isPaid) await billing.post(`/invoices/${january.id}/pay`);
+  await billing.post(`/events/${event}/void`, { reason: 'Twice' }, 201);
+  await use(50, '2025-02-05T00:00:00Z');
+  const february = await finalizeAt('2025-03-01T00:10:00Z');
+  expect(february).toMatchObject({ status: 'OPEN', total: '20.00' });
+  return { use, january: january.id, february: february.id, nextInvoice: () => finalizeAt('2025-04-01T00:10:00Z') };
+}
+
+test('what was paid comes back with the next invoice', async () => {
+  const { february, nextInvoice } = await corrected({ isPaid: true });
+  await billing.post(`/invoices/${february}/void`);
+  expect((await nextInvoice()).lines).toMatchObject([
+    { cycle: 2, amount: '0.00' },
+    { cycle: 0, exact_amount: '70', billed_before: '100.00', amount: '-30.00' },
+  ]);
+  await expectSound();
+});
+
+test('what was paid and was right after all is not asked for twice', async () => {
+  const { use, february, nextInvoice } = await corrected({ isPaid: true });
+  await billing.post(`/invoices/${february}/void`);
+  await use(30);
+  expect((await nextInvoice()).lines).toMatchObject([
+    { cycle: 2, amount: '0.00' },
+    { cycle: 0, exact_amount: '100', billed_before: '100.00', amount: '0.00' },
+  ]);
+  await expectSound();
+});
+
+test('what was waived whole is not asked for again when the event comes again', async () => {
+  const { use, january, february, nextInvoice } = await corrected({ isPaid: false });
+  expectProblem(await billing.request('POST', `/invoices/${january}/void`), 409, 'invoice_given_back');
+  await billing.post(`/invoices/${february}/void`);
+  await billing.post(`/invoices/${january}/void`);
+  await use(30);
+  expect((await nextInvoice()).lines).toMatchObject([
+    { cycle: 2, amount: '0.00' },
+    { cycle: 0, exact_amount: '100', billed_before: '100.00', amount: '0.00' },
+  ]);
+  await expectSound();
+});
