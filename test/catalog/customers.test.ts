@@ -88,6 +88,27 @@ describe('creating a customer', () => {
   });
 });
 
+test('a customer takes no number in metadata that would come back as another one', async () => {
+  const { body: made } = await send('POST', '/customers', {});
+  const put = (raw: string) => weir.request('PATCH', `/api/v1/customers/${made.id}`, { session, raw });
+  for (const number of ['12345678901234567890', '-0.12345678901234567890']) {
+    for (const value of [number, `{"deep":[${number}]}`]) {
+      const { status, body } = await put(`{"metadata":{"name":"acme", "crm_id" : ${value}}}`);
+      expect([value, status, body.errors[0].path]).toEqual([value, 422, 'metadata.crm_id']);
+    }
+  }
+  for (const [number, value] of [
+    ['9007199254740992', 9007199254740992],
+    ['0.30000000000000004', 0.30000000000000004],
+    ['1.50e3', 1500],
+    ['1e300', 1e300],
+    ['"12345678901234567890"', '12345678901234567890'],
+  ]) {
+    const { status, body } = await put(`{"metadata":{"crm_id":${number}}}`);
+    expect([number, status, body.metadata]).toEqual([number, 200, { crm_id: value }]);
+  }
+});
+
 describe('changing a customer', () => {
   test('changes what is sent and keeps the rest; null clears a field', async () => {
     const { body: before } = await send('POST', '/customers', { ...full, external_id: 'changing' });

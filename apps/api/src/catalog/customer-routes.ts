@@ -45,7 +45,7 @@ import {
 } from '../http/fields.ts';
 import type { JsonText } from '../http/json.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
-import { problemOfMetadataText } from '../http/metadata-text.ts';
+import { problemOfMetadataText, roundedKeyOf } from '../http/metadata-text.ts';
 import { changing, reading, type Versioned } from '../http/versions.ts';
 import { refuseMoving } from '../usage/usage-query.ts';
 import { refuseErased } from './refuse-erased.ts';
@@ -77,7 +77,7 @@ const customerFields = {
   }),
   billing_address_postal_code: text(1, LIMITS.postalCode).nullable(),
   metadata: metadata.meta({
-    description: `Free key/value data: at most ${METADATA_LIMITS}. A change replaces all of it.`,
+    description: `Free key/value data: at most ${METADATA_LIMITS}. A change replaces all of it. A number that a double rounds is sent as text.`,
   }),
   time_zone: timeZone.nullable().meta({
     description:
@@ -319,8 +319,15 @@ async function tellWhoHas(
   );
 }
 
+const ROUNDED = 'must not hold a number that a double rounds: send it as text';
+
+/** Metadata of a customer is answered as numbers of JavaScript, unlike that of events, whose text is kept. */
 function checkMetadata(json: JsonText | null): void {
   const span = json?.members.get('metadata');
-  const problem = json === null || span === undefined ? undefined : problemOfMetadataText(json.text.slice(...span));
+  if (json === null || span === undefined) return;
+  const text = json.text.slice(...span);
+  const problem = problemOfMetadataText(text);
   if (problem !== undefined) throw invalidFields([{ path: 'metadata', message: problem }]);
+  const rounded = roundedKeyOf(text);
+  if (rounded !== undefined) throw invalidFields([{ path: `metadata.${rounded}`, message: ROUNDED }]);
 }

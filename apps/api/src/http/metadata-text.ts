@@ -4,7 +4,7 @@
 
 import { isStorable } from '@weir/shared/text';
 import { LIMITS } from '@weir/shared/limits';
-import { skipSpace, skipString, twice } from './json-spans.ts';
+import { skipSpace, skipString, spansOfMembers, twice } from './json-spans.ts';
 
 /** Beyond this Postgres's numeric need not take a number, and a UNIQUE_COUNT meter takes `user_id` for one. */
 const EXPONENT_MAX = 308;
@@ -48,6 +48,18 @@ export function readMetadataText(text: string, wantsCanonical: boolean): Metadat
 /** Returns why the text of metadata is refused, or undefined. */
 export function problemOfMetadataText(text: string): string | undefined {
   return readMetadataText(text, false).problem;
+}
+
+/**
+ * Returns the first key of metadata within whose value JavaScript rounds a number, so that it would come back as another one; undefined
+ * where none is rounded. Expects text that {@link problemOfMetadataText} finds nothing wrong with.
+ */
+export function roundedKeyOf(text: string): string | undefined {
+  const isRounded = (json: string) =>
+    new Walk(json, true).value(0) !== new Walk(JSON.stringify(JSON.parse(json)), true).value(0);
+  if (!isRounded(text)) return undefined;
+  const { keys, starts, ends } = spansOfMembers(text, 0);
+  return keys.find((_, index) => isRounded(`[${text.slice(starts[index], ends[index])}]`));
 }
 
 function isTooLong(text: string): boolean {
