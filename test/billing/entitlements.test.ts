@@ -176,7 +176,7 @@ describe('a feature without a meter', () => {
       await here.newFeature(undefined, 'custom'),
       await here.newCustomer(),
     ];
-    await here.include(plan, feature, { static_value: '30 days', usage_limit: 3 });
+    await here.include(plan, feature, { static_value: '30 days' });
     await customer.subscribe(plan);
     expect((await customer.ask(feature, '5')).body).toMatchObject({
       type: 'custom',
@@ -264,7 +264,7 @@ describe('all entitlements of a customer', () => {
       await here.newFeature('UNIQUE_COUNT'),
       await here.newFeature('MAX'),
     ];
-    for (const feature of features) await here.include(plan, feature, { usage_limit: 10 });
+    for (const feature of features) await here.include(plan, feature, feature.token === '' ? {} : { usage_limit: 10 });
     await here.newFeature();
     await customer.subscribe(plan);
     for (const feature of features.filter(({ token }) => token !== ''))

@@ -266,6 +266,24 @@ describe('a feature in a plan', () => {
     expect((await put()).status).toBe(201);
   });
 
+  test.each(['switch', 'custom'])('of type %s has no limit of usage', async (type) => {
+    const [plan, feature] = [await newPlan(), await newFeature({ type })];
+    const of = `/plans/${plan.id}/features`;
+    const { id: feature_id } = feature;
+    const ways: [way: (limit: object) => Promise<Answer>, path: string][] = [
+      [(limit) => send('POST', of, { feature_id, ...limit }), ''],
+      [(limit) => send('PATCH', `/plans/${plan.id}`, { put_features: [{ feature_id, ...limit }] }), 'put_features[0].'],
+      [(limit) => send('PATCH', `${of}/${feature_id}`, limit), ''],
+    ];
+    for (const [way, path] of ways) {
+      const { status, body } = await way({ usage_limit: 5, usage_reset_period: 'month' });
+      const message = 'is only for features of type meter, and this is none';
+      const errors = ['usage_limit', 'usage_reset_period'].map((field) => ({ path: path + field, message }));
+      expect([path, status, body.errors]).toEqual([path, 422, errors]);
+      expect((await way({ usage_limit: null, usage_reset_period: null, is_enabled: false })).status).toBeLessThan(300);
+    }
+  });
+
   test('must be a feature of the organization, and valid', async () => {
     const [plan, feature] = [await newPlan(), await newFeature()];
     const put = (difference: object) =>

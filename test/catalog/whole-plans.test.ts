@@ -129,6 +129,11 @@ describe('a plan is changed', () => {
     ]);
     expect(after.charges[3].replaces).toBe(usage.id);
     expect(after.features).toMatchObject([{ feature_id: other.featureId, usage_limit: '7' }]);
+    // What is not there any more is not taken out again.
+    const remove_features = [other.featureId, one.featureId];
+    const again = await send('PATCH', `/plans/${plan.id}`, { name: 'Never', remove_features });
+    expect([again.status, again.body.errors?.[0].path]).toEqual([404, 'remove_features[1]']);
+    expect(await read(plan.id)).toEqual(after);
     await send('PATCH', `/plans/${plan.id}`, { put_features: [{ feature_id: other.featureId, is_soft_limit: true }] });
     expect((await read(plan.id)).features).toMatchObject([{ usage_limit: null, is_soft_limit: true }]);
   });

@@ -128,22 +128,22 @@ export async function lockFeature(transaction: Queries, organizationId: string, 
   return (await lockFeatures(transaction, organizationId, [id])).has(id);
 }
 
-/** Returns those of these features that there are; nobody else changes or deletes them before this transaction ends. */
+/** Returns the types of those of these features that there are; nobody else changes or deletes them before this transaction ends. */
 export async function lockFeatures(
   transaction: Queries,
   organizationId: string,
   ids: readonly string[],
-): Promise<Set<string>> {
+): Promise<Map<string, FeatureType>> {
   const found = await transaction
     .selectFrom('features')
-    .select('id')
+    .select(['id', 'type'])
     .where('organization_id', '=', organizationId)
     .where('id', '=', sql<string>`ANY(${ids}::uuid[])`)
     // In one order, so that two who want the same do not wait for each other.
     .orderBy('id')
     .forUpdate()
     .execute();
-  return new Set(found.map(({ id }) => id));
+  return new Map(found.map(({ id, type }) => [id, type]));
 }
 
 /** Changes what is given; at least one thing must be. */

@@ -91,18 +91,19 @@ export async function listPlanFeatures(db: Queries, organizationId: string, plan
     .execute();
 }
 
-/** Takes features out of a plan, and returns how many of them it had. */
+/** Takes features out of a plan, and returns those of them that it had. */
 export async function deletePlanFeatures(
   db: Queries,
   organizationId: string,
   planId: string,
   featureIds: readonly string[],
-): Promise<number> {
-  const { numDeletedRows } = await db
+): Promise<Set<string>> {
+  const deleted = await db
     .deleteFrom('plan_features')
     .where('organization_id', '=', organizationId)
     .where('plan_id', '=', planId)
     .where('feature_id', '=', sql<string>`ANY(${featureIds}::uuid[])`)
-    .executeTakeFirst();
-  return Number(numDeletedRows);
+    .returning('feature_id')
+    .execute();
+  return new Set(deleted.map(({ feature_id: id }) => id));
 }

@@ -128,7 +128,7 @@ const MEANINGS_OF: Record<string, Meanings> = {
   'patch /api/v1/plans/{id}': {
     update_charges: fc.constant([]),
     add_charges: charged,
-    remove_features: ids('features').map((id): Value => [id]),
+    remove_features: fc.constantFrom<Value>([], [idOf('planned-feature', 0)]),
     put_features: including,
   },
   'patch /api/v1/plans/{id}/charges/{charge_id}': {

@@ -21,7 +21,8 @@ const usageLimit = z
     minimum: 0,
     maximum: LIMITS.quantity,
     examples: [10_000],
-    description: 'A number, or the same as text; null: unlimited. Stored as the decimal that was sent.',
+    description:
+      'Of a feature of type meter: a number, or the same as text; null: unlimited. Stored as the decimal that was sent.',
   })
   .transform((literal) => {
     const read = readLimit(literal);
@@ -47,7 +48,7 @@ const fields = {
   usage_limit: usageLimit,
   usage_reset_period: oneOf(resetPeriods)
     .nullable()
-    .meta({ description: 'When the usage begins at 0 again; null: never.' }),
+    .meta({ description: 'Of a feature of type meter: when the usage begins at 0 again; null: never.' }),
   is_soft_limit: z.boolean().meta({ description: 'Whether usage may go on past the limit.' }),
   static_value: text(1, LIMITS.lines).nullable().meta({ description: 'The value of a feature of type custom.' }),
 };

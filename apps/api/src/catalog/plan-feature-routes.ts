@@ -1,5 +1,6 @@
 // The features of a plan: limits, switches and values.
 
+import { findFeature } from '@weir/db/features';
 import { countPlanFeatures, deletePlanFeatures, insertPlanFeature, updatePlanFeature } from '@weir/db/plan-features';
 import { lockPlan } from '@weir/db/plans';
 import { Refusal } from '@weir/shared/errors';
@@ -11,7 +12,7 @@ import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { changingWithin } from '../http/versions.ts';
 import type { RouteDeps } from '../route-deps.ts';
 import { PLAN_FEATURE_DECIMALS, planFeatureAnswer, planFeatureBody, planFeatureChanges } from './plan-feature-body.ts';
-import { checkFeatures, checkFeatureCount } from './put-features.ts';
+import { checkFeatures, checkFeatureCount, checkLimit } from './put-features.ts';
 import { plans } from './whole-plan.ts';
 
 const planFeatureInPath = idInPath.extend({ feature_id: idOf() });
@@ -40,7 +41,7 @@ export function planFeatureRoutes(app: App, { database, guards }: RouteDeps): vo
       const { id: plan_id } = request.params;
       return await write.transaction(async (transaction) => {
         if (!(await lockPlan(transaction, organization_id, plan_id))) throw new Refusal('not_found', NO_SUCH_THING);
-        await checkFeatures(transaction, organization_id, [request.body.feature_id]);
+        await checkFeatures(transaction, organization_id, [request.body]);
         const inserted = await insertPlanFeature(transaction, { ...request.body, organization_id, plan_id });
         checkFeatureCount(await countPlanFeatures(transaction, organization_id, plan_id), '');
         return made(inserted);
@@ -68,9 +69,13 @@ export function planFeatureRoutes(app: App, { database, guards }: RouteDeps): vo
       },
     },
     changingWithin(database, plans, async (request, write) => {
+      const { organizationId } = request.caller;
       const { id: planId, feature_id: featureId } = request.params;
       return await write.single(async (db) => {
-        const changed = await updatePlanFeature(db, request.caller.organizationId, { planId, featureId }, request.body);
+        // Its type never changes, so nothing has to be held.
+        const feature = await findFeature(db, organizationId, featureId);
+        if (feature !== undefined) checkLimit(feature.type, request.body);
+        const changed = await updatePlanFeature(db, organizationId, { planId, featureId }, request.body);
         if (changed === undefined) throw new Refusal('not_found', NO_SUCH_THING);
         return done(changed);
       });
@@ -92,7 +97,7 @@ export function planFeatureRoutes(app: App, { database, guards }: RouteDeps): vo
     writing(database, ({ caller, params }, write) =>
       write.single(async (db) => {
         const deleted = await deletePlanFeatures(db, caller.organizationId, params.id, [params.feature_id]);
-        if (deleted === 0) throw new Refusal('not_found', NO_SUCH_THING);
+        if (deleted.size === 0) throw new Refusal('not_found', NO_SUCH_THING);
         return gone();
       }),
     ),

@@ -1,7 +1,6 @@
 // Plans: what is sold, how often it is billed and in which currency. What a plan includes is in
 // plan-feature-routes.ts, and what it costs in billing/charge-routes.ts.
 
-import { deletePlanFeatures } from '@weir/db/plan-features';
 import type { Queries } from '@weir/db/database';
 import {
   deletePlan,
@@ -45,7 +44,7 @@ import {
 import { NO_SUCH_THING, problemResponses, refusedAt } from '../http/problem.ts';
 import { changingWithin, reading } from '../http/versions.ts';
 import { PLAN_FEATURE_DECIMALS, planFeatureAnswer, planFeatureBody } from './plan-feature-body.ts';
-import { putFeatures } from './put-features.ts';
+import { putFeatures, takeOutFeatures } from './put-features.ts';
 import { plans } from './whole-plan.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
@@ -280,7 +279,7 @@ export function planRoutes(app: App, { database, guards }: RouteDeps): void {
             changeCharge(transaction, organizationId, { planId, id }, changes),
           );
         }
-        if (remove_features.length > 0) await deletePlanFeatures(transaction, organizationId, planId, remove_features);
+        await takeOutFeatures(transaction, organizationId, planId, { ids: remove_features, path: 'remove_features' });
         await putFeatures(transaction, organizationId, planId, { features: put_features, path: 'put_features' });
         await addCharges(transaction, organizationId, plan, { charges: add_charges, list: 'add_charges' });
         return done(plan);

@@ -4378,7 +4378,7 @@ export interface operations {
                         is_enabled?: boolean;
                         usage_limit?: (number | string) | null;
                         /**
-                         * @description When the usage begins at 0 again; null: never.
+                         * @description Of a feature of type meter: when the usage begins at 0 again; null: never.
                          * @default null
                          */
                         usage_reset_period?: ("hour" | "day" | "week" | "month" | "year") | null;
@@ -4618,7 +4618,7 @@ export interface operations {
                         is_enabled?: boolean;
                         usage_limit?: (number | string) | null;
                         /**
-                         * @description When the usage begins at 0 again; null: never.
+                         * @description Of a feature of type meter: when the usage begins at 0 again; null: never.
                          * @default null
                          */
                         usage_reset_period?: ("hour" | "day" | "week" | "month" | "year") | null;
@@ -4661,7 +4661,7 @@ export interface operations {
                     is_enabled?: boolean;
                     usage_limit?: (number | string) | null;
                     /**
-                     * @description When the usage begins at 0 again; null: never.
+                     * @description Of a feature of type meter: when the usage begins at 0 again; null: never.
                      * @default null
                      */
                     usage_reset_period?: ("hour" | "day" | "week" | "month" | "year") | null;
@@ -4714,7 +4714,7 @@ export interface operations {
                 "application/json": {
                     is_enabled?: boolean;
                     usage_limit?: (number | string) | null;
-                    /** @description When the usage begins at 0 again; null: never. */
+                    /** @description Of a feature of type meter: when the usage begins at 0 again; null: never. */
                     usage_reset_period?: ("hour" | "day" | "week" | "month" | "year") | null;
                     /** @description Whether usage may go on past the limit. */
                     is_soft_limit?: boolean;
@@ -4787,7 +4787,7 @@ export interface operations {
                     /** @description Of the buyer on invoices: two letters of ISO 3166-1. Null: that of billing_address_country, where it is such a code. */
                     billing_country_code?: string | null;
                     billing_address_postal_code?: string | null;
-                    /** @description Free key/value data: at most 50 keys, 8 KiB and 5 levels. A change replaces all of it. */
+                    /** @description Free key/value data: at most 50 keys, 8 KiB and 5 levels. A change replaces all of it. A number that a double rounds is sent as text. */
                     metadata?: {
                         [key: string]: unknown;
                     };
@@ -4862,7 +4862,7 @@ export interface operations {
                     /** @description Of the buyer on invoices: two letters of ISO 3166-1. Null: that of billing_address_country, where it is such a code. */
                     billing_country_code?: string | null;
                     billing_address_postal_code?: string | null;
-                    /** @description Free key/value data: at most 50 keys, 8 KiB and 5 levels. A change replaces all of it. */
+                    /** @description Free key/value data: at most 50 keys, 8 KiB and 5 levels. A change replaces all of it. A number that a double rounds is sent as text. */
                     metadata?: {
                         [key: string]: unknown;
                     };

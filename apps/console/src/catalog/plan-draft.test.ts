@@ -26,13 +26,15 @@ const plan = {
   created_at: '',
   features: [feature],
   charges: [
-    { ...charge, ended_at: null },
-    { ...charge, id: 'c0', ended_at: '2026-01-01T00:00:00.000Z' },
+    { ...charge, status: 'ACTIVE', replaces: null, ended_at: null },
+    { ...charge, id: 'c0', status: 'INACTIVE', replaces: null, ended_at: '2026-01-01T00:00:00.000Z' },
   ],
 } as unknown as components['schemas']['PlanWithFeatures'];
 
+const catalog = [{ id: 'f1', name: 'Calls', meter_id: 'm1' }];
+
 test('a copy has the prices that have not ended and the features, and another name', () => {
-  expect(planBodyOf(copyOfPlan(plan))).toMatchObject({
+  expect(planBodyOf(copyOfPlan(plan), catalog)).toMatchObject({
     name: 'Pro copy',
     lookup_id: 'pro-copy',
     currency: 'EUR',
@@ -41,9 +43,18 @@ test('a copy has the prices that have not ended and the features, and another na
   });
 });
 
+test('a feature without a meter is sent without the limit that the plan has of it from before', () => {
+  const [switched] = catalog.map((each) => ({ ...each, meter_id: null }));
+  const limited = { ...plan, features: [{ ...feature, usage_reset_period: 'month' as const }] };
+  const sent = (known: typeof catalog | { id: string; name: string; meter_id: null }[]) =>
+    planBodyOf(copyOfPlan(limited), known).features;
+  expect(sent(catalog)).toMatchObject([{ usage_limit: '1000', usage_reset_period: 'month' }]);
+  expect(sent([switched!])).toMatchObject([{ usage_limit: null, usage_reset_period: null }]);
+});
+
 test('of a plan that is changed only what differs is sent', () => {
   const draft = draftOfPlan(plan);
-  expect(Object.keys(planChangesOf(plan, draft))).toEqual([
+  expect(Object.keys(planChangesOf(plan, draft, catalog))).toEqual([
     'name',
     'lookup_id',
     'trial_days',
@@ -56,7 +67,7 @@ test('of a plan that is changed only what differs is sent', () => {
     charges: [{ key: 'x', draft: { ...newChargeDraft('FIXED'), unit_price: '59' }, replaces: 'c1' }],
     features: [newFeatureDraft('f2')],
   };
-  expect(planChangesOf(plan, changed)).toMatchObject({
+  expect(planChangesOf(plan, changed, catalog)).toMatchObject({
     update_charges: [{ id: 'c1', status: 'INACTIVE' }],
     add_charges: [{ type: 'FIXED', unit_price: '59', replaces: 'c1' }],
     remove_features: ['f1'],

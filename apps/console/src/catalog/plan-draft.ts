@@ -124,18 +124,18 @@ function isBare(feature: FeatureDraft): boolean {
 }
 
 /** The body that makes the plan. What is missing in it is told by the API. */
-export function planBodyOf(draft: PlanDraft): SentPlan {
+export function planBodyOf(draft: PlanDraft, catalog: readonly MeterFeature[]): SentPlan {
   return {
     ...fieldsOf(draft),
     ...termsOf(draft),
     charges: draft.charges.map(sentCharge),
-    features: draft.features.map(sentFeature),
+    features: draft.features.map((each) => sentFeature(each, catalog)),
   } as SentPlan;
 }
 
 /** The body that changes the plan. Its type, interval and currency are fixed once it has a price. */
-export function planChangesOf(plan: Plan, draft: PlanDraft): SentChanges {
-  const changed = changedFeatures(plan, draft).map(sentFeature);
+export function planChangesOf(plan: Plan, draft: PlanDraft, catalog: readonly MeterFeature[]): SentChanges {
+  const changed = changedFeatures(plan, draft).map((each) => sentFeature(each, catalog));
   const kept = new Set(draft.features.map(({ feature_id }) => feature_id));
   const removed = plan.features.map(({ feature_id }) => feature_id).filter((id) => !kept.has(id));
   return {
@@ -193,8 +193,16 @@ const sentCharge = ({ draft, replaces }: ChargeRow) => ({
   ...(replaces !== undefined && { replaces }),
 });
 
-const sentFeature = ({ usage_limit, static_value, ...feature }: FeatureDraft) => ({
-  ...feature,
-  usage_limit: plainDecimal(usage_limit) || null,
-  static_value: static_value.trim() || null,
-});
+/** A plan may have a limit from before for a feature without a meter, which takes none. */
+function sentFeature(
+  { usage_limit, usage_reset_period, static_value, ...feature }: FeatureDraft,
+  catalog: readonly MeterFeature[],
+) {
+  const isMetered = catalog.find(({ id }) => id === feature.feature_id)?.meter_id !== null;
+  return {
+    ...feature,
+    usage_limit: (isMetered && plainDecimal(usage_limit)) || null,
+    usage_reset_period: isMetered ? usage_reset_period : null,
+    static_value: static_value.trim() || null,
+  };
+}

@@ -62,7 +62,7 @@ function NewPlan({ copied, catalog }: { copied?: Plan; catalog: Catalog }) {
     name: copied === undefined ? 'plan' : `plan-${copied.id}`,
     initial: copied === undefined ? newPlanDraft() : copyOfPlan(copied),
     path: 'charges',
-    save: (draft) => send(client.POST('/api/v1/plans', { body: planBodyOf(draft) })),
+    save: (draft) => send(client.POST('/api/v1/plans', { body: planBodyOf(draft, catalog) })),
   });
   return (
     <Page title="New plan" above={<Link to="/plans">Plans</Link>}>
@@ -110,7 +110,7 @@ function EditPlan({ opened, catalog }: { opened: Opened<Plan>; catalog: Catalog 
     path: 'add_charges',
     save: (draft) =>
       opened.change((PATCH) =>
-        PATCH('/api/v1/plans/{id}', { params: { path: { id: plan.id } }, body: planChangesOf(plan, draft) }),
+        PATCH('/api/v1/plans/{id}', { params: { path: { id: plan.id } }, body: planChangesOf(plan, draft, catalog) }),
       ),
     async reload() {
       const now = await opened.reload();
