@@ -4,6 +4,7 @@
 import { findAlertWork, performAlerts } from '@weir/db/alerts/perform-alerts';
 import { findUnsettled } from '@weir/db/billing/run/settlements';
 import { cutByWeight } from '@weir/db/billing/run/cut-by-weight';
+import { releaseMeterOfPlan } from '@weir/db/billing/subscriptions/billed-meters';
 import { updateDues } from '@weir/db/billing/subscriptions/dues';
 import { finalizeInvoices } from '@weir/db/billing/run/finalize';
 import { markPastDue } from '@weir/db/billing/run/past-due';
@@ -204,5 +205,19 @@ describe.each([
       drafts,
     ]);
     expect(left.rowCount).toBeLessThan(CHUNK);
+  });
+
+  test('the meter of a price that ends is let go of by all on the plan', async () => {
+    const { id: planId } = billing.ownPlan;
+    const held = () => weir.pool.query('SELECT FROM billed_meters WHERE ended_at IS NULL');
+    expect((await held()).rowCount).toBe(COPIES + 1);
+    // Within a period that no price of the meter is due in.
+    await weir.pool.query(`UPDATE subscriptions SET cycle = 99, current_period_end = '2025-04-01'`);
+    await weir.pool.query('UPDATE charges SET ended_at = billing_now() WHERE meter_id IS NOT NULL');
+    const rows = await rowsReadBy(weir, async ({ kysely }) => {
+      await releaseMeterOfPlan(kysely, organization(), { planId, meterId: billing.ownMeter.id });
+    });
+    expect(rows).toBeLessThan(ROWS_MAX);
+    expect((await held()).rowCount).toBe(0);
   });
 });

@@ -163,6 +163,54 @@ describe('a price is replaced', () => {
   });
 });
 
+describe('the meter of a price that is ended', () => {
+  /** A customer on a plan for a year, which has a price for the meter from an instant on, and another plan that has one. */
+  async function reserved(effective_from?: string) {
+    const meter_id = (await billing.admin.createMeter('SUM')).id;
+    const planId = await billing.plan({ billing_interval: 'year' }, []);
+    await add(planId, fixed('1'));
+    const { id: customer_id } = await billing.customer();
+    const { id } = await billing.post('/subscriptions', { customer_id, plan_id: planId, start_date: '2024-05-01' });
+    const charge = await add(planId, usage('1', { meter_id, ...(effective_from !== undefined && { effective_from }) }));
+    const other = await billing.plan({}, [billing.usage(meter_id)]);
+    const subscribeToo = () => billing.ask('POST', '/subscriptions', { customer_id, plan_id: other });
+    expectProblem(await subscribeToo(), 409, 'meter_already_billed');
+    return { subscription: String(id), endIt: () => end(planId, String(charge.id)), subscribeToo };
+  }
+
+  test('is free at once where no period is billed by it: it was taken back', async () => {
+    const { endIt, subscribeToo } = await reserved('2024-06-01');
+    expect((await endIt()).status).toBe(200);
+    expect((await subscribeToo()).status).toBe(201);
+  });
+
+  test('is free at once where the price began within the period', async () => {
+    const { endIt, subscribeToo } = await reserved();
+    expect((await endIt()).status).toBe(200);
+    expect((await subscribeToo()).status).toBe(201);
+  });
+
+  test('stays reserved while a period is open that is billed by it', async () => {
+    const { subscription, endIt, subscribeToo } = await reserved();
+    await billing.at('2025-05-02T00:00:00.000Z');
+    await billing.run();
+    expect(await billing.dues(subscription)).toHaveLength(3);
+    expect((await endIt()).status).toBe(200);
+    expectProblem(await subscribeToo(), 409, 'meter_already_billed');
+  });
+
+  test('stays reserved while the run is behind a boundary at which the price was in force', async () => {
+    const { subscription, endIt, subscribeToo } = await reserved();
+    await billing.at('2025-05-02T00:00:00.000Z');
+    expect((await endIt()).status).toBe(200);
+    const held = 'SELECT ended_at FROM billed_meters WHERE subscription_id = $1';
+    expect(await billing.rows(held, subscription)).toEqual([{ ended_at: null }]);
+    expectProblem(await subscribeToo(), 409, 'meter_already_billed');
+    await billing.run();
+    expect(await billing.dues(subscription)).toHaveLength(3);
+  });
+});
+
 describe('a price is not replaced, and nothing is changed,', () => {
   test.each([
     ['by one of another meter', () => fixed('2'), {}, 422, 'invalid_request'],

@@ -2,7 +2,7 @@
 // the plan locked, and its features before: a feature is locked before its meter everywhere.
 
 import type { ChargeType } from '@weir/billing/kinds';
-import { billMeterOfPlan } from '@weir/db/billing/subscriptions/billed-meters';
+import { billMeterOfPlan, releaseMeterOfPlan } from '@weir/db/billing/subscriptions/billed-meters';
 import {
   insertCharge,
   lockCharge,
@@ -98,7 +98,11 @@ export async function changeCharge(
   if (charge.status === 'INACTIVE' && status === 'ACTIVE')
     throw new Refusal('charge_inactive', 'The charge has ended, for good: add another one to the plan.');
   const ends = status === 'INACTIVE' && (await mayEndNow(transaction, organizationId, charge));
-  return await updateCharge(transaction, organizationId, id, { display_name, ends });
+  const changed = await updateCharge(transaction, organizationId, id, { display_name, ends });
+  const { meter_id: meterId } = changed;
+  if (status === 'INACTIVE' && meterId !== null)
+    await releaseMeterOfPlan(transaction, organizationId, { planId, meterId });
+  return changed;
 }
 
 /** Of a plan as it would be. Throws a Refusal where that is too much. */

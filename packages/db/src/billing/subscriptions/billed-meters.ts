@@ -73,29 +73,35 @@ export async function releaseMeters(
   subscriptionIds: readonly string[],
 ): Promise<void> {
   if (subscriptionIds.length === 0) return;
+  await release(transaction, organizationId, sql`held.subscription_id = ANY(${subscriptionIds}::uuid[])`);
+}
+
+/**
+ * The same for those of the reservations `held`, of the subscriptions `own`. Dues of a period are found by it, and compared by their
+ * meter so that its index, which leads to the dues of everybody who is billed for it, is no way to them.
+ */
+async function release(transaction: Queries, organizationId: string, which: RawBuilder<unknown>): Promise<void> {
   await sql`
     WITH released AS MATERIALIZED (
-      SELECT held.meter_id, held.customer_external_id, held.subscription_id,
+      SELECT held.ctid AS place,
         (SELECT max(period_end) FROM dues WHERE dues.organization_id = ${organizationId}
           AND dues.meter_id = held.meter_id AND dues.customer_external_id = held.customer_external_id) AS ended_at
       FROM billed_meters AS held
-      JOIN subscriptions AS own ON own.organization_id = held.organization_id AND own.id = held.subscription_id
-      WHERE held.organization_id = ${organizationId} AND held.subscription_id = ANY(${subscriptionIds}::uuid[])
-        AND held.ended_at IS NULL
+      CROSS JOIN LATERAL (
+        SELECT * FROM subscriptions WHERE organization_id = held.organization_id AND id = held.subscription_id OFFSET 0
+      ) AS own
+      WHERE held.organization_id = ${organizationId} AND ${which} AND held.ended_at IS NULL
         AND (own.status = 'CANCELED' OR NOT (
           EXISTS (SELECT FROM charges WHERE charges.organization_id = ${organizationId}
             AND charges.plan_id IN (own.plan_id, own.pending_plan_id) AND charges.meter_id = held.meter_id
             AND charges.ended_at IS NULL)
           OR EXISTS (SELECT FROM dues WHERE dues.organization_id = ${organizationId}
-            AND dues.subscription_id = own.id AND dues.cycle = own.cycle AND dues.meter_id = held.meter_id)))
+            AND dues.subscription_id = own.id AND dues.cycle = own.cycle AND (dues.meter_id = held.meter_id) IS TRUE)))
     ), never_billed AS (
-      DELETE FROM billed_meters AS held USING released
-      WHERE held.organization_id = ${organizationId} AND held.meter_id = released.meter_id
-        AND held.customer_external_id = released.customer_external_id AND released.ended_at IS NULL
+      DELETE FROM billed_meters WHERE ctid = ANY (ARRAY(SELECT place FROM released WHERE ended_at IS NULL))
     )
-    UPDATE billed_meters AS held SET ended_at = released.ended_at FROM released
-    WHERE held.organization_id = ${organizationId} AND held.meter_id = released.meter_id
-      AND held.customer_external_id = released.customer_external_id AND released.ended_at IS NOT NULL
+    UPDATE billed_meters AS held SET ended_at = released.ended_at
+    FROM released WHERE held.ctid = released.place AND released.ended_at IS NOT NULL
   `.execute(transaction);
 }
 
@@ -109,8 +115,7 @@ export async function billMeterOfPlan(
   organizationId: string,
   { planId, meterId }: { planId: string; meterId: string },
 ): Promise<boolean> {
-  const ofPlan = sql`subscriptions WHERE organization_id = ${organizationId} AND (plan_id = ${planId} OR pending_plan_id = ${planId})
-    AND status <> 'CANCELED'`;
+  const ofPlan = goingOn(organizationId, planId);
   const going = sql`${ofPlan} AND (ended_at IS NULL OR ended_at > billing_now())`;
   // Whoever lets go of a subscription's meters holds its row FOR UPDATE. So either this waits for that one, and sees below what was
   // let go, or that one waits for this, and sees the charge. The order is that of everybody: the plan, subscriptions by id, then
@@ -127,4 +132,33 @@ export async function billMeterOfPlan(
   const claimed = sql`(SELECT ${meterId}::uuid, customer_external_id, id, current_period_end FROM ${going})
     AS claim (meter_id, customer_external_id, subscription_id, since)`;
   return (await reserve(transaction, organizationId, claimed, 1)).length === 0;
+}
+
+/**
+ * Lets go of a meter whose charge of a plan has ended or was taken back, as {@link releaseMeters} does: for every subscription that is
+ * on the plan, or goes over to it. Where a boundary is past and not opened yet, the charge may be in force there: opening it lets go.
+ * The row of the plan has to be locked, as for {@link billMeterOfPlan}.
+ */
+export async function releaseMeterOfPlan(
+  transaction: Queries,
+  organizationId: string,
+  { planId, meterId }: { planId: string; meterId: string },
+): Promise<void> {
+  // As above: whoever lets go of meters holds the rows FOR UPDATE, and the statement after it sees what this one waited for.
+  await sql`
+    WITH locked AS MATERIALIZED (
+      SELECT FROM ${goingOn(organizationId, planId)} ORDER BY id FOR UPDATE
+    ) SELECT count(*) FROM locked`.execute(transaction);
+  await release(
+    transaction,
+    organizationId,
+    sql`held.meter_id = ${meterId} AND (own.plan_id = ${planId} OR own.pending_plan_id = ${planId})
+        AND own.current_period_end > billing_now()`,
+  );
+}
+
+/** The subscriptions that are on a plan, or go over to it, and have not ended. */
+function goingOn(organizationId: string, planId: string): RawBuilder<unknown> {
+  return sql`subscriptions WHERE organization_id = ${organizationId} AND (plan_id = ${planId} OR pending_plan_id = ${planId})
+    AND status <> 'CANCELED'`;
 }
