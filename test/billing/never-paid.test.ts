@@ -38,6 +38,14 @@ async function expectIdentical(subscription: string): Promise<void> {
   }
 }
 
+/** What the feed says of all events of a type. */
+async function toldOf(type: string): Promise<Record<string, unknown>[]> {
+  const { data } = await billing.get('/billing-events?limit=1000');
+  return data
+    .filter((each: { type: string }) => each.type === type)
+    .map((each: { data: Record<string, unknown> }) => each.data);
+}
+
 const faultsOfBilling = () => checkBilling(billing.database, { organizationId: billing.admin.id }, () => {});
 
 describe('a charge in advance whose subscription is cancelled', () => {
@@ -142,7 +150,7 @@ describe('what an invoice below zero gives', () => {
     credits?: string;
     part?: string;
     changes: string[];
-    first: object;
+    first: { status: string; [field: string]: string };
     balance: object;
   }[] = [
     {
@@ -225,6 +233,8 @@ describe('what an invoice below zero gives', () => {
     const [final] = await billing.finalizeAll(subscription);
     expect(final).toMatchObject({ status: 'PAID', amount_due: '0.00', credits_applied: '0.00' });
     expect(await billing.get(`/invoices/${invoice}`)).toMatchObject(first);
+    const isLowered = ['OPEN', 'UNCOLLECTIBLE'].includes(first.status);
+    expect(await toldOf('invoice.credited')).toMatchObject(isLowered ? [{ id: invoice, ...first }] : []);
     expect(await creditsOf(id)).toMatchObject({ balance });
     await expectIdentical(subscription);
     expect(await faultsOfBilling()).toEqual([]);
@@ -279,10 +289,7 @@ describe('an invoice that is voided after another one gave back what it billed',
     const { payments } = await billing.get(`/invoices/${invoice}`);
     expect((await billing.request('DELETE', `/invoices/${invoice}/payments/${payments[0].id}`)).status).toBe(204);
   };
-  const endedOf = async () =>
-    (await billing.get('/billing-events?limit=1000')).data
-      .filter(({ type }: { type: string }) => type === 'credit.voided')
-      .map(({ data }: { data: { amount: string } }) => data.amount);
+  const endedOf = async () => (await toldOf('credit.voided')).map(({ amount }) => amount);
 
   test('ends the grant where its payment was taken back, and the feed says so', async () => {
     const { subscription, customer, invoice } = await cancelled(undefined, { isPaid: true });

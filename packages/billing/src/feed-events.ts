@@ -8,6 +8,7 @@ import type { SubscriptionState } from './subscription.ts';
 export const FEED_TYPES = [
   'invoice.created',
   'invoice.finalized',
+  'invoice.credited',
   'invoice.payment_recorded',
   'invoice.paid',
   'invoice.payment_taken_back',

@@ -57,6 +57,7 @@ const credit = z.object({ credit_id: z.uuid(), customer_id: z.uuid(), currency: 
 const DATA: Record<FeedType | typeof TEST_TYPE, z.ZodObject> = {
   'invoice.created': draft,
   'invoice.finalized': invoice,
+  'invoice.credited': invoice,
   'invoice.payment_recorded': ofPayment,
   'invoice.paid': invoice,
   'invoice.payment_taken_back': ofPayment,

@@ -1241,6 +1241,10 @@ export interface webhooks {
         /** invoice.finalized */
         post: operations["invoiceFinalized"];
     };
+    "invoice.credited": {
+        /** invoice.credited */
+        post: operations["invoiceCredited"];
+    };
     "invoice.payment_recorded": {
         /** invoice.payment_recorded */
         post: operations["invoicePaymentRecorded"];
@@ -2444,7 +2448,7 @@ export interface components {
             /** @description Counts from 1, without a gap. */
             sequence: number;
             /** @enum {string} */
-            type: "invoice.created" | "invoice.finalized" | "invoice.payment_recorded" | "invoice.paid" | "invoice.payment_taken_back" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "usage.threshold_reached" | "webhook_endpoint.disabled";
+            type: "invoice.created" | "invoice.finalized" | "invoice.credited" | "invoice.payment_recorded" | "invoice.paid" | "invoice.payment_taken_back" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "usage.threshold_reached" | "webhook_endpoint.disabled";
             /** Format: date-time */
             created_at: string;
             /** @description user: and the id of a user, service_account: and the id of one, or weir. */
@@ -3155,7 +3159,7 @@ export interface components {
             /** Format: uuid */
             endpoint_id: string;
             /** @enum {string} */
-            type: "invoice.created" | "invoice.finalized" | "invoice.payment_recorded" | "invoice.paid" | "invoice.payment_taken_back" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "usage.threshold_reached" | "webhook_endpoint.disabled" | "webhook.test";
+            type: "invoice.created" | "invoice.finalized" | "invoice.credited" | "invoice.payment_recorded" | "invoice.paid" | "invoice.payment_taken_back" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "usage.threshold_reached" | "webhook_endpoint.disabled" | "webhook.test";
             /** @description Of the event in the feed. Null: a test. */
             sequence: number | null;
             /** @enum {string} */
@@ -3175,7 +3179,7 @@ export interface components {
             id: string;
             url: string;
             /** @description Null: all. */
-            event_types: ("invoice.created" | "invoice.finalized" | "invoice.payment_recorded" | "invoice.paid" | "invoice.payment_taken_back" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "usage.threshold_reached" | "webhook_endpoint.disabled")[] | null;
+            event_types: ("invoice.created" | "invoice.finalized" | "invoice.credited" | "invoice.payment_recorded" | "invoice.paid" | "invoice.payment_taken_back" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "usage.threshold_reached" | "webhook_endpoint.disabled")[] | null;
             /** @enum {string} */
             status: "ACTIVE" | "DISABLED";
             /** @description Why Weir turned it off: three days without a success, or an answer of 410. */
@@ -3199,7 +3203,7 @@ export interface components {
             id: string;
             url: string;
             /** @description Null: all. */
-            event_types: ("invoice.created" | "invoice.finalized" | "invoice.payment_recorded" | "invoice.paid" | "invoice.payment_taken_back" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "usage.threshold_reached" | "webhook_endpoint.disabled")[] | null;
+            event_types: ("invoice.created" | "invoice.finalized" | "invoice.credited" | "invoice.payment_recorded" | "invoice.paid" | "invoice.payment_taken_back" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "usage.threshold_reached" | "webhook_endpoint.disabled")[] | null;
             /** @enum {string} */
             status: "ACTIVE" | "DISABLED";
             /** @description Why Weir turned it off: three days without a success, or an answer of 410. */
@@ -5813,7 +5817,7 @@ export interface operations {
                      * @description Only events of these types. Null: all, also those that later versions add.
                      * @default null
                      */
-                    event_types?: ("invoice.created" | "invoice.finalized" | "invoice.payment_recorded" | "invoice.paid" | "invoice.payment_taken_back" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "usage.threshold_reached" | "webhook_endpoint.disabled")[] | null;
+                    event_types?: ("invoice.created" | "invoice.finalized" | "invoice.credited" | "invoice.payment_recorded" | "invoice.paid" | "invoice.payment_taken_back" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "usage.threshold_reached" | "webhook_endpoint.disabled")[] | null;
                 };
             };
         };
@@ -5871,7 +5875,7 @@ export interface operations {
                      */
                     url?: string;
                     /** @description Only events of these types. Null: all, also those that later versions add. */
-                    event_types?: ("invoice.created" | "invoice.finalized" | "invoice.payment_recorded" | "invoice.paid" | "invoice.payment_taken_back" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "usage.threshold_reached" | "webhook_endpoint.disabled")[] | null;
+                    event_types?: ("invoice.created" | "invoice.finalized" | "invoice.credited" | "invoice.payment_recorded" | "invoice.paid" | "invoice.payment_taken_back" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "usage.threshold_reached" | "webhook_endpoint.disabled")[] | null;
                     /** @enum {string} */
                     status?: "ACTIVE" | "DISABLED";
                 };
@@ -7610,6 +7614,73 @@ export interface operations {
                 "application/json": {
                     /** @constant */
                     type: "invoice.finalized";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        id: string;
+                        /** @enum {string} */
+                        kind: "SUBSCRIPTION" | "ADJUSTMENT";
+                        /** @enum {string} */
+                        status: "DRAFT" | "OPEN" | "PAID" | "VOID" | "UNCOLLECTIBLE";
+                        /** Format: uuid */
+                        subscription_id: string;
+                        /** Format: uuid */
+                        customer_id: string;
+                        cycle: number | null;
+                        currency: string;
+                        /** Format: date-time */
+                        period_start: string;
+                        /** Format: date-time */
+                        period_end: string;
+                        invoice_number: string | null;
+                        /** @description A decimal, in units of the currency. */
+                        total: string;
+                        /** @description A decimal, in units of the currency. */
+                        credits_applied: string;
+                        /** @description A decimal, in units of the currency. */
+                        amount_paid: string;
+                        /** @description A decimal, in units of the currency. */
+                        amount_due: string;
+                        issue_date: string | null;
+                        due_date: string | null;
+                        paid_at: string | null;
+                        reference: string | null;
+                        note: string | null;
+                        /** @description Of the event in the feed: receivers order by it. */
+                        sequence: number;
+                        /** @description Who did it: a user, a service account, or weir. */
+                        actor: string;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                } & {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description It is delivered. Any other answer has it sent again. */
+            "2XX": {
+            };
+        };
+    };
+    invoiceCredited: {
+        parameters: {
+            header: {
+                /** @description The same each time that it is sent, and of no other event: receivers drop what they have seen by it. */
+                "webhook-id": string;
+                /** @description When it was sent, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description One or two, separated by a space: v1, and base64 of HMAC-SHA256 of id.timestamp.body. */
+                "webhook-signature": string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @constant */
+                    type: "invoice.credited";
                     /** Format: date-time */
                     timestamp: string;
                     data: {

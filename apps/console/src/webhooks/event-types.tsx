@@ -8,6 +8,7 @@ type EventType = Schema<'BillingEvent'>['type'];
 const TYPES: Record<EventType, true> = {
   'invoice.created': true,
   'invoice.finalized': true,
+  'invoice.credited': true,
   'invoice.payment_recorded': true,
   'invoice.paid': true,
   'invoice.payment_taken_back': true,

@@ -47,7 +47,7 @@ function byAge(a: Aged, b: Aged): number {
 }
 
 /**
- * Adds what was drawn to invoices that are locked. What is paid by it is PAID. Returns those.
+ * Adds what was drawn to invoices that are locked. What is paid by it is PAID. Returns them as they are then.
  */
 export async function lowerInvoices(
   transaction: Queries,
@@ -55,7 +55,7 @@ export async function lowerInvoices(
   lowered: ReadonlyMap<string, Amount>,
   at: string,
 ): Promise<InvoiceRow[]> {
-  const paid: InvoiceRow[] = [];
+  const rows: InvoiceRow[] = [];
   for (const [id, amount] of lowered) {
     const row = await transaction
       .selectFrom('invoices')
@@ -75,9 +75,9 @@ export async function lowerInvoices(
       .where('id', '=', id)
       .returningAll()
       .executeTakeFirstOrThrow();
-    if (isPaid) paid.push(changed);
+    rows.push(changed);
   }
-  return paid;
+  return rows;
 }
 
 /**

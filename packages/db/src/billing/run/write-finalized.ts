@@ -50,8 +50,12 @@ export async function writeFinalized(
   const issue = await takeNumbers(transaction, organizationId, invoices.length);
   const rows = await updateInvoices(transaction, organizationId, invoices, credits.applied, issue);
   const events = rows.flatMap((row) => finalizedEvents(row, actor, credits.granted.get(row.id)));
-  const paid = await lowerInvoices(transaction, organizationId, credits.lowered, issue.finalized_at);
-  for (const row of paid) events.push({ type: 'invoice.paid', actor, data: invoiceData(row) });
+  const lowered = await lowerInvoices(transaction, organizationId, credits.lowered, issue.finalized_at);
+  const paid = lowered.filter(({ status }) => status === 'PAID');
+  for (const row of lowered) {
+    const type = row.status === 'PAID' ? 'invoice.paid' : 'invoice.credited';
+    events.push({ type, actor, data: invoiceData(row) });
+  }
   const subscriptions = [...invoices.map(({ row }) => row), ...paid].map(({ subscription_id }) => subscription_id);
   events.push(...(await activateSubscriptions(transaction, organizationId, subscriptions, actor)));
   await appendFeed(transaction, organizationId, [...before, ...events]);
