@@ -128,8 +128,9 @@ const MEANINGS_OF: Record<string, Meanings> = {
   'patch /api/v1/plans/{id}': {
     update_charges: fc.constant([]),
     add_charges: charged,
+    // A feature that other calls do not put into a plan.
     remove_features: fc.constantFrom<Value>([], [idOf('planned-feature', 0)]),
-    put_features: including,
+    put_features: fc.constantFrom<Value>([], [{ feature_id: idOf('planned-feature', 0) }]),
   },
   'patch /api/v1/plans/{id}/charges/{charge_id}': {
     id: fc.constant(idOf('priced-plan', 0)),
