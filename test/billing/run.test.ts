@@ -190,13 +190,15 @@ test('a subscription that cannot be opened is left out, with the reason, and tri
   );
 }, 120_000);
 
-test('a subscription many boundaries behind is brought up to date in one pass, its invoices in order', async () => {
+test('a subscription many boundaries behind is brought up to date by its job and what follows it', async () => {
   await billing.moveTo('2026-06-15T00:00:00Z');
   const customer = await billing.customer();
   const { id } = await billing.subscribe(plan, customer.id, { start_date: '2026-01-01' });
-  await run.perform({ task: 'open', organizationId: billing.admin.id, ids: [id] });
+  // A turn may be over before all of it is finalized, and a worker was woken as well.
+  let next = await run.perform({ task: 'open', organizationId: billing.admin.id, ids: [id] });
+  while (next.length > 0) next = (await Promise.all(next.map((job) => run.perform(job)))).flat();
+  await until(async () => (await run.find()).length === 0, 'nothing is left to do');
   await expectNumbered(1, 6);
-  expect(await run.find()).toEqual([]);
 });
 
 test('an open invoice is past due once its due date has ended, its subscription with it, until it is paid', async () => {

@@ -64,7 +64,7 @@ export function AuditLog() {
   return (
     <Section
       title="Audit log"
-      about={`Every change, by whom, and from where. Secrets are never in it. Days and times are of ${zone ?? 'your organization'}.`}
+      about="Every change, by whom, and from where. Secrets are never in it. Times are in the zone of the organization."
     >
       <div className="toolbar">
         <Select
