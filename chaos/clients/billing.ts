@@ -113,7 +113,8 @@ export function grantCredit(context: ClientContext, signal: AbortSignal): Promis
     const { random } = context;
     const { id } = random.pick(organization.customers);
     const external_id = `credit-${context.newName()}`;
-    const expires = new Date((organization.billingTime?.now() ?? 0) + random.int(2, 40) * DAY_MS).toISOString();
+    // A day is some seconds, and an outage may last longer than a few of them.
+    const expires = new Date((organization.billingTime?.now() ?? 0) + random.int(20, 60) * DAY_MS).toISOString();
     const body = {
       amount: random.pick(['0.01', '2.50', '7', '40']),
       currency: 'USD',

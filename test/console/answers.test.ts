@@ -380,6 +380,13 @@ test('a search is what the address says, also after a click on the title of the 
   await page.waitForURL(/customers$/);
   await expect.poll(() => search.inputValue()).toBe('');
   await page.getByRole('link', { name: 'Acme Corporation' }).waitFor();
+  // Whoever filters goes on typing there.
+  await page.goto('/settings?tab=audit-log');
+  const action = page.getByRole('textbox', { name: 'Action', exact: true });
+  await action.fill('plan.update');
+  await action.press('Enter');
+  await page.waitForURL(/action=plan\.update/);
+  expect(await action.evaluate((field) => field.matches(':focus'))).toBe(true);
 });
 
 test('what is under way already is asked for again until it is done', async () => {

@@ -81,23 +81,16 @@ export async function listMeters(
 }
 
 export async function findMeter(db: Queries, organizationId: string, id: string): Promise<Meter | undefined> {
-  return await db
-    .selectFrom('meters')
-    .select(columns)
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', id)
-    .executeTakeFirst();
+  return await meterBy(db, organizationId, id).executeTakeFirst();
 }
 
 /** The meter, if there is such a one; nobody changes or archives it before this transaction ends. */
 export async function lockMeter(transaction: Queries, organizationId: string, id: string): Promise<Meter | undefined> {
-  return await transaction
-    .selectFrom('meters')
-    .select(columns)
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', id)
-    .forShare()
-    .executeTakeFirst();
+  return await meterBy(transaction, organizationId, id).forShare().executeTakeFirst();
+}
+
+function meterBy(db: Queries, organizationId: string, id: string) {
+  return db.selectFrom('meters').select(columns).where('organization_id', '=', organizationId).where('id', '=', id);
 }
 
 /** Changes what is given, of which there must be at least one thing, and returns the meter if there is such a one. */

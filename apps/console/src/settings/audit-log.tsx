@@ -9,6 +9,7 @@ import { Loading } from '../components/outcomes/loading.tsx';
 import { Section } from '../components/page/page.tsx';
 import { ProblemBox } from '../components/outcomes/problem-box.tsx';
 import { areReversed, ReversedDates } from '../components/forms/reversed-dates.tsx';
+import { useTyped } from '../components/forms/use-typed.ts';
 import { useSearchState } from '../components/lists/search-state.ts';
 import { Time } from '../components/page/time.tsx';
 import { actionWords, placeOf, sentFields, type AuditEntry } from './audit-words.ts';
@@ -37,6 +38,7 @@ const PEOPLE_MAX = 100;
 /** Who changed what, newest first. */
 export function AuditLog() {
   const { state, change } = useSearchState<(typeof FILTERS)[number]>();
+  const [action, setAction] = useTyped(state.action ?? '');
   const billing = useQuery(read('/api/v1/billing/settings'));
   const zone = billing.data?.time_zone;
   const { data: users } = useQuery(read('/api/v1/users', { query: { page_size: PEOPLE_MAX } }));
@@ -79,10 +81,10 @@ export function AuditLog() {
         <TextInput
           label="Action"
           placeholder="plan.update"
-          key={state.action}
-          defaultValue={state.action ?? ''}
-          onBlur={({ currentTarget: { value } }) => change({ action: value.trim() })}
-          onKeyDown={({ key, currentTarget: { value } }) => key === 'Enter' && change({ action: value.trim() })}
+          value={action}
+          onChange={({ currentTarget: { value } }) => setAction(value)}
+          onBlur={() => change({ action: action.trim() })}
+          onKeyDown={({ key }) => key === 'Enter' && change({ action: action.trim() })}
         />
         <DateField
           label="From"

@@ -3,6 +3,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { read } from '../api/client.ts';
+import { useTyped } from '../components/forms/use-typed.ts';
 
 /** While one types, the API is not asked for each letter. */
 const PAUSE_MS = 150;
@@ -20,14 +21,8 @@ interface CustomerFieldProps {
  * do. What is typed counts when one is chosen, at Enter, and when the field is left: a part of an id is no customer.
  */
 export function CustomerField({ value = '', onChange, labelToAdd }: CustomerFieldProps) {
-  const [typed, setTyped] = useState(value);
+  const [typed, setTyped] = useTyped(value);
   const [isLooking, setLooking] = useState(false);
-  const [given, setGiven] = useState(value);
-  if (given !== value) {
-    // A link, or the way back.
-    setGiven(value);
-    setTyped(value);
-  }
   // What is chosen already is no search: then the first of all are offered.
   const [search] = useDebouncedValue(typed.trim() === value ? '' : typed.trim(), PAUSE_MS);
   const found = useQuery({

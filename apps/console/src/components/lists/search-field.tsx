@@ -20,6 +20,7 @@ export function SearchField({ label, placeholder, value = '', onSearch }: Search
   const [given, setGiven] = useState(value);
   if (given !== value) {
     setGiven(value);
+    // What was sent from here comes back while somebody types on.
     if (sent !== value) {
       setSent(value);
       setTyped(value);
