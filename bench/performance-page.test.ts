@@ -56,11 +56,11 @@ test('what was not measured is left out', () => {
 
 test('sizes are those of the events that were measured', () => {
   const page = performancePage(madeUpResults(measured));
-  // 0.3 cores at half of the top rate; 400 bytes × 30 days; claims of a day, and ten minutes without Postgres, in three quarters of the memory.
-  expect(rowOf(page, '1,000')).toBe('| 1,000 | 0.30 | – | 1036.8 | 17.58 |');
-  expect(page).toContain(
-    'maxmemory = events/s × (claim lifetime in s × 150 + seconds that Postgres may be away × 375) ÷ 0.75',
-  );
+  // 0.3 cores at half of the top rate; 400 bytes × 30 days; claims of a day in half of the memory.
+  expect(rowOf(page, '1,000')).toBe('| 1,000 | 0.30 | – | 1036.8 | 25.92 |');
+  expect(page).toContain('claims    = events/s × claim lifetime in s × 150\n');
+  expect(page).toContain('waiting   = events/s × seconds that Postgres may be away × 375\n');
+  expect(page).toContain('maxmemory = the larger of claims ÷ 0.5 and (claims + waiting) ÷ 0.75\n');
 });
 
 test('the prose has no figures but settings and what was measured, and is wrapped', () => {

@@ -8,7 +8,7 @@ import { markdownTable } from './markdown-table.ts';
 import { RAW_POSTGRES } from './patterns.ts';
 import { READ_SCALE } from './read/measure-reading.ts';
 import { readTable } from './read/read-table.ts';
-import { USABLE_SHARE, maxmemoryFor, sizingOf } from './redis-sizing.ts';
+import { USABLE_SHARES, maxmemoryFor, sizingOf } from './redis-sizing.ts';
 import { ONE_OF_EACH, type RoundResult } from './round.ts';
 import { costTable, growthTable, memoryTable, ratesTable, throughputTable } from './rounds-tables.ts';
 import { oneDigit, spreadOfAll, spreadText, twoDigits, whole } from './spread.ts';
@@ -222,8 +222,11 @@ function sizes({ throughput, rates, redis }: BenchResults): string | undefined {
     paragraph(
       `A claim takes ${whole(claimBytes)} bytes in Redis, and an event that waits to be recorded ${whole(stagedBytes)} more:`,
     ),
-    `\`\`\`\nmaxmemory = events/s × (claim lifetime in s × ${whole(claimBytes)} + seconds that Postgres may be away × ` +
-      `${whole(stagedBytes)}) ÷ ${USABLE_SHARE}\n\`\`\``,
+    `\`\`\`
+claims    = events/s × claim lifetime in s × ${whole(claimBytes)}
+waiting   = events/s × seconds that Postgres may be away × ${whole(stagedBytes)}
+maxmemory = the larger of claims ÷ ${USABLE_SHARES.claims} and (claims + waiting) ÷ ${USABLE_SHARES.all}
+\`\`\``,
   ];
   return ['## How to size it', ...text].join('\n\n');
 }

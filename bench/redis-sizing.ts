@@ -18,8 +18,8 @@ export interface RedisSizing {
   stagedBytes: number;
 }
 
-/** Above this share of `maxmemory` the door is shut, and what is left is for the workers. */
-export const USABLE_SHARE = 0.75;
+/** Shares of `maxmemory` (apps/api/src/ingest/room.ts): up to which claims live as long as they may, and Redis takes events at all. */
+export const USABLE_SHARES = { claims: 0.5, all: 0.75 };
 
 /** Takes events while no worker runs, then lets one record them all, and looks at Redis before, between and after. */
 export async function measureRedis(
@@ -80,5 +80,5 @@ export function maxmemoryFor(
 ): number {
   const claims = need.eventsPerSecond * need.claimSeconds * claimBytes;
   const staged = need.eventsPerSecond * need.awaySeconds * stagedBytes;
-  return (claims + staged) / USABLE_SHARE;
+  return Math.max(claims / USABLE_SHARES.claims, (claims + staged) / USABLE_SHARES.all);
 }

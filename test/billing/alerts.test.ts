@@ -279,10 +279,9 @@ describe('a new alert', () => {
   test('misses nothing that is being recorded while it is made', async () => {
     const meter = await billing.meter();
     const customer = someone();
-    await learnForRecording(billing.database.pool);
     const client = await billing.database.pool.connect();
     await client.query('BEGIN');
-    await recordOnce(billing.database.pool, client, eventsOf(meter.id, customer, [7]));
+    await recordOnce(await learnForRecording(billing.database.pool), client, eventsOf(meter.id, customer, [7]));
     let isMade = false;
     const making = makeAlert(billing, { meter_id: meter.id }, [7]).finally(() => (isMade = true));
     await until(async () => {

@@ -70,6 +70,21 @@ test('a customer is erased, and usage moved, which stands in the audit log witho
   expect((await run(['move-usage', admin.email, 'wrong', 'right'])).code).toBe(0);
   const { out } = await run(['list-erasures', admin.email]);
   expect(out.split('\n').map((line) => line.split(/ {2,}/)[1])).toEqual(['KIND', 'MOVE', 'ERASE', undefined]);
+
+  // Once the copies on its invoices may go, they do by the id that it has then.
+  const [, pseudonym = ''] = /external_id (erased-\w+)/.exec(erased.out) ?? [];
+  await weir.pool.query(
+    `UPDATE usage_moves SET finished_at = now(), from_external_id = NULL WHERE to_external_id = $1`,
+    [pseudonym],
+  );
+  const dated = (date: string) => run(['erase-customer', admin.email, pseudonym, '--copies-issued-before', date]);
+  const wrong = await dated('2026-02-30');
+  expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('It is not a date of the calendar.')]);
+  expect((await dated('2026-01-01')).code).toBe(0);
+  const { rows } = await weir.pool.query(
+    `SELECT copies_issued_before::text FROM usage_moves WHERE kind = 'ERASE' ORDER BY id`,
+  );
+  expect(rows).toEqual([{ copies_issued_before: null }, { copies_issued_before: '2026-01-01' }]);
 });
 
 test('without settings it finds what npm start brought up, and where its API is', async () => {

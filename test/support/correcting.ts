@@ -9,7 +9,7 @@ export async function correct(
   organizationId: string,
   asked: readonly AskedCorrection[],
 ): Promise<Correction[]> {
-  return await whileInTheWay(database, () =>
+  return await whileInTheWay(() =>
     database.kysely.transaction().execute(async (transaction) => {
       const done = await correctEvents(database, transaction, organizationId, 'user:test', asked);
       if (done.outcome !== 'corrected') throw new Error(JSON.stringify(done));

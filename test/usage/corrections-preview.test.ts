@@ -215,9 +215,7 @@ test('before and after are of one instant, whatever is recorded meanwhile', asyn
   for (let turn = 0; turn < 20; turn += 1) {
     // By itself each is asked of rows that are written to without a pause.
     const asked = [{ eventId: wrong[turn % wrong.length]?.id ?? '', reason: 'a test' }];
-    const found = await whileInTheWay(billing.database, () =>
-      previewCorrections(billing.database, billing.admin.id, 'user:test', asked),
-    );
+    const found = await whileInTheWay(() => previewCorrections(billing.database, billing.admin.id, 'user:test', asked));
     if (found.outcome !== 'previewed') throw new Error(found.outcome);
     for (const { before, after, aggregation_type: type } of found.preview.usage) {
       expect(Number(before) - Number(after)).toBe(type === 'SUM' ? 1000 : 1);

@@ -6,7 +6,8 @@ import { openDatabase } from '@weir/db/database';
 import { explainUnreachable } from '@weir/db/unreachable';
 import { errorCodeOf } from '@weir/shared/errors';
 import { SettingsError } from '@weir/shared/settings';
-import { Command } from 'commander';
+import { problemOfDate } from '@weir/shared/date-or-instant';
+import { Command, InvalidArgumentError } from 'commander';
 import { describeAccounts, makeAdmin, makeResetLink, NoSuchAccount } from './accounts.ts';
 import { loadAdminSettings, publicUrlOf } from './admin-settings.ts';
 import { describeMoves, eraseCustomer, moveUsage, NotMoved } from './moves.ts';
@@ -34,7 +35,10 @@ command
   .description(
     'erase a customer of the organization that the account belongs to: nothing names it any more but its invoices',
   )
-  .action((email: string, externalId: string) => run((database) => eraseCustomer(database, email, externalId)));
+  .option('--copies-issued-before <date>', 'of invoices issued before, what names the customer goes as well', date)
+  .action((email: string, externalId: string, { copiesIssuedBefore }: { copiesIssuedBefore?: string }) =>
+    run((database) => eraseCustomer(database, email, externalId, copiesIssuedBefore ?? null)),
+  );
 command
   .command('move-usage <email> <from-external-id> <to-external-id>')
   .description('move all usage of one external id of that organization to another')
@@ -45,6 +49,12 @@ command
   .action((email: string) => run((database) => describeMoves(database, email)));
 
 await command.parseAsync();
+
+function date(text: string): string {
+  const problem = problemOfDate(text);
+  if (problem !== undefined) throw new InvalidArgumentError(`It ${problem}.`);
+  return text;
+}
 
 /** Does something with the database and prints what it returns. */
 async function run(

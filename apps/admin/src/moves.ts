@@ -17,11 +17,19 @@ export class NotMoved extends Error {
 /** So many are shown, newest first. */
 const SHOWN_MAX = 100;
 
-/** Erases the customer that an organization, named by an account of it, knows by an external id. Throws {@link NotMoved}. */
-export async function eraseCustomer(database: Database, email: string, externalId: string): Promise<string> {
+/**
+ * Erases the customer that an organization, named by an account of it, knows by an external id. Of invoices that were issued before
+ * `copiesIssuedBefore`, a date, the copy of the customer goes as well. Throws {@link NotMoved}.
+ */
+export async function eraseCustomer(
+  database: Database,
+  email: string,
+  externalId: string,
+  copiesIssuedBefore: string | null,
+): Promise<string> {
   const { organization_id } = await getAccount(database.kysely, email);
   const move = await writeDown(database, organization_id, 'erasure.create', (transaction) =>
-    requestErasure(transaction, organization_id, { externalId }, null),
+    requestErasure(transaction, organization_id, { externalId }, copiesIssuedBefore),
   );
   const record = move.customer_id === null ? 'There is no record of it.' : 'Its record is erased.';
   return `${record} A worker goes on with its usage, which has the external_id ${move.to_external_id} then: list-erasures shows how far it is.`;

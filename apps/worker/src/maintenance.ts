@@ -4,6 +4,7 @@ import type { Database } from '@weir/db/database';
 import { deleteOldAuditEntries } from '@weir/db/audit-log';
 import { deleteExpiredInvitations } from '@weir/db/invitations';
 import { reckonRevenue } from '@weir/db/billing/run/expected-revenue';
+import { deleteOldLooks } from '@weir/db/billing/usage/unbilled-usage';
 import { backfillGroups } from '@weir/db/group-backfill';
 import { performMoves } from '@weir/db/moves/perform-moves';
 import { makePartitions } from '@weir/db/partitions';
@@ -33,7 +34,7 @@ const DRAIN_INTERVAL_MS = 10_000;
 /** Partitions are made months ahead, so looking a few times a day is plenty. */
 const PARTITIONS_INTERVAL_MS = 6 * 3_600_000;
 
-/** What has ended, a session, a link or a widget token, opens nothing; deleting it only spares room. */
+/** What has ended, a session or a link, opens nothing; deleting it only spares room. */
 const SESSIONS_INTERVAL_MS = 3_600_000;
 
 /** What is late for a subscription that has ended is put on an invoice once a day; the hour of it does not matter. */
@@ -42,14 +43,11 @@ const SETTLING_INTERVAL_MS = 3_600_000;
 /** Usage that no charge bills is looked for once a day, in days that are over; what could not be looked at is tried again. */
 const UNBILLED_INTERVAL_MS = 3_600_000;
 
-/** Entries are kept for days: an hour more or less does not matter. Each time a bounded number is deleted. */
-const AUDIT_LOG_INTERVAL_MS = 3_600_000;
-
-/** Keys of requests are kept for days, and each time a bounded number is deleted: more than an API writes meanwhile. */
-const REQUEST_KEYS_INTERVAL_MS = 300_000;
-
-/** The same of deliveries of webhooks. */
-const DELIVERIES_INTERVAL_MS = 300_000;
+/**
+ * Of what any request may add to, entries of the audit log, keys of requests, deliveries of webhooks and tokens of widgets, a bounded
+ * number is deleted each time: more than an API writes meanwhile.
+ */
+const DELETING_INTERVAL_MS = 300_000;
 
 /** Who changes the metadata keys of a meter waits for its usage to be grouped anew. */
 const GROUPS_INTERVAL_MS = 2_000;
@@ -75,6 +73,7 @@ type Task =
   | 'requestKeys'
   | 'webhooks'
   | 'deliveries'
+  | 'widgetTokens'
   | 'billing'
   | 'settling'
   | 'unbilled'
@@ -112,10 +111,11 @@ export function openMaintenance(deps: MaintenanceDeps): JobWorker {
       drain: DRAIN_INTERVAL_MS,
       partitions: PARTITIONS_INTERVAL_MS,
       sessions: SESSIONS_INTERVAL_MS,
-      auditLog: AUDIT_LOG_INTERVAL_MS,
-      requestKeys: REQUEST_KEYS_INTERVAL_MS,
+      auditLog: DELETING_INTERVAL_MS,
+      requestKeys: DELETING_INTERVAL_MS,
       webhooks: deps.webhookIntervalMs,
-      deliveries: DELIVERIES_INTERVAL_MS,
+      deliveries: DELETING_INTERVAL_MS,
+      widgetTokens: DELETING_INTERVAL_MS,
       billing: deps.billingIntervalMs,
       settling: SETTLING_INTERVAL_MS,
       unbilled: UNBILLED_INTERVAL_MS,
@@ -173,7 +173,6 @@ async function perform(task: Task, deps: MaintenanceDeps, queue: QueueConnection
     }
     case 'sessions': {
       await deleteExpiredSessions(database.kysely);
-      await deleteExpiredWidgetTokens(database.kysely);
       await deleteExpiredInvitations(database.kysely);
       await deleteExpiredPasswordResets(database.kysely);
       return;
@@ -198,6 +197,10 @@ async function perform(task: Task, deps: MaintenanceDeps, queue: QueueConnection
       if (deliveries > 0) log.info({ deliveries }, 'old deliveries of webhooks were deleted');
       return;
     }
+    case 'widgetTokens': {
+      await deleteExpiredWidgetTokens(database.kysely);
+      return;
+    }
     case 'billing': {
       await addDueWork(database, deps.billingJobs);
       return;
@@ -207,6 +210,7 @@ async function perform(task: Task, deps: MaintenanceDeps, queue: QueueConnection
       return;
     }
     case 'unbilled': {
+      await deleteOldLooks(database.kysely);
       await addLooks(database, deps.billingJobs);
       return;
     }

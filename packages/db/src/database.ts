@@ -34,7 +34,7 @@ export interface DatabaseOptions {
 }
 
 /** No transaction of Weir computes for longer than this between two statements. */
-const IDLE_IN_TRANSACTION_MS_MAX = 15_000;
+export const IDLE_IN_TRANSACTION_MS_MAX = 15_000;
 
 const TIMESTAMPTZ = 1184;
 const DATE = 1082;

@@ -5,12 +5,12 @@
 
 import { sql } from 'kysely';
 import pg from 'pg';
-import { textArray } from './array-text.ts';
+import { plainArray, textArray } from './array-text.ts';
 import type { Queries } from './database.ts';
 
-/** What is known at one version. */
+/** What is known at one version; null: it is known that this is how things are until the transaction ends. */
 export interface KnownForRecording {
-  version: string;
+  version: string | null;
   /** By meter: its keys as an array of Postgres. Those that name none are left out. */
   ofMeter: ReadonlyMap<string, string>;
   /** Organizations that have alerts. */
@@ -31,9 +31,18 @@ export function knownForRecording(pool: pg.Pool): KnownForRecording {
   return known.get(pool) ?? NOTHING;
 }
 
-/** Reads all of it anew. */
-export async function learnForRecording(pool: pg.Pool): Promise<void> {
-  const { rows } = await pool.query<{ version: string; meters: [id: string, keys: string[]][]; watched: string[] }>(
+interface KnownRow {
+  version: string;
+  meters: [id: string, keys: string[]][];
+  watched: string[];
+}
+
+/** Reads all of it anew, for the next that record as well. */
+export async function learnForRecording(
+  pool: pg.Pool,
+  connection: Pick<pg.ClientBase, 'query'> = pool,
+): Promise<KnownForRecording> {
+  const { rows } = await connection.query<KnownRow>(
     // One statement, which is one snapshot.
     `SELECT version, (SELECT coalesce(json_agg(json_build_array(id, metadata_keys)), '[]') FROM meters
        WHERE metadata_keys <> '{}') AS meters,
@@ -43,7 +52,25 @@ export async function learnForRecording(pool: pg.Pool): Promise<void> {
   const [row] = rows;
   if (row === undefined) throw new Error('the table "metadata_keys_version" is empty: restore it from a backup');
   const ofMeter = new Map(row.meters.map(([id, keys]) => [id, textArray(keys)]));
-  known.set(pool, { version: row.version, ofMeter, watched: new Set(row.watched) });
+  const learnt = { version: row.version, ofMeter, watched: new Set(row.watched) };
+  known.set(pool, learnt);
+  return learnt;
+}
+
+/**
+ * What is so of these organizations until the transaction ends: whoever changes it holds alone what is held here with others. Where it
+ * changes again and again, as by corrections one after another, what is held this way is recorded between two of them.
+ */
+export async function holdKnown(
+  pool: pg.Pool,
+  connection: Pick<pg.ClientBase, 'query'>,
+  organizationIds: Iterable<string>,
+): Promise<KnownForRecording> {
+  await connection.query('SELECT FROM closings_of($1::uuid[])', [plainArray([...organizationIds])]);
+  const { rows } = await connection.query<{ version: string }>('SELECT version FROM metadata_keys_version');
+  const known = knownForRecording(pool);
+  const current = rows[0]?.version === known.version ? known : await learnForRecording(pool, connection);
+  return { ...current, version: null };
 }
 
 /** Whether a statement was refused since what its caller knows is not so any more. */
@@ -58,8 +85,8 @@ const LOCK_WAIT_MS_MAX = 3_000;
 const SILENCE_MS_MAX = 1_000;
 
 /** Has a transaction wait no longer for a lock, nor let others wait for it, than it may while nothing is recorded. */
-export async function limitWaits(transaction: Queries): Promise<void> {
-  await sql`SELECT set_config('lock_timeout', ${String(LOCK_WAIT_MS_MAX)}, true),
+export async function limitWaits(transaction: Queries, lockWaitMsMax = LOCK_WAIT_MS_MAX): Promise<void> {
+  await sql`SELECT set_config('lock_timeout', ${String(lockWaitMsMax)}, true),
     set_config('idle_in_transaction_session_timeout', ${String(SILENCE_MS_MAX)}, true)`.execute(transaction);
 }
 

@@ -9,12 +9,22 @@ import { monthOf } from '@weir/shared/month-counts';
 import type pg from 'pg';
 import { plainArray } from './array-text.ts';
 import { isDatabaseAway, isTimedOut, type Database } from './database.ts';
+import { holdKnown, knownForRecording } from './known-for-recording.ts';
+import { poolTransaction } from './pool-transaction.ts';
 import { findHeld, findReused, type HeldEvent } from './held-keys.ts';
 import { claimKeys, forgetClaims, type KeyHolder, type PendingClaim } from './pending-claims.ts';
 import { insertPerhapsStaged } from './perhaps-staged.ts';
 import { notRecorded, onceEach, recordBatch, recordOrSplit, validateAll, type AcceptedEvent } from './record-batch.ts';
 import { BARRIER } from './standby.ts';
-import { deleteRejected, recordOnce, rejectEvents, whileRetried, type Recorded, type RejectedEvent } from './record.ts';
+import {
+  deleteRejected,
+  organizationsOf,
+  recordOnce,
+  rejectEvents,
+  whileRetried,
+  type Recorded,
+  type RejectedEvent,
+} from './record.ts';
 
 /** An event, and the API key that it came with; null where that was looked at before. One that is replayed was counted before as well. */
 export interface DirectEvent {
@@ -52,6 +62,8 @@ const ATTEMPTS_MAX = 3;
 const MS_MAX = 1_500;
 
 class TooSlow extends Error {}
+
+const isTooSlow = (error: unknown): boolean => error instanceof TooSlow;
 
 /**
  * Records the events of a flush, each once. The answers are in their order. Never throws for what Postgres says: those of whom nothing is
@@ -119,12 +131,15 @@ interface Flush {
   deadline: number;
 }
 
+/** The transaction that a part of a flush is written in; `isOld` as {@link whileRetried} says it. */
+interface Attempt {
+  pool: pg.Pool;
+  client: pg.PoolClient;
+  isOld: boolean;
+}
+
 /** Writes a part of a flush. Returns those whose key another event was recorded with, and which events count as accepted by this. */
-type Write<Part> = (
-  flush: Flush,
-  client: pg.PoolClient,
-  part: readonly Part[],
-) => Promise<{ held: HeldEvent[]; counted: StagedEvent[] }>;
+type Write<Part> = (attempt: Attempt, part: readonly Part[]) => Promise<{ held: HeldEvent[]; counted: StagedEvent[] }>;
 
 /** Writes a part and counts it, or does nothing. Events keep their ids, so what was not answered is done again. */
 async function inTransaction<Part extends { event: StagedEvent }>(
@@ -137,29 +152,34 @@ async function inTransaction<Part extends { event: StagedEvent }>(
   for (let attempt = 1; ; attempt += 1) {
     let isCommitting = false;
     try {
-      await whileRetried(pool, () =>
-        transaction(pool, async (client) => {
-          requireTime(flush);
-          const revoked = await findRevoked(flush, client, part);
-          const open = revoked.size === 0 ? part : part.filter(({ event }) => !revoked.has(event.id));
-          const { first, later } = apartByKey(open);
-          const claims = flush.options.claimsKeys ? claimsOf(flush, first) : [];
-          const claimed = await claimKeys(client, claims);
-          requireTime(flush);
-          const free = claimed.size === 0 ? first : first.filter(({ event }) => !claimed.has(event.id));
-          const { held, counted } = await write(flush, client, free);
-          const answers = await answersOf(flush, client, { first, later, claimed, held });
-          if (held.length > 0) await forgetClaims(client, claims.filter(isOneOf(held)));
-          // What was there already may be on this server alone: the commit waits for the standby.
-          if (counted.length < open.length) await client.query(BARRIER);
-          if (flush.options.isPerhapsStaged) await insertPerhapsStaged(client, counted);
-          else await countAccepted(client, counted);
-          for (const { event } of part) if (revoked.has(event.id)) answers.set(event.id, REVOKED);
-          requireTime(flush);
-          isCommitting = true;
-          return () => answers.forEach((answer, id) => flush.answers.set(id, answer));
-        }),
+      const committed = await whileRetried((isOld) =>
+        poolTransaction(
+          pool,
+          async (client) => {
+            requireTime(flush);
+            const revoked = await findRevoked(flush, client, part);
+            const open = revoked.size === 0 ? part : part.filter(({ event }) => !revoked.has(event.id));
+            const { first, later } = apartByKey(open);
+            const claims = flush.options.claimsKeys ? claimsOf(flush, first) : [];
+            const claimed = await claimKeys(client, claims);
+            requireTime(flush);
+            const free = claimed.size === 0 ? first : first.filter(({ event }) => !claimed.has(event.id));
+            const { held, counted } = await write({ pool, client, isOld }, free);
+            const answers = await answersOf(flush, client, { first, later, claimed, held });
+            if (held.length > 0) await forgetClaims(client, claims.filter(isOneOf(held)));
+            // What was there already may be on this server alone: the commit waits for the standby.
+            if (counted.length < open.length) await client.query(BARRIER);
+            if (flush.options.isPerhapsStaged) await insertPerhapsStaged(client, counted);
+            else await countAccepted(client, counted);
+            for (const { event } of part) if (revoked.has(event.id)) answers.set(event.id, REVOKED);
+            requireTime(flush);
+            isCommitting = true;
+            return answers;
+          },
+          isTooSlow,
+        ),
       );
+      for (const [id, answer] of committed) flush.answers.set(id, answer);
       flush.isPerhapsTaken = false;
       return NOTHING;
     } catch (error) {
@@ -179,25 +199,6 @@ function requireTime({ deadline }: Flush): void {
 /** Serialization failures and deadlocks: the others have done their part by now. */
 function isCollision(error: unknown): boolean {
   return errorCodeOf(error)?.startsWith('40') === true;
-}
-
-/** Commits what `work` has written, and then calls what it returned. */
-async function transaction(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<() => void>): Promise<void> {
-  const client = await pool.connect();
-  let broken: Error | undefined;
-  try {
-    await client.query('BEGIN');
-    const committed = await work(client);
-    await client.query('COMMIT');
-    committed();
-  } catch (error) {
-    // A connection that was lost, or is out of step, rolls back by going.
-    if (isDatabaseAway(error) || error instanceof TooSlow) broken = error as Error;
-    else await client.query('ROLLBACK').catch((error: unknown) => (broken = error as Error));
-    throw error;
-  } finally {
-    client.release(broken);
-  }
 }
 
 /** Which events came with an API key that is deleted by now. A deletion that commits after this answers after this flush began. */
@@ -225,11 +226,12 @@ async function findRevoked(
   return new Set(part.flatMap(({ event }) => (isRevoked(keyOf(event)) ? [event.id] : [])));
 }
 
-const recordPart: Write<AcceptedEvent> = async ({ database }, client, part) => {
+const recordPart: Write<AcceptedEvent> = async ({ pool, client, isOld }, part) => {
+  const known = isOld ? await holdKnown(pool, client, organizationsOf(part)) : knownForRecording(pool);
   const held: HeldEvent[] = [];
   let recorded = 0;
   for (let open = part; open.length > 0;) {
-    const once = await recordOnce(database.pool, client, open);
+    const once = await recordOnce(known, client, open);
     recorded += once.recorded;
     held.push(...once.held);
     open = once.unsettled;
@@ -241,11 +243,11 @@ const recordPart: Write<AcceptedEvent> = async ({ database }, client, part) => {
 };
 
 /** They were counted when they were accepted first. */
-const recordReplayedPart: Write<AcceptedEvent> = async (flush, client, part) => {
-  const { held } = await recordPart(flush, client, part);
+const recordReplayedPart: Write<AcceptedEvent> = async (attempt, part) => {
+  const { held } = await recordPart(attempt, part);
   const isHeld = isOneOf(held);
   await deleteRejected(
-    client,
+    attempt.client,
     part.flatMap(({ event }) => (isHeld({ eventId: event.id }) ? [] : [event])),
   );
   return { held, counted: [] };
@@ -330,7 +332,7 @@ async function findOfThisTransaction(client: pg.PoolClient, events: readonly Sta
   return events.filter(({ id }) => ids.has(id));
 }
 
-const rejectPart: Write<RejectedEvent> = async (_flush, client, part) => {
+const rejectPart: Write<RejectedEvent> = async ({ client }, part) => {
   const events = part.map(({ event }) => event);
   const held = await findHeld(client, events);
   const isHeld = isOneOf(held);

@@ -7,7 +7,8 @@ import { touchRecorded } from './alerts/touched-usage.ts';
 import { plainArray, textArray } from './array-text.ts';
 import { keyHash } from './key-hash.ts';
 import { settleHeld, type HeldEvent, type ReusedKey } from './held-keys.ts';
-import { isKnowledgeOld, knownForRecording, learnForRecording } from './known-for-recording.ts';
+import { holdKnown, isKnowledgeOld, knownForRecording, type KnownForRecording } from './known-for-recording.ts';
+import { poolTransaction } from './pool-transaction.ts';
 import {
   addTo,
   ALL_ROLLUPS,
@@ -182,7 +183,9 @@ interface RecordRow {
  */
 export async function recordEvents(pool: pg.Pool, events: readonly RecordableEvent[]): Promise<Recorded> {
   if (events.length === 0) return { recorded: 0, duplicates: 0, reused: [] };
-  const { recorded, held, unsettled } = await whileRetried(pool, () => recordOnce(pool, pool, events));
+  const { recorded, held, unsettled } = await whileRetried((isOld) =>
+    isOld ? recordHeld(pool, events) : recordOnce(knownForRecording(pool), pool, events),
+  );
   if (held.length === 0 && unsettled.length === 0) return { recorded, duplicates: 0, reused: [] };
   const settled = await settleHeld(pool, held);
   const later = await recordEvents(pool, unsettled);
@@ -201,16 +204,30 @@ export interface RecordedOnce<Event extends RecordableEvent> {
   unsettled: Event[];
 }
 
+/** Records by what is known for sure. It takes some trips more, and nobody who changes what is known comes before it again and again. */
+async function recordHeld<Event extends RecordableEvent>(
+  pool: pg.Pool,
+  events: readonly Event[],
+): Promise<RecordedOnce<Event>> {
+  return await poolTransaction(pool, async (client) => {
+    const known = await holdKnown(pool, client, organizationsOf(events));
+    return await recordOnce(known, client, events);
+  });
+}
+
+/** The organizations of some events, once each. */
+export const organizationsOf = (events: readonly RecordableEvent[]): Set<string> =>
+  new Set(events.map(({ event }) => event.organization_id));
+
 /**
- * Runs the record statement once, on a connection of the pool or on all of it. Throws what Postgres says; {@link whileRetried} knows
- * for which errors it is worth another try.
+ * Runs the record statement once, on a connection or on all of a pool. Throws what Postgres says; {@link whileRetried} knows for which
+ * errors it is worth another try.
  */
 export async function recordOnce<Event extends RecordableEvent>(
-  pool: pg.Pool,
+  { version, ofMeter, watched }: KnownForRecording,
   connection: Pick<pg.ClientBase, 'query'>,
   events: readonly Event[],
 ): Promise<RecordedOnce<Event>> {
-  const { version, ofMeter, watched } = knownForRecording(pool);
   const hasGroups = ofMeter.size > 0 && events.some(({ event }) => ofMeter.has(event.meter_id));
   const isWatched = watched.size > 0 && events.some(({ event }) => watched.has(event.organization_id));
   const values = [...columnsOf(events), version];
@@ -233,13 +250,16 @@ export async function recordOnce<Event extends RecordableEvent>(
   };
 }
 
-/** Does again, as a whole, what was refused for what was known of the database and is not so any more. */
-export async function whileRetried<Value>(pool: pg.Pool, attempt: () => Promise<Value>): Promise<Value> {
-  for (;;) {
+/**
+ * Does again, as a whole, what was refused for what was known of the database and is not so any more. With `isOld` an attempt is to
+ * record by {@link holdKnown}: it is refused for that no second time, however often what is known changes.
+ */
+export async function whileRetried<Value>(attempt: (isOld: boolean) => Promise<Value>): Promise<Value> {
+  for (let isOld = false; ;) {
     try {
-      return await attempt();
+      return await attempt(isOld);
     } catch (error) {
-      if (isKnowledgeOld(error)) await learnForRecording(pool);
+      if (isKnowledgeOld(error)) isOld = true;
       else if (!isMisrouted(error)) throw error;
     }
   }

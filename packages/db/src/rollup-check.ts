@@ -6,7 +6,7 @@
 
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { valueHash } from './aggregations.ts';
-import type { Database } from './database.ts';
+import { IDLE_IN_TRANSACTION_MS_MAX, type Database } from './database.ts';
 import type { CountFilter } from './accounted.ts';
 import {
   ALL_ROLLUPS,
@@ -98,6 +98,10 @@ export async function compareUnit(database: Database, unit: Unit): Promise<Rollu
  */
 export async function rebuildUnit(database: Database, unit: Unit): Promise<RollupDifference[]> {
   return database.kysely.transaction().execute(async (transaction) => {
+    // Of a command that goes silent: its statements may take as long as they do, and nobody records while it holds the lock.
+    await sql`SELECT set_config('idle_in_transaction_session_timeout', ${String(IDLE_IN_TRANSACTION_MS_MAX)}, true)`.execute(
+      transaction,
+    );
     // Its keys are not changed meanwhile, nor its groups made by new ones. First, so that nobody is held off for this wait.
     await run(transaction, 'SELECT FROM meters WHERE organization_id = $1 AND id = $2 FOR SHARE', unit);
     await run(

@@ -1,6 +1,7 @@
 import { LIMITS } from '@weir/shared/limits';
 import { sql } from 'kysely';
 import type { Queries } from './database.ts';
+import { DELETED_MAX, inSlices } from './delete-in-slices.ts';
 
 /** The one customer that a widget token opens. */
 export interface WidgetGrant {
@@ -56,10 +57,14 @@ export async function deleteWidgetTokensOf(db: Queries, customer: WidgetGrant): 
     .execute();
 }
 
-/** Removes what is left of the tokens that have ended. */
-export async function deleteExpiredWidgetTokens(db: Queries): Promise<void> {
-  await db
-    .deleteFrom('widget_tokens')
-    .where('expires_at', '<=', sql<string>`now()`)
-    .execute();
+/** Removes what is left of the tokens that have ended, a bounded number. Returns how many. */
+export async function deleteExpiredWidgetTokens(db: Queries): Promise<number> {
+  return await inSlices(async () => {
+    const { numAffectedRows = 0n } = await sql`
+      DELETE FROM widget_tokens WHERE token_hash = ANY (ARRAY(
+        SELECT token_hash FROM widget_tokens WHERE expires_at <= now() ORDER BY expires_at LIMIT ${DELETED_MAX}))`.execute(
+      db,
+    );
+    return Number(numAffectedRows);
+  });
 }

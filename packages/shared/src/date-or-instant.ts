@@ -16,6 +16,11 @@ export function problemOfDateOrInstant(text: string): string | undefined {
   return year < YEAR_MIN || year > YEAR_MAX ? `must be in the years ${YEAR_MIN} to ${YEAR_MAX}` : undefined;
 }
 
+/** The same of what is to be a date, such as `2026-11-24`. */
+export function problemOfDate(text: string): string | undefined {
+  return DATE.test(text) ? problemOfDateOrInstant(text) : 'must be a date such as 2026-11-24';
+}
+
 /** The instant that such a text means, as ISO 8601 UTC: of a date its first instant in the time zone. Throws where it is neither. */
 export function instantInZone(text: string, timeZone: string): string {
   const isDate = DATE.test(text);

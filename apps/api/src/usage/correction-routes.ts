@@ -192,7 +192,7 @@ export function correctionRoutes(app: App, deps: EventDeps): void {
       const asked = correctionsOf(request, deps.aheadSeconds);
       return await write.computed(async () => {
         const actor = credentialOf(request.caller);
-        const found = await whileInTheWay(database, () => previewCorrections(database, organizationId, actor, asked));
+        const found = await whileInTheWay(() => previewCorrections(database, organizationId, actor, asked));
         if (found.outcome !== 'previewed') throw await refusalOf(organizationId, asked, found);
         return done(found.preview);
       });
@@ -233,7 +233,7 @@ export function correctionRoutes(app: App, deps: EventDeps): void {
     answer: (done: Correction[]) => Body,
   ): Promise<Written<Body>> {
     const { organizationId } = request.caller;
-    return await whileInTheWay(database, () =>
+    return await whileInTheWay(() =>
       write.transaction(async (transaction) => {
         const done = await correctEvents(database, transaction, organizationId, credentialOf(request.caller), asked);
         if (done.outcome !== 'corrected') throw await refusalOf(organizationId, asked, done);

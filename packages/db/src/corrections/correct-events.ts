@@ -18,10 +18,10 @@ import { touchUsage } from '../alerts/touched-usage.ts';
 import { plainArray, textArray } from '../array-text.ts';
 import type { Database, Queries } from '../database.ts';
 import { EVENT_JSON } from '../event-json.ts';
-import { announceChange } from '../known-for-recording.ts';
+import { announceChange, holdKnown, limitWaits } from '../known-for-recording.ts';
 import { findMoveInTheWay } from '../moves/usage-moves.ts';
 import { countAccepted } from '../record-directly.ts';
-import { recordOnce, whileRetried } from '../record.ts';
+import { organizationsOf, recordOnce, whileRetried } from '../record.ts';
 import { BEGINNING, ROLLUPS } from '../rollups.ts';
 import { validate } from '../validate.ts';
 import { findVoided, type Correction } from './corrections.ts';
@@ -79,11 +79,11 @@ const MS_MAX = 3_000;
 class Moved extends Error {}
 
 /** Does again what another transaction was in the way of. Throws what Postgres says when somebody is in the way for long. */
-export async function whileInTheWay<Value>({ pool }: Database, attempt: () => Promise<Value>): Promise<Value> {
+export async function whileInTheWay<Value>(attempt: () => Promise<Value>): Promise<Value> {
   const until = performance.now() + MS_MAX;
   for (;;) {
     try {
-      return await whileRetried(pool, attempt);
+      return await whileRetried(attempt);
     } catch (error) {
       const isCollision =
         error instanceof Moved || (error instanceof pg.DatabaseError && /^(40|55P03)/.test(error.code ?? ''));
@@ -111,7 +111,7 @@ export async function correctEvents(
 ): Promise<Corrected> {
   const run = async <Row>(text: string, values: unknown[]): Promise<Row[]> =>
     (await transaction.executeQuery<Row>(CompiledQuery.raw(text, values))).rows;
-  await sql`SELECT set_config('lock_timeout', ${String(LOCK_WAIT_MS_MAX)}, true)`.execute(transaction);
+  await limitWaits(transaction, LOCK_WAIT_MS_MAX);
   const ids = asked.map(({ eventId }) => eventId);
   const found = await findEvents(transaction, organizationId, ids);
   const known = await findVoided(transaction, organizationId, ids);
@@ -335,14 +335,17 @@ async function record(
   if (events.length === 0) return;
   const aggregations = aggregationsOf(found.values());
   const connection = {
-    query: async ({ text, values }: { text: string; values: unknown[] }) =>
-      await db.executeQuery(CompiledQuery.raw(text, values)),
+    query: async (asked: string | { text: string; values: unknown[] }, given: unknown[] = []) => {
+      const { text, values } = typeof asked === 'string' ? { text: asked, values: given } : asked;
+      return await db.executeQuery(CompiledQuery.raw(text, values));
+    },
   } as unknown as Pick<pg.ClientBase, 'query'>;
   const recordable = events.map((event) => {
     const aggregation = aggregations.get(event.meter_id);
     return { event, countsUniqueValues: aggregation !== undefined && countsValues(aggregation) };
   });
-  const { recorded } = await recordOnce(pool, connection, recordable);
+  const known = await holdKnown(pool, connection, organizationsOf(recordable));
+  const { recorded } = await recordOnce(known, connection, recordable);
   if (recorded !== events.length) throw new Error(`of ${events.length} new events ${recorded} were recorded`);
   await countAccepted(connection, events);
 }

@@ -5,6 +5,7 @@
 
 import { sql, type RawBuilder } from 'kysely';
 import type { Database, Queries } from '../../database.ts';
+import { DELETED_MAX, inSlices } from '../../delete-in-slices.ts';
 import type { Order } from '../../order.ts';
 import { mapPage, selectPage, type Page, type PageOf } from '../../page.ts';
 import { appendFeed } from '../feed.ts';
@@ -166,6 +167,19 @@ function whyOf(
     WHERE s.organization_id = ${own} AND s.customer_external_id = u.customer_external_id
     ORDER BY array_position(
       ARRAY['trial', 'not_opened', 'price_ended', 'not_in_plan', 'after_end', 'before_start'], why) LIMIT 1`;
+}
+
+/** No day is looked at again once its month and the first days after it are over. Returns how many were deleted, a bounded number. */
+export async function deleteOldLooks(db: Queries): Promise<number> {
+  return await inSlices(async () => {
+    const { numAffectedRows = 0n } = await sql`
+      DELETE FROM unbilled_usage_looks AS l USING (
+        SELECT day, organization_id, meter_id FROM unbilled_usage_looks
+        WHERE day < (billing_now() AT TIME ZONE 'UTC' - interval '2 months')::date ORDER BY day LIMIT ${DELETED_MAX}
+      ) AS old
+      WHERE (l.day, l.organization_id, l.meter_id) = (old.day, old.organization_id, old.meter_id)`.execute(db);
+    return Number(numAffectedRows);
+  });
 }
 
 /** How many meters had usage on the last day looked at that no charge bills, of those reasons that somebody is told. */

@@ -1,0 +1,27 @@
+import type pg from 'pg';
+import { isDatabaseAway } from './database.ts';
+
+/**
+ * Commits what `work` has written, or nothing of it. A connection that was lost rolls back by going, as one does in the middle of
+ * something for which `isOver` is true: there is no more time to wait for it.
+ */
+export async function poolTransaction<Value>(
+  pool: pg.Pool,
+  work: (client: pg.PoolClient) => Promise<Value>,
+  isOver: (error: unknown) => boolean = () => false,
+): Promise<Value> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query('BEGIN');
+    const value = await work(client);
+    await client.query('COMMIT');
+    return value;
+  } catch (error) {
+    if (isDatabaseAway(error) || isOver(error)) broken = error as Error;
+    else await client.query('ROLLBACK').catch((error: unknown) => (broken = error as Error));
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
