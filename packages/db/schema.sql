@@ -879,6 +879,8 @@ CREATE TABLE usage_moves (
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   moved_at timestamp with time zone,
   finished_at timestamp with time zone,
+  stage text,
+  stage_after text NOT NULL DEFAULT ''::text,
   CONSTRAINT usage_moves_from_external_id_check CHECK (((from_external_id IS NULL) = ((kind = 'ERASE'::text) AND (finished_at IS NOT NULL)))),
   CONSTRAINT usage_moves_kind_check CHECK ((kind = ANY (ARRAY['ERASE'::text, 'MOVE'::text]))),
   CONSTRAINT usage_moves_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
@@ -996,6 +998,10 @@ CREATE INDEX dues_organization_id_meter_id_customer_external_id_idx ON public.du
 
 CREATE INDEX dues_rebilling_idx ON public.dues USING btree (organization_id, subscription_id) WHERE rebilling;
 
+CREATE INDEX duplicate_events_customer_idx ON public.duplicate_events USING btree (organization_id, (((event)::json ->> 'customer_external_id'::text)), id);
+
+CREATE INDEX duplicate_events_duplicate_of_idx ON public.duplicate_events USING btree (organization_id, duplicate_of, id);
+
 CREATE INDEX events_stream_timestamp_idx ON ONLY public.events USING btree (event_stream(meter_id, customer_external_id), "timestamp");
 
 CREATE INDEX invitations_expires_at_idx ON public.invitations USING btree (expires_at);
@@ -1023,6 +1029,8 @@ CREATE INDEX invoices_past_due_idx ON public.invoices USING btree (uuid_hash_ext
 CREATE INDEX invoices_period_end_idx ON public.invoices USING btree (uuid_hash_extended(organization_id, (1)::bigint), period_end, id);
 
 CREATE INDEX late_events_closing_idx ON public.late_events USING btree (organization_id, meter_id, customer_external_id, closing) WHERE (closing > 0);
+
+CREATE INDEX metadata_groups_values_idx ON public.metadata_groups USING gin (array_prepend((organization_id)::text, group_values)) WITH (fastupdate=off);
 
 CREATE INDEX meters_metadata_keys_idx ON public.meters USING btree (organization_id, id) WHERE (metadata_keys <> '{}'::text[]);
 

@@ -224,6 +224,22 @@ test('what falls by a correction and rises again is not crossed twice; what rise
   expect(await thresholdsCrossed(billing, ofLast)).toEqual(['10']);
 });
 
+test('what was noted while the last alert went is taken as well, and does not wait for the next alert', async () => {
+  const organization = await signUp(weir);
+  await weir.pool.query(
+    `INSERT INTO touched_usage (organization_id, customer_external_id, touched_at) SELECT $1, 'left', '2024-01-10' FROM generate_series(1, 60)`,
+    [organization.id],
+  );
+  await until(async () => {
+    for (const id of await findAlertWork(billing.database.kysely)) await performAlerts(billing.database, id, 1_000);
+    const { rowCount } = await weir.pool.query('SELECT FROM touched_usage WHERE organization_id = $1', [
+      organization.id,
+    ]);
+    return rowCount === 0;
+  }, 'nothing waits');
+  expect(await findAlertWork(billing.database.kysely)).not.toContain(organization.id);
+});
+
 test('usage that is moved to another customer crosses what it brings that one to', async () => {
   const meter = await billing.meter();
   const [from, to] = [someone(), someone()];

@@ -397,7 +397,7 @@ test('events that were accepted before the request are erased, also those that a
   const { status, body } = await weir.request('POST', '/api/v1/erasures', ask);
   expect({ status, customer: body.customer_id }).toEqual({ status: 202, customer: null });
   let isRecorded = false;
-  const look = () => performMoves(database, 1_000, () => Promise.resolve(isRecorded), throwIt);
+  const look = () => performMoves(database, 60_000, () => Promise.resolve(isRecorded), throwIt);
   expect(await look()).toEqual([]);
   await send('one');
   expect(await look()).toEqual([]);

@@ -272,7 +272,7 @@ test('a worker that is killed in the middle of 20,000 events leaves whole hours,
     [admin.id],
   );
   expect(rows).toEqual([{ left: 0 }]);
-});
+}, 180_000);
 
 test('moving one of many customers reads what is its own, also where Postgres knows nothing of the tables', async () => {
   const quiet = await startWeir({ withWorker: false });
@@ -338,7 +338,7 @@ test('a meter whose usage is just being grouped anew is waited for', async () =>
   await holder.query('BEGIN');
   await holder.query('SELECT FROM metadata_backfills FOR UPDATE');
   expect((await ask(admin, '/erasures', { customer_external_id: 'waits' })).status).toBe(202);
-  const look = () => performMoves(database, 1_000, () => Promise.resolve(true), throwIt);
+  const look = () => performMoves(database, 60_000, () => Promise.resolve(true), throwIt);
   expect(await look()).toEqual([]);
   const { rows } = await weir.pool.query('SELECT customer_external_id FROM events WHERE organization_id = $1', [
     admin.id,

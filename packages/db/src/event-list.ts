@@ -82,7 +82,7 @@ async function recordedPage(database: Database, organizationId: string, filter: 
 /** Allowed by default, and so while nobody has said otherwise. */
 const AHEAD_SECONDS = 86_400;
 
-/** Duplicates and rejected events: few, and kept as they were staged. */
+/** Duplicates and rejected events, kept as they were staged. An import that is run again leaves as many duplicates as it has events. */
 async function keptPage(
   database: Database,
   organizationId: string,
@@ -99,6 +99,8 @@ async function keptPage(
     if (meterId !== undefined) query = query.where(sql<string>`event::json ->> 'meter_id'`, '=', meterId);
     if (customerExternalId !== undefined)
       query = query.where(sql<string>`event::json ->> 'customer_external_id'`, '=', customerExternalId);
+    if (idempotencyKey !== undefined)
+      query = query.where(sql<SqlBool>`duplicate_of = (${holderOf(organizationId, idempotencyKey)})`);
   }
   if (idempotencyKey !== undefined) {
     // As text: Postgres may not take the event that was rejected. Quotes inside of its texts are escaped, so that nothing else
@@ -112,14 +114,16 @@ async function keptPage(
   return await query.orderBy('id', 'desc').limit(limit).execute();
 }
 
+/** The event that holds an idempotency key. */
+const holderOf = (organizationId: string, idempotencyKey: string) =>
+  sql`SELECT event_id FROM idempotency_keys WHERE key_hash = idempotency_key_hash(${organizationId}::uuid, ${idempotencyKey}::text)`;
+
 /** From where the recorded events of a filter are taken. */
 async function sourceOf(database: Database, organizationId: string, filter: EventFilter): Promise<RawBuilder<unknown>> {
   const { idempotencyKey, status } = filter;
   if (status === 'voided') return sql`(${voidedOf(organizationId)})`;
   if (idempotencyKey !== undefined) {
-    return sql`(SELECT * FROM events WHERE organization_id = ${organizationId}::uuid AND id = (
-      SELECT event_id FROM idempotency_keys
-      WHERE key_hash = idempotency_key_hash(${organizationId}::uuid, ${idempotencyKey}::text)))`;
+    return sql`(SELECT * FROM events WHERE organization_id = ${organizationId}::uuid AND id = (${holderOf(organizationId, idempotencyKey)}))`;
   }
   return (await isLookedUp(database, organizationId, filter)) ? lookedUp(organizationId, filter) : ALL_EVENTS;
 }

@@ -254,6 +254,8 @@ interface UsageMoves {
   created_at: Time;
   moved_at: Time | null;
   finished_at: Time | null;
+  stage: string | null;
+  stage_after: Generated<string>;
 }
 
 interface Events {

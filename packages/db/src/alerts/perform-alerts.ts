@@ -22,22 +22,31 @@ import { deleteCrossings, lookOn } from './look-on.ts';
 import { takeTouched, type TakenUsage, type TouchedCustomer } from './touched-usage.ts';
 import { findWatchedPeriods, type WatchedPeriod, type WatchedPeriods } from './watched-periods.ts';
 
-/** Organizations that alerts have something to do in. */
+/** The organizations with changes of usage that wait, from one to the next: each may have very many. */
+const WAITING = sql`WITH RECURSIVE waiting (id) AS (
+    (SELECT organization_id FROM touched_usage ORDER BY organization_id LIMIT 1)
+    UNION ALL SELECT (SELECT organization_id FROM touched_usage WHERE organization_id > waiting.id ORDER BY organization_id LIMIT 1)
+    FROM waiting WHERE id IS NOT NULL)`;
+
+/**
+ * Organizations that alerts have something to do in. Changes that were noted while the last alert of one went are taken as well: left
+ * there, they would tell its next alert of periods that are long over.
+ */
 export async function findAlertWork(db: Queries): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
-    SELECT id FROM (SELECT DISTINCT organization_id AS id FROM alerts) AS watching
-    WHERE EXISTS (SELECT FROM touched_usage WHERE touched_usage.organization_id = watching.id)
-      OR EXISTS (SELECT FROM alerts WHERE alerts.organization_id = watching.id
-        AND (status = 'DELETED' OR status = 'ACTIVE' AND looked_after IS NOT NULL))`.execute(db);
+    ${WAITING} SELECT id FROM waiting WHERE id IS NOT NULL
+    UNION SELECT organization_id FROM alerts WHERE status = 'DELETED' OR status = 'ACTIVE' AND looked_after IS NOT NULL`.execute(
+    db,
+  );
   return rows.map(({ id }) => id);
 }
 
 /** How long the oldest change of usage, or the oldest new alert, has waited, in seconds; 0 where nothing waits. */
 export async function readAlertsOldestSeconds(db: Queries): Promise<number> {
   const { rows } = await sql<{ seconds: number }>`
-    SELECT greatest(0, extract(epoch FROM billing_now() - least(
-      (SELECT min(touched_at) FROM (SELECT DISTINCT organization_id AS id FROM alerts) AS watching CROSS JOIN LATERAL (
-        SELECT touched_at FROM touched_usage WHERE organization_id = watching.id ORDER BY touched_usage.id LIMIT 1) AS oldest),
+    ${WAITING} SELECT greatest(0, extract(epoch FROM billing_now() - least(
+      (SELECT min(touched_at) FROM waiting CROSS JOIN LATERAL (
+        SELECT touched_at FROM touched_usage WHERE organization_id = waiting.id ORDER BY touched_usage.id LIMIT 1) AS oldest),
       (SELECT min(look_asked_at) FROM alerts WHERE status = 'ACTIVE' AND looked_after IS NOT NULL),
       billing_now())))::float8 AS seconds`.execute(db);
   return rows[0]?.seconds ?? 0;

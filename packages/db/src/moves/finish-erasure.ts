@@ -1,39 +1,44 @@
-// What is left to do of an erasure when no usage has the former id any more: what was kept of events that do not count, the audit log,
-// the feed, and last what bills: its dues get the new id in the transaction that ends the erasure.
+// What is left to do of an erasure when no usage has the former id any more: what was kept of events that do not count, crossings of
+// alerts, answers that are kept for repeats, the audit log, the feed, and last what bills: its dues get the new id in the transaction
+// that ends the erasure.
 //
-// Each step finds what it has not done yet, so it may be cut off anywhere, and run twice.
+// Each of these is a walk, page by page (perform-moves.ts), that finds what it has not done yet. Those that others may write to meanwhile
+// go on to what is newest by then.
 
 import { sql } from 'kysely';
 import { touchUsage, type Touched } from '../alerts/touched-usage.ts';
-import type { Database, Queries } from '../database.ts';
+import type { Queries } from '../database.ts';
 import { ROLLUPS } from '../rollups.ts';
-import type { RunningMove } from './usage-moves.ts';
+import { BEFORE_ALL, type RunningMove, type Walk } from './usage-moves.ts';
 
-/** Rows that one statement looks at: it takes well under a second. */
+/** Rows that one statement looks at, or sequences of the feed: it takes well under a second. */
 const ROWS_MAX = 10_000;
 
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+/** Rows with texts of some kilobytes, or whose keys in indexes change. */
+const TEXTS_MAX = 1_000;
+
+/** Bytes of answers, or of entries of the audit log, of which each may name thousands of things. */
+const BYTES_MAX = 2_000_000;
 
 /** In place of what named somebody. */
 const ERASED = '[erased]';
 
-/** Ends an erasure: nothing that is kept names the customer then, but for invoices. Throws what Postgres says. */
-export async function finishErasure({ kysely }: Database, move: RunningMove): Promise<void> {
-  await deleteTouched(kysely, move);
-  await eraseRejected(kysely, move);
-  await eraseDuplicates(kysely, move);
-  await eraseCrossings(kysely, move);
-  await eraseFeed(kysely, move);
-  await eraseAudit(kysely, move);
-  await eraseKeptAnswers(kysely, move);
-  await kysely.transaction().execute((transaction) => finish(transaction, move));
-}
+/** After these nothing that is kept names the customer, but what bills. */
+export const ERASURE_WALKS: Record<string, Walk> = {
+  touched: deleteTouched,
+  rejected: eraseRejected,
+  duplicates: eraseDuplicates,
+  crossings: eraseCrossings,
+  answers: eraseKeptAnswers,
+  audit: eraseAudit,
+  feed: eraseFeed,
+};
 
 /**
  * Waits for whoever took such a row before the erasure was asked for: what he writes down of the former id is there when crossings are
  * erased. Whoever takes one later leaves the customer out.
  */
-async function deleteTouched(db: Queries, { organization_id, from_external_id }: RunningMove): Promise<void> {
+async function deleteTouched(db: Queries, { organization_id, from_external_id }: RunningMove): Promise<undefined> {
   await sql`DELETE FROM touched_usage
     WHERE organization_id = ${organization_id}::uuid AND customer_external_id = ${from_external_id}::text`.execute(db);
 }
@@ -47,66 +52,88 @@ function withoutNames(event: string, to: string): string {
   return JSON.stringify({ ...kept, customer_external_id: to });
 }
 
-/** They are few. Their texts may be such that Postgres cannot take them apart. */
-async function eraseRejected(db: Queries, move: RunningMove): Promise<void> {
+/** Their texts may be such that Postgres cannot take them apart. */
+async function eraseRejected(db: Queries, move: RunningMove, after: string): Promise<string | undefined> {
   const { organization_id, from_external_id, to_external_id } = move;
-  await eachPage(async (after) => {
-    const { rows } = await sql<{ id: string; event: string; is_own: boolean }>`
-      SELECT id, CASE WHEN is_own THEN event END AS event, is_own FROM (
-        SELECT id, event, customer_external_id = ${from_external_id}::text AS is_own FROM rejected_events
-        WHERE organization_id = ${organization_id}::uuid AND id > ${after}::uuid ORDER BY id LIMIT ${ROWS_MAX}) AS page`.execute(
-      db,
-    );
-    const own = rows.filter(({ is_own }) => is_own);
-    if (own.length > 0)
-      await sql`UPDATE rejected_events SET customer_external_id = ${to_external_id}, event = own.event,
-          reason = regexp_replace(reason, '^(Postgres does not take it).*', '\\1')
-        FROM unnest(${own.map(({ id }) => id)}::uuid[], ${own.map(({ event }) => withoutNames(event, to_external_id))}::text[]) AS own (id, event)
-        WHERE organization_id = ${organization_id}::uuid AND rejected_events.id = own.id`.execute(db);
-    return rows;
-  });
+  const { rows } = await sql<{ id: string; event: string; is_own: boolean }>`
+    SELECT id, CASE WHEN is_own THEN event END AS event, is_own FROM (
+      SELECT id, event, customer_external_id = ${from_external_id}::text AS is_own FROM rejected_events
+      WHERE organization_id = ${organization_id}::uuid AND id > ${after || BEFORE_ALL}::uuid ORDER BY id LIMIT ${TEXTS_MAX}) AS page`.execute(
+    db,
+  );
+  const own = rows.filter(({ is_own }) => is_own);
+  if (own.length > 0)
+    await sql`UPDATE rejected_events SET customer_external_id = ${to_external_id}, event = own.event,
+        reason = regexp_replace(reason, '^(Postgres does not take it).*', '\\1')
+      FROM unnest(${own.map(({ id }) => id)}::uuid[], ${own.map(({ event }) => withoutNames(event, to_external_id))}::text[]) AS own (id, event)
+      WHERE organization_id = ${organization_id}::uuid AND rejected_events.id = own.id`.execute(db);
+  return lastOf(rows, TEXTS_MAX);
 }
 
-async function eraseDuplicates(db: Queries, move: RunningMove): Promise<void> {
+/** Those that are found are not found again. */
+async function eraseDuplicates(db: Queries, move: RunningMove): Promise<string | undefined> {
   const { organization_id, from_external_id, to_external_id } = move;
-  await eachPage(async (after) => {
-    const { rows } = await sql<{ id: string; event: string; is_own: boolean }>`
-      SELECT id, CASE WHEN is_own THEN event END AS event, is_own FROM (
-        SELECT id, event, event::json ->> 'customer_external_id' = ${from_external_id}::text AS is_own FROM duplicate_events
-        WHERE organization_id = ${organization_id}::uuid AND id > ${after}::uuid ORDER BY id LIMIT ${ROWS_MAX}) AS page`.execute(
-      db,
-    );
-    const own = rows.filter(({ is_own }) => is_own);
-    if (own.length > 0)
-      await sql`UPDATE duplicate_events SET event = own.event
-        FROM unnest(${own.map(({ id }) => id)}::uuid[], ${own.map(({ event }) => withoutNames(event, to_external_id))}::text[]) AS own (id, event)
-        WHERE organization_id = ${organization_id}::uuid AND duplicate_events.id = own.id`.execute(db);
-    return rows;
-  });
+  const { rows: own } = await sql<{ id: string; event: string }>`
+    SELECT id, event FROM duplicate_events
+    WHERE organization_id = ${organization_id}::uuid AND event::json ->> 'customer_external_id' = ${from_external_id}::text
+    ORDER BY id LIMIT ${TEXTS_MAX}`.execute(db);
+  await sql`UPDATE duplicate_events SET event = own.event
+    FROM unnest(${own.map(({ id }) => id)}::uuid[], ${own.map(({ event }) => withoutNames(event, to_external_id))}::text[]) AS own (id, event)
+    WHERE organization_id = ${organization_id}::uuid AND duplicate_events.id = own.id`.execute(db);
+  return own.length < TEXTS_MAX ? undefined : '';
 }
 
-/** One that the new id has as well goes: each is there once. */
-async function eraseCrossings(db: Queries, move: RunningMove): Promise<void> {
+/** The same of crossings, found alert by alert. One that the new id has as well goes: each is there once. */
+async function eraseCrossings(db: Queries, move: RunningMove): Promise<string | undefined> {
   const { organization_id, from_external_id, to_external_id } = move;
-  await sql`DELETE FROM alert_crossings AS former
-    WHERE organization_id = ${organization_id}::uuid AND customer_external_id = ${from_external_id}::text AND currency IS NULL
-      AND EXISTS (SELECT FROM alert_crossings AS kept
-        WHERE kept.organization_id = ${organization_id}::uuid AND kept.alert_id = former.alert_id AND kept.currency IS NULL
-          AND kept.customer_external_id = ${to_external_id} AND kept.period_start = former.period_start
-          AND kept.threshold = former.threshold)`.execute(db);
-  await eachPage(async (after) => {
-    const { rows } = await sql<{ id: string }>`
-      WITH page AS MATERIALIZED (
-        SELECT id, customer_external_id FROM alert_crossings
-        WHERE organization_id = ${organization_id}::uuid AND id > ${after}::uuid ORDER BY id LIMIT ${ROWS_MAX}
-      ), written AS (
-        UPDATE alert_crossings AS crossings SET customer_external_id = ${to_external_id} FROM page
-        WHERE crossings.organization_id = ${organization_id}::uuid AND crossings.id = page.id
-          AND page.customer_external_id = ${from_external_id}::text
-      )
-      SELECT id FROM page`.execute(db);
-    return rows;
-  });
+  const own = sql`organization_id = ${organization_id}::uuid AND alert_id = alerts.id AND customer_external_id = ${from_external_id}::text`;
+  const { rows } = await sql<{ id: string }>`
+    SELECT found.id FROM alerts CROSS JOIN LATERAL (
+      SELECT id FROM alert_crossings WHERE ${own} AND currency IS NULL
+      UNION ALL SELECT id FROM alert_crossings WHERE ${own} AND currency IS NOT NULL AND subscription_id = ANY (ARRAY(
+        SELECT id FROM subscriptions
+        WHERE organization_id = ${organization_id}::uuid AND customer_external_id = ${from_external_id}::text))
+      OFFSET 0
+    ) AS found WHERE alerts.organization_id = ${organization_id}::uuid LIMIT ${TEXTS_MAX}`.execute(db);
+  const found = sql`organization_id = ${organization_id}::uuid AND id = ANY (${rows.map(({ id }) => id)}::uuid[])`;
+  await sql`DELETE FROM alert_crossings AS former WHERE ${found} AND currency IS NULL
+    AND EXISTS (SELECT FROM alert_crossings AS kept
+      WHERE kept.organization_id = ${organization_id}::uuid AND kept.alert_id = former.alert_id AND kept.currency IS NULL
+        AND kept.customer_external_id = ${to_external_id} AND kept.period_start = former.period_start
+        AND kept.threshold = former.threshold)`.execute(db);
+  await sql`UPDATE alert_crossings SET customer_external_id = ${to_external_id} WHERE ${found}`.execute(db);
+  return rows.length < TEXTS_MAX ? undefined : '';
+}
+
+/** The ids that answers may name. */
+const ID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
+
+/** A repeat of what was asked about the customer is not done again, and is told nothing any more. */
+async function eraseKeptAnswers(db: Queries, move: RunningMove, after: string): Promise<string | undefined> {
+  const { organization_id, from_external_id, to_external_id } = move;
+  const [since = '', hash = ''] = after === '' ? ['-infinity'] : after.split(' ');
+  const { rows } = await sql<{ created_at: string; hash: string }>`
+    WITH page AS MATERIALIZED (
+      SELECT key_hash, created_at FROM (
+        SELECT key_hash, created_at, sum(bytes) OVER (ORDER BY created_at, key_hash) - bytes AS before FROM (
+          SELECT key_hash, created_at, bytes FROM request_keys
+          WHERE organization_id = ${organization_id}::uuid
+            AND created_at >= ${since}::timestamptz AND (created_at, key_hash) > (${since}::timestamptz, decode(${hash}, 'hex'))
+          ORDER BY created_at, key_hash LIMIT ${ROWS_MAX}) AS next) AS summed
+      WHERE before < ${BYTES_MAX}
+    ), own AS MATERIALIZED (
+      SELECT page.key_hash FROM page CROSS JOIN LATERAL (
+        SELECT answer FROM request_keys WHERE organization_id = ${organization_id}::uuid AND key_hash = page.key_hash OFFSET 0) AS kept
+      WHERE strpos(answer, ${to_external_id}) = 0
+        AND (strpos(answer, ${JSON.stringify(from_external_id)}) > 0 OR EXISTS (
+          SELECT FROM regexp_matches(answer, ${ID}, 'g') AS named WHERE named[1] = ANY (${await listOwn(db, move)}::text[])))
+    ), written AS (
+      UPDATE request_keys AS keys SET answer = '{}', withheld = ARRAY(SELECT json_object_keys(answer::json)) FROM own
+      WHERE keys.organization_id = ${organization_id}::uuid AND keys.key_hash = own.key_hash
+    )
+    SELECT created_at, encode(key_hash, 'hex') AS hash FROM page ORDER BY page.created_at, page.key_hash`.execute(db);
+  const last = rows.at(-1);
+  return last && `${last.created_at} ${last.hash}`;
 }
 
 /** Of an invoice, and of a payment. */
@@ -116,29 +143,26 @@ const WITHOUT_TEXTS = sql`'{"reference": null, "note": null}'::jsonb`;
  * The ids that the organization gave to its subscriptions may be made of names, crossings of alerts name whose they are, and what was
  * written to payments goes with the copies on invoices.
  */
-async function eraseFeed(db: Queries, move: RunningMove): Promise<void> {
+async function eraseFeed(db: Queries, move: RunningMove, after: string): Promise<string | undefined> {
   const { organization_id, customer_id, from_external_id, to_external_id, copies_issued_before } = move;
-  for (let after = 0; ; after += ROWS_MAX) {
-    const page = sql`organization_id = ${organization_id}::uuid AND sequence > ${after} AND sequence <= ${after + ROWS_MAX}`;
-    await sql`UPDATE billing_events SET data = data || '{"external_id": null}'
-      WHERE ${page} AND data ->> 'customer_id' = ${customer_id}::text AND data ->> 'external_id' IS NOT NULL`.execute(
-      db,
-    );
-    if (copies_issued_before !== null)
-      await sql`UPDATE billing_events SET data = data || ${WITHOUT_TEXTS}
-          || CASE WHEN data ? 'payment' THEN jsonb_build_object('payment', data -> 'payment' || ${WITHOUT_TEXTS}) ELSE '{}' END
-        WHERE ${page} AND data ->> 'customer_id' = ${customer_id}::text
-          AND (data ->> 'issue_date')::date < ${copies_issued_before}::date`.execute(db);
-    await sql`UPDATE billing_events SET data = data || jsonb_build_object('customer_external_id', ${to_external_id}::text)
-      WHERE ${page} AND data ->> 'customer_external_id' = ${from_external_id}::text`.execute(db);
-    const { rows } = await sql`SELECT FROM billing_events
-      WHERE organization_id = ${organization_id}::uuid AND sequence > ${after + ROWS_MAX} LIMIT 1`.execute(db);
-    if (rows.length === 0) return;
-  }
+  const until = Number(after) + ROWS_MAX;
+  const page = sql`organization_id = ${organization_id}::uuid AND sequence > ${Number(after)} AND sequence <= ${until}`;
+  await sql`UPDATE billing_events SET data = data || '{"external_id": null}'
+    WHERE ${page} AND data ->> 'customer_id' = ${customer_id}::text AND data ->> 'external_id' IS NOT NULL`.execute(db);
+  if (copies_issued_before !== null)
+    await sql`UPDATE billing_events SET data = data || ${WITHOUT_TEXTS}
+        || CASE WHEN data ? 'payment' THEN jsonb_build_object('payment', data -> 'payment' || ${WITHOUT_TEXTS}) ELSE '{}' END
+      WHERE ${page} AND data ->> 'customer_id' = ${customer_id}::text
+        AND (data ->> 'issue_date')::date < ${copies_issued_before}::date`.execute(db);
+  await sql`UPDATE billing_events SET data = data || jsonb_build_object('customer_external_id', ${to_external_id}::text)
+    WHERE ${page} AND data ->> 'customer_external_id' = ${from_external_id}::text`.execute(db);
+  const { rows } = await sql`SELECT FROM billing_events
+    WHERE organization_id = ${organization_id}::uuid AND sequence > ${until} LIMIT 1`.execute(db);
+  return rows.length === 0 ? undefined : String(until);
 }
 
 /** Who changed what stays; what was sent goes where it is about the customer, or names it by its external id. */
-async function eraseAudit(db: Queries, move: RunningMove): Promise<void> {
+async function eraseAudit(db: Queries, move: RunningMove, after: string): Promise<string | undefined> {
   const { organization_id, from_external_id, to_external_id } = move;
   const own = sql`${await listOwn(db, move)}::uuid[]`;
   const ofOwn = sql`((page.resource_id = ANY (${own}) OR page.changes ->> 'customer_id' = ANY (${own}::text[])
@@ -146,39 +170,31 @@ async function eraseAudit(db: Queries, move: RunningMove): Promise<void> {
   const isOf = (table: string) => sql`EXISTS (SELECT FROM ${sql.table(table)} AS kept
     WHERE kept.organization_id = ${organization_id}::uuid AND kept.id = page.resource_id AND kept.customer_external_id = ${to_external_id})`;
   const isCorrected = sql`EXISTS (
-    SELECT FROM jsonb_array_elements(page.changes -> 'corrections') AS asked JOIN events AS kept
-      ON kept.organization_id = ${organization_id}::uuid AND kept.id::text = asked ->> 'event_id'
+    SELECT FROM jsonb_array_elements(page.changes -> 'corrections') AS asked CROSS JOIN LATERAL (
+      SELECT customer_external_id FROM events AS kept WHERE kept.organization_id = ${organization_id}::uuid
+        AND kept.id = (asked ->> 'event_id')::uuid OFFSET 0) AS kept
     WHERE kept.customer_external_id = ${to_external_id})`;
   // As the value of a member, to the letter: quotes inside of texts are escaped, so nothing else looks like this.
   const value = sql`': ' || to_jsonb(${from_external_id}::text)::text`;
-  await eachPage(async (after) => {
-    const { rows } = await sql<{ id: string }>`
-      WITH page AS MATERIALIZED (
-        SELECT id, action, resource_id, changes FROM audit_entries
-        WHERE organization_id = ${organization_id}::uuid AND id > ${after}::uuid ORDER BY id LIMIT ${ROWS_MAX}
-      ), erased AS MATERIALIZED (
-        SELECT id, CASE WHEN NOT ${ofOwn} AND action NOT IN ('event.replay', 'event.void', 'event.amend', 'correction.create')
-          THEN replace(changes::text, ${value}, ${`: "${ERASED}"`})::jsonb END AS changes
-        FROM page WHERE changes IS NOT NULL AND (${ofOwn} OR strpos(changes::text, ${value}) > 0
-          OR action IN ('event.replay', 'event.void', 'event.amend') AND (${isOf('events')} OR ${isOf('rejected_events')})
-          OR action = 'correction.create' AND ${isCorrected})
-      ), written AS (
-        UPDATE audit_entries AS entries SET changes = erased.changes FROM erased
-        WHERE entries.organization_id = ${organization_id}::uuid AND entries.id = erased.id
-      )
-      SELECT id FROM page`.execute(db);
-    return rows;
-  });
-}
-
-/** A repeat of what was asked about the customer is not done again, and is told nothing any more. There is a bound to what is kept. */
-async function eraseKeptAnswers(db: Queries, move: RunningMove): Promise<void> {
-  const { organization_id, from_external_id, to_external_id } = move;
-  const names = [JSON.stringify(from_external_id), ...(await listOwn(db, move))];
-  await sql`
-    UPDATE request_keys SET answer = '{}', withheld = ARRAY(SELECT json_object_keys(answer::json))
-    WHERE organization_id = ${organization_id}::uuid AND answer IS NOT NULL AND strpos(answer, ${to_external_id}) = 0
-      AND EXISTS (SELECT FROM unnest(${names}::text[]) AS name WHERE strpos(answer, name) > 0)`.execute(db);
+  const { rows } = await sql<{ id: string }>`
+    WITH page AS MATERIALIZED (
+      SELECT id, action, resource_id, changes FROM (
+        SELECT *, sum(bytes) OVER (ORDER BY id) - bytes AS before FROM (
+          SELECT id, action, resource_id, changes, coalesce(pg_column_size(changes), 0) AS bytes FROM audit_entries
+          WHERE organization_id = ${organization_id}::uuid AND id > ${after || BEFORE_ALL}::uuid ORDER BY id LIMIT ${ROWS_MAX}) AS next) AS summed
+      WHERE before < ${BYTES_MAX}
+    ), erased AS MATERIALIZED (
+      SELECT id, CASE WHEN NOT ${ofOwn} AND action NOT IN ('event.replay', 'event.void', 'event.amend', 'correction.create')
+        THEN replace(changes::text, ${value}, ${`: "${ERASED}"`})::jsonb END AS changes
+      FROM page WHERE changes IS NOT NULL AND (${ofOwn} OR strpos(changes::text, ${value}) > 0
+        OR action IN ('event.replay', 'event.void', 'event.amend') AND (${isOf('events')} OR ${isOf('rejected_events')})
+        OR action = 'correction.create' AND ${isCorrected})
+    ), written AS (
+      UPDATE audit_entries AS entries SET changes = erased.changes FROM erased
+      WHERE entries.organization_id = ${organization_id}::uuid AND entries.id = erased.id
+    )
+    SELECT id FROM page ORDER BY id`.execute(db);
+  return rows.at(-1)?.id;
 }
 
 /** The ids of the customer, and of what was made for it. */
@@ -196,20 +212,21 @@ async function listOwn(
   return rows.map(({ id }) => id);
 }
 
-/** From page to page of rows that are in the order of their ids. */
-async function eachPage(use: (after: string) => Promise<{ id: string }[]>): Promise<void> {
-  for (let after = FIRST_ID; ;) {
-    const rows = await use(after);
-    if (rows.length < ROWS_MAX) return;
-    after = rows.reduce((last, { id }) => (id > last ? id : last), after);
-  }
+/** Behind which of them, in the order of their ids, the next page begins; undefined where there is none. */
+function lastOf(rows: readonly { id: string }[], max: number): string | undefined {
+  return rows.length < max ? undefined : rows.map(({ id }) => id).reduce((one, other) => (other > one ? other : one));
 }
 
-async function finish(transaction: Queries, move: RunningMove): Promise<void> {
+/** Ends an erasure: nothing that is kept names the customer then, but for invoices. False: it has been ended. Needs a transaction. */
+export async function endErasure(transaction: Queries, move: RunningMove): Promise<boolean> {
   const { organization_id, id, customer_id, from_external_id, to_external_id, copies_issued_before } = move;
   const own = sql`organization_id = ${organization_id}::uuid`;
   const former = sql`customer_external_id = ${from_external_id}::text`;
-  await sql`SELECT FROM usage_moves WHERE ${own} AND id = ${id}::uuid FOR UPDATE`.execute(transaction);
+  const { rows: running } =
+    await sql`SELECT FROM usage_moves WHERE ${own} AND id = ${id}::uuid AND finished_at IS NULL FOR UPDATE`.execute(
+      transaction,
+    );
+  if (running.length === 0) return false;
   const { rows } = await sql<{ id: string }>`
     SELECT id FROM subscriptions WHERE ${own} AND ${former} ORDER BY id FOR UPDATE`.execute(transaction);
   const subscriptions = sql`subscription_id = ANY (${rows.map((row) => row.id)}::uuid[])`;
@@ -245,6 +262,7 @@ async function finish(transaction: Queries, move: RunningMove): Promise<void> {
   await sql`UPDATE usage_moves SET finished_at = now(), from_external_id = NULL WHERE ${own} AND id = ${id}::uuid`.execute(
     transaction,
   );
+  return true;
 }
 
 /** Meters with usage that was sent under the former id since. */

@@ -1,15 +1,16 @@
 // What a worker does of moves, again and again until they are done. Nothing is remembered between two looks but what is in the tables:
-// an hour that is moved is not found again, so whoever dies is followed by whoever looks next.
+// an hour that is moved is not found again, and the walks over all else write down how far they are. So whoever dies is followed by
+// whoever looks next.
 //
 // A move is done when a look that began after all that was accepted before the request had been recorded has found nothing more. What
 // is sent later under the former id is usage of that id, and stays.
 
 import { sql } from 'kysely';
 import type pg from 'pg';
-import type { Database } from '../database.ts';
+import type { Database, Queries } from '../database.ts';
 import { makeRecordersLookAgain } from '../known-for-recording.ts';
 import { ROLLUPS } from '../rollups.ts';
-import { finishErasure } from './finish-erasure.ts';
+import { endErasure, ERASURE_WALKS } from './finish-erasure.ts';
 import { moveHours, nextHours, repairValues } from './move-slice.ts';
 import { moveVoided } from './move-voided.ts';
 import { listRunningMoves, type RunningMove } from './usage-moves.ts';
@@ -58,20 +59,52 @@ async function goOn(
     await sql`UPDATE usage_moves SET moved_at = now()
       WHERE organization_id = ${move.organization_id}::uuid AND id = ${move.id}::uuid`.execute(kysely);
   }
-  // From here on no statement records that began before what was moved was committed.
-  await kysely.transaction().execute((transaction) => makeRecordersLookAgain(transaction, move.organization_id));
-  const isWhole = await eachSlice(pool, move, async (meterId, hours) =>
-    (await repairValues(pool, move, meterId, hours)) ? 'done' : 'busy',
-  );
-  if (!isWhole) return false;
-  await moveVoided(kysely, move);
-  if (move.kind === 'ERASE') await finishErasure(database, move);
-  else
-    await sql`UPDATE usage_moves SET finished_at = now()
-      WHERE organization_id = ${move.organization_id}::uuid AND id = ${move.id}::uuid AND finished_at IS NULL`.execute(
-      kysely,
+  if (move.stage === null) {
+    // From here on no statement records that began before what was moved was committed.
+    await kysely.transaction().execute((transaction) => makeRecordersLookAgain(transaction, move.organization_id));
+    await goTo(kysely, move, REPAIRING);
+  }
+  if (move.stage === null || move.stage === REPAIRING) {
+    const isWhole = await eachSlice(pool, move, async (meterId, hours) =>
+      (await repairValues(pool, move, meterId, hours)) ? 'done' : 'busy',
     );
-  return true;
+    if (!isWhole) return false;
+  }
+  if (!(await walkOn(kysely, move, isOver))) return false;
+  return await kysely
+    .transaction()
+    .execute((transaction) => (move.kind === 'ERASE' ? endErasure : endMove)(transaction, move));
+}
+
+/** The stage before the walks. */
+const REPAIRING = 'values';
+
+/** Goes on with the walks over what is left, one after the other; true: all of them have come to their ends. */
+async function walkOn(db: Queries, move: RunningMove, isOver: () => boolean): Promise<boolean> {
+  const walks = Object.entries({ voided: moveVoided, ...(move.kind === 'ERASE' ? ERASURE_WALKS : {}) });
+  const known = walks.findIndex(([stage]) => stage === move.stage);
+  let after = known === -1 ? '' : move.stage_after;
+  for (let index = Math.max(0, known); ;) {
+    const next = await walks[index]?.[1](db, move, after);
+    if (next === undefined) index += 1;
+    after = next ?? '';
+    const stage = walks[index]?.[0];
+    if (stage === undefined) return true;
+    if (!(await goTo(db, move, stage, after)) || isOver()) return false;
+  }
+}
+
+/** Writes down how far a move is. False: it is done, by somebody else. */
+async function goTo(db: Queries, { organization_id, id }: RunningMove, stage: string, after = ''): Promise<boolean> {
+  const { numAffectedRows = 0n } = await sql`UPDATE usage_moves SET stage = ${stage}, stage_after = ${after}
+    WHERE organization_id = ${organization_id}::uuid AND id = ${id}::uuid AND finished_at IS NULL`.execute(db);
+  return numAffectedRows > 0n;
+}
+
+async function endMove(db: Queries, { organization_id, id }: RunningMove): Promise<boolean> {
+  const { numAffectedRows = 0n } = await sql`UPDATE usage_moves SET finished_at = now()
+    WHERE organization_id = ${organization_id}::uuid AND id = ${id}::uuid AND finished_at IS NULL`.execute(db);
+  return numAffectedRows > 0n;
 }
 
 /** What became of a slice: its meter may have no time for it, or nobody for the rest. */

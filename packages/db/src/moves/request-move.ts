@@ -6,6 +6,7 @@ import { sql } from 'kysely';
 import { randomBytes } from 'node:crypto';
 import { CUSTOMER_NAMES, emptyingCustomer, type Customer } from '../customer-fields.ts';
 import type { Queries } from '../database.ts';
+import { holdOrganization } from '../hold-row.ts';
 import { deleteWidgetTokensOf } from '../widget-tokens.ts';
 import { findUsageMove, type UsageMove } from './usage-moves.ts';
 
@@ -45,13 +46,31 @@ export async function requestErasure(
   whom: Whom,
   copiesIssuedBefore: string | null,
 ): Promise<Requested> {
-  const record = await lockRecord(transaction, organizationId, whom);
+  const read = recordOf(transaction, organizationId, whom);
+  const look = async (record: Named | undefined): Promise<Refused | undefined> => {
+    const from = nameOf(record, whom);
+    return (
+      (await findMove(transaction, organizationId, [from])) ??
+      (await findBilling(transaction, organizationId, from, record?.id ?? null))
+    );
+  };
+  // At first without a lock: whoever is refused has held nobody up.
+  const seen = await read.executeTakeFirst();
+  const early =
+    (await look(seen)) ??
+    (await findGroups(transaction, organizationId, [
+      nameOf(seen, whom),
+      ...CUSTOMER_NAMES.map((name) => seen?.[name]),
+    ]));
+  if (early !== undefined) return early;
+  // Whoever has a subscription in hand may go on to refer to the customer, as an invoice does, and this waits for the end of it.
+  const record = await read.forNoKeyUpdate().executeTakeFirst();
   if (record === undefined && 'customerId' in whom) return { outcome: 'not_found' };
-  const from = record?.external_id ?? ('externalId' in whom ? whom.externalId : '');
-  const refused =
-    (await findOtherMove(transaction, organizationId, [from])) ??
-    (await findBilling(transaction, organizationId, from, record?.id ?? null)) ??
-    (await findGroups(transaction, organizationId, [from, ...namesOf(record)]));
+  const from = nameOf(record, whom);
+  await lockSubscriptions(transaction, organizationId, from, record?.id ?? null);
+  // From here on nobody subscribes it: there is no subscription but those that are held.
+  if (record !== undefined) await read.forUpdate().execute();
+  const refused = (await look(record)) ?? (await holdMoves(transaction, organizationId, [from]));
   if (refused !== undefined) return refused;
   const to = newPseudonym();
   if (record !== undefined) await eraseRecord(transaction, organizationId, record.id, to);
@@ -72,12 +91,14 @@ export async function requestMove(
   organizationId: string,
   { from, to }: { from: string; to: string },
 ): Promise<Requested> {
-  await lockRecord(transaction, organizationId, { externalId: from });
-  const moving = await findOtherMove(transaction, organizationId, [from, to]);
-  if (moving !== undefined) return moving;
-  const { rows } = await sql`SELECT FROM subscriptions
-      WHERE organization_id = ${organizationId}::uuid AND customer_external_id = ${from} LIMIT 1`.execute(transaction);
-  if (rows.length > 0) return { outcome: 'billed' };
+  const look = async (): Promise<Refused | undefined> =>
+    (await findMove(transaction, organizationId, [from, to])) ?? (await findBilled(transaction, organizationId, from));
+  const early = await look();
+  if (early !== undefined) return early;
+  // Nobody subscribes it, or changes its external id, before the transaction ends.
+  await recordOf(transaction, organizationId, { externalId: from }).forUpdate().execute();
+  const refused = (await look()) ?? (await holdMoves(transaction, organizationId, [from, to]));
+  if (refused !== undefined) return refused;
   // Whoever holds one would see half of the usage.
   await deleteWidgetTokensOf(transaction, { organization_id: organizationId, customer_external_id: from });
   const id = newId();
@@ -86,76 +107,102 @@ export async function requestMove(
   return { outcome: 'requested', move: await getMove(transaction, organizationId, id) };
 }
 
-type LockedRecord = Pick<Customer, 'id' | 'external_id'> & Partial<Customer>;
+type Named = Pick<Customer, 'id' | 'external_id'> & Partial<Customer>;
 
-function namesOf(record: LockedRecord | undefined): unknown[] {
-  return CUSTOMER_NAMES.map((field) => record?.[field]);
+/** By what its usage is known. */
+function nameOf(record: Named | undefined, whom: Whom): string {
+  return record?.external_id ?? ('externalId' in whom ? whom.externalId : '');
 }
 
-/** Nobody subscribes it, or changes its external id, before the transaction ends. */
-async function lockRecord(transaction: Queries, organizationId: string, whom: Whom): Promise<LockedRecord | undefined> {
+function recordOf(transaction: Queries, organizationId: string, whom: Whom) {
   const [column, value] =
     'customerId' in whom ? (['id', whom.customerId] as const) : (['external_id', whom.externalId] as const);
-  return await transaction
+  return transaction
     .selectFrom('customers')
     .select(['id', 'external_id', ...CUSTOMER_NAMES])
     .where('organization_id', '=', organizationId)
-    .where(column, '=', value)
-    .forUpdate()
-    .executeTakeFirst();
+    .where(column, '=', value);
 }
 
-/** Moves of an organization are asked for one after the other, so that two of them have no id in common. */
-async function findOtherMove(
+/**
+ * Moves of an organization are asked for one after the other, so that two of them have no id in common. The organization is held behind
+ * subscriptions and the customer, as whoever numbers invoices holds it.
+ */
+async function holdMoves(
   transaction: Queries,
   organizationId: string,
   externalIds: readonly string[],
 ): Promise<Refused | undefined> {
-  await sql`SELECT FROM organizations WHERE id = ${organizationId}::uuid FOR NO KEY UPDATE`.execute(transaction);
+  await holdOrganization(transaction, organizationId);
+  return await findMove(transaction, organizationId, externalIds);
+}
+
+async function findMove(
+  db: Queries,
+  organizationId: string,
+  externalIds: readonly string[],
+): Promise<Refused | undefined> {
   const { rows } = await sql<{ id: string }>`
     SELECT id FROM usage_moves WHERE organization_id = ${organizationId}::uuid AND finished_at IS NULL
       AND (from_external_id = ANY (${externalIds}::text[]) OR to_external_id = ANY (${externalIds}::text[])) LIMIT 1`.execute(
-    transaction,
+    db,
   );
   const [row] = rows;
   return row && { outcome: 'moving', id: row.id };
 }
 
-/** Locks the subscriptions, so that none of them is settled on until the erasure is there. */
+async function findBilled(db: Queries, organizationId: string, externalId: string): Promise<Refused | undefined> {
+  const { rows } = await sql`SELECT FROM subscriptions
+      WHERE organization_id = ${organizationId}::uuid AND customer_external_id = ${externalId} LIMIT 1`.execute(db);
+  return rows.length > 0 ? { outcome: 'billed' } : undefined;
+}
+
+const ownSubscriptions = (organizationId: string, externalId: string, customerId: string | null) =>
+  sql`subscriptions WHERE organization_id = ${organizationId}::uuid
+    AND (customer_external_id = ${externalId} OR customer_id = ${customerId}::uuid) ORDER BY id`;
+
+/** None of them is settled on until the erasure is there. */
+async function lockSubscriptions(transaction: Queries, ...whose: Parameters<typeof ownSubscriptions>): Promise<void> {
+  await sql`SELECT count(*) FROM (SELECT FROM ${ownSubscriptions(...whose)} FOR UPDATE) AS locked`.execute(transaction);
+}
+
 async function findBilling(
-  transaction: Queries,
+  db: Queries,
   organizationId: string,
   externalId: string,
   customerId: string | null,
 ): Promise<Refused | undefined> {
   const { rows } = await sql<{ id: string; status: string; customer_external_id: string }>`
-    SELECT id, status, customer_external_id FROM subscriptions
-    WHERE organization_id = ${organizationId}::uuid AND (customer_external_id = ${externalId} OR customer_id = ${customerId}::uuid)
-    ORDER BY id FOR UPDATE`.execute(transaction);
+    SELECT id, status, customer_external_id FROM ${ownSubscriptions(organizationId, externalId, customerId)}`.execute(
+    db,
+  );
   if (rows.some(({ status }) => status !== 'CANCELED')) return { outcome: 'subscribed' };
   const { rows: drafts } = await sql`SELECT FROM invoices
     WHERE organization_id = ${organizationId}::uuid AND status = 'DRAFT' AND subscription_id = ANY (${rows.map(({ id }) => id)}::uuid[])
-    LIMIT 1`.execute(transaction);
+    LIMIT 1`.execute(db);
   if (drafts.length > 0) return { outcome: 'draft' };
   const others = rows.flatMap((row) => (row.customer_external_id === externalId ? [] : [row.customer_external_id]));
   const { rows: named } = await sql`SELECT FROM unnest(${others}::text[]) AS other WHERE NOT EXISTS (
     SELECT FROM usage_moves WHERE organization_id = ${organizationId}::uuid AND to_external_id = other AND kind = 'ERASE')
-    LIMIT 1`.execute(transaction);
+    LIMIT 1`.execute(db);
   return named.length > 0 ? { outcome: 'former_id' } : undefined;
 }
 
 /** What a meter is grouped by stays, as it is the organization's way to look at its usage; it must not be the customer. */
 async function findGroups(
-  transaction: Queries,
+  db: Queries,
   organizationId: string,
   names: readonly unknown[],
 ): Promise<Refused | undefined> {
   const known = names.filter((name): name is string => typeof name === 'string');
+  // Written so that the key of the groups, of which there may be millions, is no way to them.
   const { rows } = await sql<{ name: string }>`
-    SELECT meters.name FROM meters CROSS JOIN LATERAL (
-      SELECT FROM metadata_groups AS kept WHERE kept.organization_id = meters.organization_id AND kept.meter_id = meters.id
-        AND group_values && ${known}::text[] LIMIT 1) AS named
-    WHERE meters.organization_id = ${organizationId}::uuid AND metadata_keys <> '{}' LIMIT 1`.execute(transaction);
+    SELECT meters.name FROM unnest(${known}::text[]) AS known (value) CROSS JOIN LATERAL (
+      SELECT meter_id FROM metadata_groups
+      WHERE array_prepend(organization_id::text, group_values) @> ARRAY[${organizationId}::text, known.value]
+        AND (organization_id = ${organizationId}::uuid) IS TRUE OFFSET 0
+    ) AS named JOIN meters ON meters.organization_id = ${organizationId}::uuid AND meters.id = named.meter_id
+    WHERE metadata_keys <> '{}' LIMIT 1`.execute(db);
   const [row] = rows;
   return row && { outcome: 'grouped', meter: row.name };
 }

@@ -36,7 +36,19 @@ export interface RunningMove {
   copies_issued_before: string | null;
   created_at: string;
   moved_at: string | null;
+  /** Which walk over what is left it has come to, and behind which place; null before the first. */
+  stage: string | null;
+  stage_after: string;
 }
+
+/**
+ * A page of a walk over what is left of a move once its events are moved: what is behind a place, '' at the beginning. Returns the place
+ * where it goes on, and nothing at its end. Whoever is cut off in a page does it again, and so may all of the walk be done.
+ */
+export type Walk = (db: Queries, move: RunningMove, after: string) => Promise<string | undefined>;
+
+/** Where a walk over ids begins. */
+export const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
 interface MoveRow {
   id: string;
@@ -95,11 +107,12 @@ function moveOf({ events, ...row }: MoveRow): UsageMove {
   };
 }
 
-/** All moves that are not done, of whatever organization, in the order in which they were asked for. */
+/** All moves that are not done, of whatever organization, in any order: one that takes long, or cannot go on, is not always the first. */
 export async function listRunningMoves(db: Queries): Promise<RunningMove[]> {
   const { rows } = await sql<RunningMove>`
-    SELECT organization_id, id, kind, customer_id, from_external_id, to_external_id, copies_issued_before::text, created_at, moved_at
-    FROM usage_moves WHERE finished_at IS NULL ORDER BY created_at, organization_id, id`.execute(db);
+    SELECT organization_id, id, kind, customer_id, from_external_id, to_external_id, copies_issued_before::text, created_at, moved_at,
+      stage, stage_after
+    FROM usage_moves WHERE finished_at IS NULL ORDER BY random()`.execute(db);
   return rows;
 }
 

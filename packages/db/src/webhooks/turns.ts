@@ -61,6 +61,9 @@ export const HELD_SECONDS = 30;
 /** So many events are put among the deliveries at once. */
 const STAGED_MAX = 100;
 
+/** So much of the feed is searched at once for events of the types that an endpoint takes: some tenths of a second, where there are none. */
+const SEARCHED_MAX = 100_000;
+
 /** With so many that wait for another attempt no more are taken from the feed: a receiver that is gone fills no disk. */
 const PENDING_MAX = 10_000;
 
@@ -183,7 +186,7 @@ async function hasNoRoom(transaction: Queries, { organizationId, endpointId }: H
   return rows[0]?.isFull === true;
 }
 
-/** Reads on until it has enough of the types that the endpoint takes, or the feed ends. */
+/** Reads on in the feed. How far it has come stands, whatever it has found: the next turn goes on from there. */
 async function stageNew(transaction: Queries, held: HeldEndpoint, endpoint: KeptEndpoint): Promise<void> {
   const { organizationId, endpointId } = held;
   // First of all: an event that comes after it is for the next time.
@@ -191,12 +194,11 @@ async function stageNew(transaction: Queries, held: HeldEndpoint, endpoint: Kept
     SELECT last_sequence FROM billing_feeds WHERE organization_id = ${organizationId}`.execute(transaction);
   const end = Number(told.rows[0]?.last_sequence ?? 0);
   const { last_sequence, event_types } = endpoint;
-  const sequences = await findSequences(transaction, held, event_types, Number(last_sequence) + 1, end);
+  const { sequences, until } = await searchFeed(transaction, held, event_types, Number(last_sequence) + 1, end);
   await sql`INSERT INTO webhook_deliveries (organization_id, id, endpoint_id, sequence)
     SELECT ${organizationId}, id, ${endpointId}, sequence FROM ${withIds(sequences)}
     ON CONFLICT (organization_id, endpoint_id, sequence) DO NOTHING`.execute(transaction);
-  const last = sequences.length === STAGED_MAX ? Number(sequences.at(-1)) : end;
-  await sql`UPDATE webhook_endpoints SET last_sequence = greatest(last_sequence, ${last})
+  await sql`UPDATE webhook_endpoints SET last_sequence = greatest(last_sequence, ${until})
     WHERE organization_id = ${organizationId} AND id = ${endpointId}`.execute(transaction);
 }
 
@@ -208,32 +210,34 @@ async function stageReplay(
 ): Promise<void> {
   const { organizationId, endpointId } = held;
   if (replay_next === null || replay_last === null) return;
-  const sequences = await findSequences(transaction, held, event_types, Number(replay_next), Number(replay_last));
+  const last = Number(replay_last);
+  const { sequences, until } = await searchFeed(transaction, held, event_types, Number(replay_next), last);
   await sql`INSERT INTO webhook_deliveries AS deliveries (organization_id, id, endpoint_id, sequence, next_attempt_at)
     SELECT ${organizationId}, id, ${endpointId}, sequence, now() FROM ${withIds(sequences)}
     ON CONFLICT (organization_id, endpoint_id, sequence) DO UPDATE
     SET status = 'PENDING', tries = 0, next_attempt_at = now(), delivered_at = NULL
     WHERE deliveries.next_attempt_at IS NOT NULL`.execute(transaction);
-  const isDone = sequences.length < STAGED_MAX || sequences.at(-1) === replay_last;
-  await sql`UPDATE webhook_endpoints SET replay_next = ${isDone ? null : Number(sequences.at(-1)) + 1},
-      replay_last = ${isDone ? null : replay_last}
+  const isDone = until >= last;
+  await sql`UPDATE webhook_endpoints SET replay_next = ${isDone ? null : until + 1}, replay_last = ${isDone ? null : last}
     WHERE organization_id = ${organizationId} AND id = ${endpointId}`.execute(transaction);
 }
 
-/** At most {@link STAGED_MAX} events of a part of the feed that are of these types (null: of any). */
-async function findSequences(
+/** At most {@link STAGED_MAX} events of a part of the feed that are of these types (null: of any), and up to where it was searched. */
+async function searchFeed(
   transaction: Queries,
   { organizationId }: HeldEndpoint,
   types: string[] | null,
   first: number,
   last: number,
-): Promise<string[]> {
+): Promise<{ sequences: string[]; until: number }> {
+  const end = Math.min(last, first + SEARCHED_MAX - 1);
   const { rows } = await sql<{ sequence: string }>`
     SELECT sequence FROM billing_events
-    WHERE organization_id = ${organizationId} AND sequence BETWEEN ${first} AND ${last}
+    WHERE organization_id = ${organizationId} AND sequence BETWEEN ${first} AND ${end}
       AND (${types}::text[] IS NULL OR type = ANY (${types}::text[]))
     ORDER BY sequence LIMIT ${STAGED_MAX}`.execute(transaction);
-  return rows.map(({ sequence }) => sequence);
+  const sequences = rows.map(({ sequence }) => sequence);
+  return { sequences, until: sequences.length === STAGED_MAX ? Number(sequences.at(-1)) : end };
 }
 
 const withIds = (sequences: string[]) =>

@@ -140,12 +140,7 @@ export async function startReplay(
   const [row] = rows;
   if (row === undefined) return undefined;
   if (row.replay_next !== null) return 'busy';
-  const firstSince = async (time: string): Promise<number> => {
-    const found = await sql<{ sequence: string }>`
-      SELECT sequence FROM billing_events WHERE organization_id = ${organizationId} AND created_at >= ${time}::timestamptz
-      ORDER BY sequence LIMIT 1`.execute(transaction);
-    return Number(found.rows[0]?.sequence ?? Infinity);
-  };
+  const firstSince = (time: string) => findFirstSince(transaction, organizationId, time);
   const next = Math.max(1, typeof from === 'number' ? from : await firstSince(from));
   // What it has not been sent at all comes by itself.
   const until = to === undefined || typeof to === 'number' ? (to ?? Infinity) : (await firstSince(to)) - 1;
@@ -154,6 +149,23 @@ export async function startReplay(
     await sql`UPDATE webhook_endpoints SET replay_next = ${next}, replay_last = ${last}
       WHERE organization_id = ${organizationId} AND id = ${id}`.execute(transaction);
   return await findEndpoint(transaction, organizationId, id);
+}
+
+/** The first event of a time or later, or the number that the next one will get. The times rise with the numbers: it is found by halves. */
+async function findFirstSince(db: Queries, organizationId: string, time: string): Promise<number> {
+  const { rows } = await sql<{ sequence: string }>`
+    WITH RECURSIVE halves (first, after) AS (
+      SELECT 1::bigint, last_sequence + 1 FROM billing_feeds WHERE organization_id = ${organizationId}
+      UNION ALL
+      SELECT CASE WHEN is_before THEN middle + 1 ELSE first END, CASE WHEN is_before THEN after ELSE middle END
+      FROM (SELECT first, after, (first + after) / 2 AS middle FROM halves WHERE first < after) AS halved
+      CROSS JOIN LATERAL (
+        SELECT coalesce((SELECT created_at < ${time}::timestamptz FROM billing_events
+          WHERE organization_id = ${organizationId} AND sequence = middle), true) AS is_before
+      ) AS looked
+    )
+    SELECT first AS sequence FROM halves WHERE first = after`.execute(db);
+  return Number(rows[0]?.sequence ?? Infinity);
 }
 
 const columns = sql.raw(

@@ -82,8 +82,9 @@ export async function settleClosed(
   subscriptionId: string,
   { actor, now = false }: SettleOptions,
 ): Promise<Settlement> {
-  const isFinalized = now || (await holdAutomatic(transaction, organizationId));
+  // The organization behind the subscription, as whoever numbers its invoices has it.
   const subscription = await lockSubscription(transaction, organizationId, subscriptionId);
+  const isFinalized = now || (await holdAutomatic(transaction, organizationId));
   const changed = await findProblem(transaction, organizationId, subscriptionId);
   if (subscription === undefined || changed !== undefined) return changed ?? { outcome: 'not_found' };
   const closing = await readClosing(transaction, organizationId);

@@ -1,0 +1,144 @@
+// An erasure beside all else: who has something in hand that it waits for comes to an end, it goes on where it was cut off, and none of
+// them keeps others from their turns.
+
+import { settleClosed } from '@weir/db/billing/run/settlements';
+import { performMoves } from '@weir/db/moves/perform-moves';
+import type pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { throwIt } from '../support/erasing.ts';
+import { expectProblem } from '../support/expect-problem.ts';
+import { signUp, until } from '../support/harness.ts';
+import { startBilled, type Billed } from '../support/invoicing.ts';
+import { ownWeir } from '../support/use-weir.ts';
+
+const weir = ownWeir({ withWorker: false });
+let billing: Billed;
+/** Who has the subscription in hand. */
+let holder: pg.PoolClient;
+beforeAll(async () => {
+  billing = await startBilled(weir);
+});
+afterAll(() => billing.close());
+beforeEach(async () => {
+  holder = await weir.pool.connect();
+});
+afterEach(async () => {
+  await holder.query('ROLLBACK');
+  holder.release();
+});
+
+const erase = () => billing.request('POST', '/erasures', { customer_id: billing.ownCustomer.id });
+
+async function holdSubscription(): Promise<void> {
+  await holder.query(`BEGIN; SET LOCAL lock_timeout = '2s'`);
+  await holder.query('SELECT FROM subscriptions WHERE id = $1 FOR UPDATE', [billing.subscription]);
+}
+
+/** Until somebody waits for the row that is held. */
+const isWaitedFor = () =>
+  until(async () => {
+    const { rowCount } = await weir.pool.query(
+      'SELECT FROM pg_stat_activity WHERE pg_backend_pid() <> pid AND $1 = ANY (pg_blocking_pids(pid))',
+      [(holder as unknown as { processID: number }).processID],
+    );
+    return (rowCount ?? 0) > 0;
+  }, 'somebody waits for the subscription');
+
+test('of a customer who is subscribed it is refused at once, whoever has the subscription in hand', async () => {
+  await holdSubscription();
+  expectProblem(await erase(), 409, 'customer_in_use');
+});
+
+test('while it waits for a subscription, who has that in hand may invoice the customer and number invoices', async () => {
+  await billing.post(`/subscriptions/${billing.subscription}/cancel`, { cancel_at_period_end: false });
+  await billing.finalizeAll(billing.subscription);
+  await holdSubscription();
+  const erasing = erase();
+  await isWaitedFor();
+  await holder.query('SELECT FROM customers WHERE id = $1 FOR KEY SHARE', [billing.ownCustomer.id]);
+  await holder.query('SELECT FROM organizations WHERE id = $1 FOR SHARE', [billing.admin.id]);
+  await holder.query('COMMIT');
+  expect((await erasing).status).toBe(202);
+});
+
+test('who settles a subscription waits for it without the organization in hand', async () => {
+  await holdSubscription();
+  const settling = billing.database.kysely
+    .transaction()
+    .execute((transaction) => settleClosed(transaction, billing.admin.id, billing.subscription, { actor: 'weir' }));
+  await isWaitedFor();
+  await holder.query('SELECT FROM organizations WHERE id = $1 FOR NO KEY UPDATE', [billing.admin.id]);
+  await holder.query('COMMIT');
+  expect((await settling).outcome).toBe('usage_moving');
+});
+
+test('one that was cut off goes on where it was, and one that cannot go on keeps no other from its end', async () => {
+  const [admin, other] = [await signUp(weir), await signUp(weir)];
+  const ask = async ({ session }: { session: string }) => {
+    const body = { customer_external_id: 'ada' };
+    return (await weir.request('POST', '/api/v1/erasures', { session, body })).body.id as string;
+  };
+  // That of the other organization is the first, and what was accepted before it is never recorded.
+  await ask(other);
+  const id = await ask(admin);
+  const text = (name: string) => `repeat('x', 1500) || '"customer_external_id":"${name}"'`;
+  const own = `CASE WHEN n = 2999 THEN 'ada' ELSE 'eve' END`;
+  await weir.pool.query(
+    `INSERT INTO rejected_events (organization_id, id, meter_id, customer_external_id, reason, event)
+     SELECT $1, lpad(n::text, 32, '0')::uuid, $1, ${own}, 'for a test', json_build_object('customer_external_id', ${own})
+     FROM generate_series(1, 3000) AS n`,
+    [admin.id],
+  );
+  await weir.pool.query(
+    `INSERT INTO audit_entries (organization_id, id, action, resource_type, actor_type, changes, is_done)
+     SELECT $1, lpad(n::text, 32, '0')::uuid, 'customer.update', 'customer', 'operator',
+       jsonb_build_object('name', ${own}, 'metadata', (SELECT string_agg(md5(n::text || part), '') FROM generate_series(1, 60) AS part)), true
+     FROM generate_series(1, 3000) AS n`,
+    [admin.id],
+  );
+  await weir.pool.query(
+    `INSERT INTO request_keys (organization_id, key_hash, request_hash, status, answer, withheld, created_at)
+     SELECT $1, decode(md5(n::text), 'hex'), '', 200, json_build_object('external_id', ${own}, 'text', ${text('eve')}), '{}',
+       now() + (n / 10) * interval '1 microsecond'
+     FROM generate_series(1, 3000) AS n`,
+    [admin.id],
+  );
+  await weir.pool.query(
+    `INSERT INTO billing_events (organization_id, sequence, type, created_at, actor, data)
+     SELECT $1, n * 11, 'usage.threshold_reached', now(), 'weir', jsonb_build_object('customer_external_id', ${own})
+     FROM generate_series(1, 3000) AS n`,
+    [admin.id],
+  );
+  const places: string[] = [];
+  await until(
+    async () => {
+      // One page, and no more.
+      await performMoves(
+        billing.database,
+        0,
+        (organizationId) => Promise.resolve(organizationId !== other.id),
+        throwIt,
+      );
+      const { rows } = await weir.pool.query('SELECT stage, stage_after, finished_at FROM usage_moves WHERE id = $1', [
+        id,
+      ]);
+      const place = `${rows[0].stage} ${rows[0].stage_after}`;
+      if (place !== places.at(-1)) places.push(place);
+      return rows[0].finished_at !== null;
+    },
+    'the erasure is done',
+    120,
+  );
+  // Never back to where it had been, and each of them in some pages.
+  expect(new Set(places).size).toBe(places.length);
+  const pages = (stage: string) => places.filter((place) => place.startsWith(`${stage} `)).length;
+  for (const stage of ['rejected', 'answers', 'audit', 'feed']) expect(pages(stage), stage).toBeGreaterThan(2);
+  const { rows } = await weir.pool.query(
+    `SELECT (SELECT count(*)::int FROM rejected_events WHERE event LIKE '%"ada"%') AS rejected,
+       (SELECT count(*)::int FROM audit_entries WHERE changes ->> 'name' = 'ada') AS audit,
+       (SELECT count(*)::int FROM request_keys WHERE answer LIKE '%"ada"%') AS answers,
+       (SELECT count(*)::int FROM request_keys WHERE answer = '{}') AS withheld,
+       (SELECT count(*)::int FROM billing_events WHERE data ->> 'customer_external_id' = 'ada') AS feed`,
+  );
+  expect(rows).toEqual([{ rejected: 0, audit: 0, answers: 0, withheld: 1, feed: 0 }]);
+});

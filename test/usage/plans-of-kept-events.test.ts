@@ -1,0 +1,106 @@
+// What it costs to find few among very many that are kept, where Postgres has not looked at the tables: duplicates of an import that was
+// run again, groups of a meter, and what the feed told long ago.
+
+import { listStoredEvents } from '@weir/db/event-list';
+import { requestErasure } from '@weir/db/moves/request-move';
+import { stageDeliveries, type HeldEndpoint } from '@weir/db/webhooks/turns';
+import { startReplay } from '@weir/db/webhooks/webhook-endpoints';
+import { newId } from '@weir/shared/ids';
+import { beforeAll, expect, test } from 'vitest';
+import { signUp, type Organization } from '../support/harness.ts';
+import { rowsReadBy, stopAnalyzing } from '../support/reading-effort.ts';
+import { ownWeir } from '../support/use-weir.ts';
+
+const MANY = 10_000;
+const FEW = 300;
+
+const weir = ownWeir({ withWorker: false });
+let admin: Organization;
+let meter: string;
+beforeAll(async () => {
+  await stopAnalyzing(weir.pool);
+  admin = await signUp(weir);
+  meter = (await admin.createMeter('SUM')).id;
+});
+
+test('duplicates are found by customer and by idempotency key', async () => {
+  const holder = newId();
+  await weir.pool.query(`INSERT INTO idempotency_keys VALUES (idempotency_key_hash($1, 'once'), $2)`, [
+    admin.id,
+    holder,
+  ]);
+  await weir.pool.query(
+    `INSERT INTO duplicate_events SELECT $1::uuid, lpad(to_hex(n), 32, '0')::uuid, CASE n WHEN 7 THEN $2::uuid ELSE $1 END, json_build_object(
+       'id', n::text, 'meter_id', $3::text, 'customer_external_id', CASE n WHEN 5 THEN 'rare' ELSE 'common' END, 'quantity', '1',
+       'timestamp', '2025-01-01T00:00:00.000000Z')::jsonb || jsonb_build_object('idempotency_key', CASE n WHEN 7 THEN 'once' ELSE 'often' END)
+     FROM generate_series(1, ${MANY}) AS n`,
+    [admin.id, holder, meter],
+  );
+  // As Postgres writes it where an event is recorded.
+  await weir.pool.query(`UPDATE duplicate_events SET event = replace(event, '": ', '":') WHERE duplicate_of = $1`, [
+    holder,
+  ]);
+  const page = { limit: 20, aheadSeconds: 0 };
+  for (const filter of [{ customerExternalId: 'rare' }, { idempotencyKey: 'once' }]) {
+    const rows = await rowsReadBy(weir, async (database) => {
+      expect(await listStoredEvents(database, admin.id, { ...filter, ...page })).toHaveLength(1);
+    });
+    expect(rows, JSON.stringify(filter)).toBeLessThan(FEW);
+  }
+});
+
+test('an erasure asks what names the customer among all groups, of others as well', async () => {
+  const other = await signUp(weir);
+  await weir.pool.query(`UPDATE meters SET metadata_keys = '{model,mail}' WHERE id = $1`, [meter]);
+  for (const { id } of [admin, other])
+    await weir.pool.query(
+      `INSERT INTO metadata_groups SELECT $1, $2, '2025-01-01'::timestamptz + n / 1000 * interval '1 day', gen_random_uuid(),
+         ARRAY['model ' || n % 50, CASE WHEN $3 OR n = 7 THEN 'named' END]
+       FROM generate_series(1, ${MANY}) AS n`,
+      [id, meter, id === other.id],
+    );
+  for (const [externalId, outcome] of [
+    ['nobody', 'requested'],
+    ['named', 'grouped'],
+  ] as const) {
+    const rows = await rowsReadBy(weir, ({ kysely }) =>
+      kysely.transaction().execute(async (transaction) => {
+        expect((await requestErasure(transaction, admin.id, { externalId }, null)).outcome).toBe(outcome);
+      }),
+    );
+    expect(rows, externalId).toBeLessThan(FEW);
+  }
+});
+
+test('an endpoint for a rare type goes on through a long feed part by part, and finds a time by halves', async () => {
+  const feed = 120_000;
+  await weir.pool.query(
+    `INSERT INTO billing_events SELECT $1, n, 'invoice.paid', '2025-01-01'::timestamptz + n * interval '1 second', 'weir', '{}'
+     FROM generate_series(1, ${feed}) AS n`,
+    [admin.id],
+  );
+  await weir.pool.query('INSERT INTO billing_feeds VALUES ($1, $2)', [admin.id, feed]);
+  const endpointId = newId();
+  const held = { organizationId: admin.id, endpointId, heldBy: newId() } as HeldEndpoint;
+  await weir.pool.query(
+    `INSERT INTO webhook_endpoints (organization_id, id, url, event_types, secret, last_sequence, held_by, held_until)
+     VALUES ($1, $2, 'https://example.com', '{plan.updated}', '', $3, $4, now() + interval '1 day')`,
+    [admin.id, endpointId, feed, held.heldBy],
+  );
+  const from = '2025-01-01T00:00:11Z';
+  const rows = await rowsReadBy(weir, ({ kysely }) =>
+    kysely.transaction().execute(async (transaction) => {
+      const replay = await startReplay(transaction, admin.id, endpointId, { from, to: undefined });
+      expect(replay).toMatchObject({ replay: { next_sequence: 11, last_sequence: feed } });
+    }),
+  );
+  expect(rows).toBeLessThan(FEW);
+  const readReplay = async () =>
+    (await weir.pool.query('SELECT replay_next FROM webhook_endpoints WHERE id = $1', [endpointId])).rows[0]
+      .replay_next;
+  const read = await rowsReadBy(weir, ({ kysely }) => stageDeliveries(kysely, held, 0));
+  expect(read).toBeLessThan(110_000);
+  expect(await readReplay()).toBe('100011');
+  await rowsReadBy(weir, ({ kysely }) => stageDeliveries(kysely, held, 0));
+  expect(await readReplay()).toBeNull();
+});
