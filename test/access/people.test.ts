@@ -219,6 +219,36 @@ describe('what an admin has made for others ends', () => {
   });
 });
 
+test('links are not made by an admin who is let go at the same moment', async () => {
+  const maker = await join(weir, admin, 'admin');
+  const { id } = (await get('/auth/me')).body.user;
+  const email = newEmail();
+  const client = await weir.pool.connect();
+  try {
+    const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    await client.query('BEGIN');
+    await client.query(`UPDATE users SET role = 'viewer' WHERE id = $1`, [maker.id]);
+    let answered = 0;
+    const answers = [
+      send('POST', '/invitations', maker.session, { email, role: 'admin' }),
+      send('POST', `/users/${id}/password-reset`, maker.session),
+    ].map((answer) => answer.finally(() => (answered += 1)));
+    await until(async () => {
+      const waiting = await weir.pool.query(
+        'SELECT FROM pg_stat_activity WHERE datname = current_database() AND $1 = ANY (pg_blocking_pids(pid))',
+        [rows[0]?.pid],
+      );
+      return answered + (waiting.rowCount ?? 0) === 2;
+    }, 'both wait for what becomes of the admin');
+    await client.query('COMMIT');
+    for (const answer of answers) expect(codeOf(await answer)).toBe('403 admin_only');
+  } finally {
+    await client.query('ROLLBACK');
+    client.release();
+  }
+  expect((await get('/invitations')).body.data).toEqual([]);
+});
+
 describe('a user who is deleted', () => {
   test('is signed out everywhere at once, and cannot sign in', async () => {
     const { id, email, password, session } = await join(weir, admin, 'viewer');

@@ -8,6 +8,7 @@ import type { AggregationType } from '@weir/shared/meter';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { crossingsOf, makeAlert, settleAlerts, thresholdsCrossed } from '../support/alerting.ts';
 import { performAllMoves } from '../support/erasing.ts';
+import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, until } from '../support/harness.ts';
 import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
 import { openTestDatabase } from '../support/test-database.ts';
@@ -263,6 +264,17 @@ test('an alert over one customer looks at the usage of the external id that the 
   expect(await thresholdsCrossed(billing, alert)).toEqual([]);
   expect((await billing.request('PATCH', `/customers/${customer_id}`, { external_id: other })).status).toBe(200);
   expect(await crossingsOf(billing, alert)).toMatchObject([{ customer_id, customer_external_id: other, value: '15' }]);
+});
+
+test('whoever gives customers with alerts another external id on and on waits: it stops recording', async () => {
+  const { url: baseUrl } = await weir.startApi({ READ_BUCKETS_PER_CALLER: '100', READS_IN_FLIGHT_PER_CALLER: '1' });
+  const ask = (method: string, path: string, body?: object) =>
+    weir.request(method, `/api/v1${path}`, { session: billing.admin.session, baseUrl, ...(body && { body }) });
+  const { id: customer_id } = await billing.customer();
+  expect((await ask('PATCH', `/customers/${customer_id}`, { external_id: someone() })).status).toBe(200);
+  await makeAlert(billing, { meter_id: (await billing.meter()).id, customer_id }, [10]);
+  expect((await ask('PATCH', `/customers/${customer_id}`, { external_id: someone() })).status).toBe(200);
+  expectProblem(await ask('GET', `/customers/${customer_id}`), 429, 'rate_limited');
 });
 
 describe('a new alert', () => {

@@ -2,6 +2,7 @@
 // late for the one, the other would be billed.
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { makeAlert } from '../support/alerting.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, until } from '../support/harness.ts';
 import { startInvoicing, type Invoicing, type PricedMeter } from '../support/invoicing.ts';
@@ -48,6 +49,22 @@ test('what a former customer was billed under can be renamed, and is not given t
   await billing.track([{ meter, customer: 'acme', quantity: 5, at: '2025-01-10T00:00:00Z' }]);
   const { invoice } = await billing.post(`/subscriptions/${former.subscription}/settle`, undefined, 201);
   expect(invoice).toMatchObject({ customer_id: former.id, total: '5.00' });
+});
+
+test('a refusal of an external_id holds up no recording, where alerts watch the customer', async () => {
+  expect((await rename((await makeFormer('acme')).id, 'acme-old')).status).toBe(200);
+  const { id: customer_id } = await billing.customer();
+  await makeAlert(billing, { meter_id: meter.id, customer_id }, [10]);
+  const client = await weir.pool.connect();
+  try {
+    // As a batch that is being recorded.
+    await client.query('BEGIN');
+    await client.query('SELECT pg_advisory_xact_lock_shared(20002, closing_slot($1))', [billing.admin.id]);
+    expectProblem(await rename(customer_id, 'acme'), 409, 'external_id_billed');
+  } finally {
+    await client.query('ROLLBACK');
+    client.release();
+  }
 });
 
 test('the one who was billed under it may have it again, and others of its kind are free', async () => {

@@ -4,7 +4,7 @@
 import { findAlertWork, performAlerts } from '@weir/db/alerts/perform-alerts';
 import { findUnsettled } from '@weir/db/billing/run/settlements';
 import { cutByWeight } from '@weir/db/billing/run/cut-by-weight';
-import { releaseMeterOfPlan } from '@weir/db/billing/subscriptions/billed-meters';
+import { releaseMetersOfPlan } from '@weir/db/billing/subscriptions/billed-meters';
 import { updateDues } from '@weir/db/billing/subscriptions/dues';
 import { finalizeInvoices } from '@weir/db/billing/run/finalize';
 import { markPastDue } from '@weir/db/billing/run/past-due';
@@ -215,7 +215,7 @@ describe.each([
     await weir.pool.query(`UPDATE subscriptions SET cycle = 99, current_period_end = '2025-04-01'`);
     await weir.pool.query('UPDATE charges SET ended_at = billing_now() WHERE meter_id IS NOT NULL');
     const rows = await rowsReadBy(weir, async ({ kysely }) => {
-      await releaseMeterOfPlan(kysely, organization(), { planId, meterId: billing.ownMeter.id });
+      await releaseMetersOfPlan(kysely, organization(), { planId, meterIds: [billing.ownMeter.id] });
     });
     expect(rows).toBeLessThan(ROWS_MAX);
     expect((await held()).rowCount).toBe(0);

@@ -1,6 +1,7 @@
 // An open invoice can bill and give back at once. Voided, what it billed is waived, and what it gave back is given by the next one.
 
 import { checkBilling } from '@weir/db/billing/checks/billing-checks';
+import { findUnsettled, settleSubscription } from '@weir/db/billing/run/settlements';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
 import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
@@ -99,6 +100,24 @@ test('what was paid and was right after all is not asked for twice', async () =>
     { cycle: 2, amount: '0.00' },
     { cycle: 0, exact_amount: '100', billed_before: '100.00', amount: '0.00' },
   ]);
+  await expectSound();
+});
+
+test('of an ended subscription of which nothing is left to give back the run looks at nothing any more', async () => {
+  const { use, january, february } = await corrected({ isPaid: false });
+  await billing.post(`/subscriptions/${subscription}/cancel`, { cancel_at_period_end: false });
+  await billing.finalizeAll(subscription);
+  await billing.post(`/invoices/${february}/void`);
+  await billing.post(`/invoices/${january}/void`);
+  const unsettled = () => findUnsettled(billing.database.kysely, billing.admin.id, { after: undefined, limit: 10 });
+  const settle = () => settleSubscription(billing.database, billing.admin.id, subscription, { actor: 'weir' });
+  expect(await unsettled()).toEqual([subscription]);
+  expect(await settle()).toEqual({ outcome: 'nothing' });
+  expect(await unsettled()).toEqual([]);
+  // What comes late is billed all the same.
+  await use(40);
+  expect(await unsettled()).toEqual([subscription]);
+  expect(await settle()).toMatchObject({ outcome: 'settled' });
   await expectSound();
 });
 

@@ -151,7 +151,8 @@ test('each token of a service account has a limit as a key has, and guesses coun
     expectLimited(await read(token, perKey.url), 'requests-per-key', 2);
     // A key beside it, another one each time, is no way around.
     const headers = { ...bearer(token).headers, 'x-api-key': newId() };
-    expectLimited(await weir.request('GET', '/api/v1/plans', { headers, baseUrl: perKey.url }), 'requests-per-key', 2);
+    const both = await weir.request('GET', '/api/v1/plans', { headers, baseUrl: perKey.url });
+    expectProblem(both, 400, 'two_credentials');
   }
   await perKey.close();
   const perAddress = await weir.startApi({ RATE_LIMIT_REQUESTS_PER_ADDRESS: '3' });
@@ -161,3 +162,23 @@ test('each token of a service account has a limit as a key has, and guesses coun
   expectLimited(await read(one.token, perAddress.url), 'requests-per-address', 3);
   await perAddress.close();
 });
+
+test.each([
+  ['a token', 'POST', '/widget/token', 'usage.write', 201, ''],
+  ['something like a token', 'GET', '/features', 'usage.read', 200, ' x'],
+] as const)(
+  'a key has the limit of a key also beside %s, another one each time: %s %s',
+  async (_, method, path, scope, status, behind) => {
+    const api = await weir.startApi({ RATE_LIMIT_REQUESTS_PER_KEY: '2' });
+    const apiKey = await admin.createKey(scope);
+    const ask = (index: number) =>
+      weir.request(method, `/api/v1${path}`, {
+        headers: { 'x-api-key': apiKey, authorization: `Bearer org_svc_${index}${behind}` },
+        baseUrl: api.url,
+        ...(method === 'POST' && { body: { customer_external_id: 'acme' } }),
+      });
+    for (const index of [1, 2]) expect((await ask(index)).status).toBe(status);
+    expectLimited(await ask(3), 'requests-per-key', 2);
+    await api.close();
+  },
+);

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { deleteAlertsOf, lookAtCustomer } from './alerts/alerts.ts';
+import { deleteAlertsOf } from './alerts/alerts.ts';
 import { CUSTOMER_COLUMNS, type Customer } from './customer-fields.ts';
 import type { Queries } from './database.ts';
 import { hashed, ofOrganization } from './of-organization.ts';
@@ -99,7 +99,7 @@ export async function findCustomerId(
 /**
  * Changes what is given, of which there must be at least one thing, and returns the customer if there is such a one. With
  * another external_id the widget tokens of the old and of the new one end: whoever holds one may not be who it means now. Alerts that watch
- * it alone look at its usage under the new one; to be called as {@link lookAtCustomer} then.
+ * it alone are to look at its usage under the new one (`lookAtCustomer`), once nothing else is left to do.
  * Violates `customers_organization_id_external_id_key` when the external_id is taken. Needs a transaction.
  */
 export async function updateCustomer(
@@ -120,7 +120,6 @@ export async function updateCustomer(
   if (name !== undefined && former !== undefined && former !== name) {
     for (const customer_external_id of [former, name])
       await deleteWidgetTokensOf(db, { organization_id: organizationId, customer_external_id });
-    await lookAtCustomer(db, organizationId, id);
   }
   return customer;
 }

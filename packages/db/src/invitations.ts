@@ -19,7 +19,10 @@ export interface OpenInvitation extends Invitation {
 const columns = ['id', 'email', 'role', 'created_at', 'expires_at'] as const;
 const isOpen = sql<boolean>`invitations.expires_at > now()`;
 
-/** Invites an address to an organization, in the place of an invitation that it has already. `made_by`: the admin who does. */
+/**
+ * Invites an address to an organization, in the place of an invitation that it has already. `made_by`: the admin who does, and is held
+ * (`holdAdmin`).
+ */
 export async function putInvitation(
   db: Queries,
   invitation: { organization_id: string; id: string; email: string; role: Role; token_hash: Buffer; made_by: string },

@@ -125,14 +125,20 @@ export async function updateUnitOfFeature(
   return numUpdatedRows > 0n;
 }
 
-/** Closes the meter behind a feature, if there is one, for new events. What it has counted stays readable. */
-export async function archiveMeterOfFeature(db: Queries, organizationId: string, featureId: string): Promise<void> {
-  await db
+/** Closes the meter behind a feature, if there is one, for new events, and returns its id. What it has counted stays readable. */
+export async function archiveMeterOfFeature(
+  db: Queries,
+  organizationId: string,
+  featureId: string,
+): Promise<string | undefined> {
+  const meter = await db
     .updateTable('meters')
     .set({ status: 'ARCHIVED' })
     .where('organization_id', '=', organizationId)
     .where('feature_id', '=', featureId)
-    .execute();
+    .returning('id')
+    .executeTakeFirst();
+  return meter?.id;
 }
 
 /** Finds those of some meters that there are, by organization. */

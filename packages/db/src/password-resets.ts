@@ -13,8 +13,8 @@ export interface PasswordReset {
 const isOpen = sql<boolean>`expires_at > now()`;
 
 /**
- * Makes a link for a new password of a user. `made_by`: the admin who does, if one does. Returns until when it opens; undefined where there is
- * no such user.
+ * Makes a link for a new password of a user. `made_by`: the admin who does, if one does, and is held (`holdAdmin`). Returns until when it
+ * opens; undefined where there is no such user.
  */
 export async function insertPasswordReset(
   db: Queries,

@@ -119,6 +119,22 @@ export async function updateRole(
   return numUpdatedRows > 0n ? 'done' : 'not_found';
 }
 
+/**
+ * Holds off whoever takes the role or the account of an admin away, until the transaction ends: so what that admin makes meanwhile is
+ * found by {@link endLinksOf}. Returns whether it is an admin still.
+ */
+export async function holdAdmin(transaction: Queries, organizationId: string, id: string): Promise<boolean> {
+  const found = await transaction
+    .selectFrom('users')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .where('role', '=', 'admin')
+    .forShare()
+    .executeTakeFirst();
+  return found !== undefined;
+}
+
 /** Ends what would open an account by the word of somebody who is no admin any more: invitations, and links for a new password. */
 async function endLinksOf(transaction: Queries, organizationId: string, id: string): Promise<void> {
   for (const table of ['invitations', 'password_resets'] as const)

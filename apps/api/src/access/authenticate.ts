@@ -11,6 +11,7 @@ import { findWidgetGrant } from '@weir/db/widget-tokens';
 import { isRedisAway } from '@weir/queue/redis-away';
 import { Refusal } from '@weir/shared/errors';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { bearerTokenOf } from '../http/bearer-token.ts';
 import type { Caller, Person } from '../http/caller.ts';
 import type { ApiKeyCache, CachedKey } from './api-key-cache.ts';
 import type { LastUse } from './last-use.ts';
@@ -160,7 +161,8 @@ const TWO_CREDENTIALS =
 const NO_SERVICE_TOKEN =
   'No service account has this token (any more): check that it is complete and has not ended, or make a new one.';
 const PERSON_ONLY = 'A service account does not open this: sign in, and send the cookie of the session.';
-const ADMIN_ONLY = 'You may look at everything and change nothing: ask an admin of your organization to do this.';
+export const ADMIN_ONLY =
+  'You may look at everything and change nothing: ask an admin of your organization to do this.';
 
 /** The person of a session; for routes that a session opens and nothing else. */
 export function personOf(request: FastifyRequest): Person {
@@ -189,10 +191,6 @@ function noSession(request: FastifyRequest, token: string | undefined): string {
   return request.headers['x-api-key'] === undefined
     ? `Sign in first, or send the token of a service account: this takes the cookie ${SESSION_COOKIE}, or Authorization: Bearer.`
     : 'An API key does not open this: sign in, or send the token of a service account.';
-}
-
-function bearerTokenOf({ headers }: FastifyRequest): string | undefined {
-  return /^bearer +([^ ]+) *$/i.exec(headers.authorization ?? '')?.[1];
 }
 
 function noWidget(token: string | undefined): string {

@@ -32,8 +32,8 @@ import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { gone, made, writing, type Write, type Written } from '../http/writing.ts';
 import { accountAnswer, answerAccount, email, role } from './accounts.ts';
-import { personOf, requireSameOrigin } from './authenticate.ts';
-import { linkToken, newLink, notValid, openLink } from './links.ts';
+import { requireSameOrigin } from './authenticate.ts';
+import { holdMaker, linkToken, newLink, notValid, openLink } from './links.ts';
 import { invitationMail, type SendMail } from './mail.ts';
 import { hashPassword, newPassword } from './passwords.ts';
 import { beginSession, sendSession } from './sign-in.ts';
@@ -94,9 +94,9 @@ export function invitationRoutes(app: App, { database, guards, throttle, sendMai
       }
       const { link, tokenHash: token_hash } = newLink('invitation', request, publicUrl);
       const { name } = await getOrganization(db, organization_id);
-      const written = await write.single(async (db) => {
-        const made_by = personOf(request).userId;
-        const invitation = await putInvitation(db, {
+      const written = await write.transaction(async (transaction) => {
+        const made_by = await holdMaker(transaction, request);
+        const invitation = await putInvitation(transaction, {
           organization_id,
           id: newId(),
           token_hash,

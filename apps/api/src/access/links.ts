@@ -1,10 +1,13 @@
 // Links that open something once, as the API makes and takes them.
 
+import type { Queries } from '@weir/db/database';
+import { holdAdmin } from '@weir/db/users';
 import { Refusal } from '@weir/shared/errors';
 import { hashLinkToken, isLinkToken, linkOf, newLinkToken, type LinkKind } from '@weir/shared/link-tokens';
 import { text } from '@weir/shared/text';
 import { LIMITS } from '@weir/shared/limits';
 import type { FastifyRequest } from 'fastify';
+import { ADMIN_ONLY, personOf } from './authenticate.ts';
 import type { Throttle } from './throttle.ts';
 
 /** A token as somebody sends it. What cannot be one is answered as one that opens nothing. */
@@ -20,6 +23,14 @@ export function newLink(
   // Without a setting the admin's own request says where this Weir is.
   const link = linkOf(kind, publicUrl ?? `${request.protocol}://${request.host}`, token);
   return { link, tokenHash: hashLinkToken(token) };
+}
+
+/** The id of the admin who makes a link, who is held: it ends with the role, also with one that is just taken away. */
+export async function holdMaker(transaction: Queries, request: FastifyRequest): Promise<string> {
+  const { userId } = personOf(request);
+  if (!(await holdAdmin(transaction, request.caller.organizationId, userId)))
+    throw new Refusal('admin_only', ADMIN_ONLY);
+  return userId;
 }
 
 /** The same for a link that was used, that has expired and that never was. */

@@ -22,7 +22,7 @@ import { gone, made, writing } from '../http/writing.ts';
 import { accountAnswer, answerAccount } from './accounts.ts';
 import { personOf, requireSameOrigin } from './authenticate.ts';
 import { linkFields, mailed, strangerCodes, type PeopleDeps } from './invitation-routes.ts';
-import { linkToken, newLink, notValid, openLink } from './links.ts';
+import { holdMaker, linkToken, newLink, notValid, openLink } from './links.ts';
 import { passwordResetMail } from './mail.ts';
 import type { AttemptPassword } from './password-attempts.ts';
 import { hashPassword, newPassword } from './passwords.ts';
@@ -100,12 +100,12 @@ export function passwordRoutes(app: App, deps: PasswordDeps): void {
       if (user === undefined) throw new Refusal('not_found', NO_SUCH_THING);
       await throttle.countLink(organization_id);
       const { link, tokenHash: token_hash } = newLink('password-reset', request, publicUrl);
-      const written = await write.single(async (db) => {
-        const expires_at = await insertPasswordReset(db, {
+      const written = await write.transaction(async (transaction) => {
+        const expires_at = await insertPasswordReset(transaction, {
           token_hash,
           organization_id,
           user_id: user.id,
-          made_by: personOf(request).userId,
+          made_by: await holdMaker(transaction, request),
         });
         // It was deleted meanwhile.
         if (expires_at === undefined) throw new Refusal('not_found', NO_SUCH_THING);

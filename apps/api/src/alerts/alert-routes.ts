@@ -37,6 +37,7 @@ import {
   time,
 } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { RECORDING_STOP_COST } from '../http/read-budget.ts';
 import type { App } from '../http/typed-app.ts';
 import { changing, reading, type Versioned } from '../http/versions.ts';
 import { done, gone, made, writing } from '../http/writing.ts';
@@ -112,9 +113,6 @@ const crossingAnswer = answerOf<Crossing>()({
   crossed_at: time,
 }).meta({ id: 'AlertCrossing' });
 
-/** The cost of an alert that is made or turned on, in buckets of a chart: it stops recording for a moment, and may not be done on and on. */
-const ALERT_COST = 5_000;
-
 const TOO_MANY = `would be more than ${LIMITS.alerts} alerts of an organization: delete one`;
 
 const NO_SUCH_CUSTOMER = 'Your organization has no customer with this customer_id: see GET /api/v1/customers.';
@@ -163,7 +161,7 @@ export function alertRoutes(app: App, { database, guards }: RouteDeps): void {
         }
         if ((await countAlerts(transaction, organizationId)) >= LIMITS.alerts)
           throw invalidFields([{ path: '', message: TOO_MANY }]);
-        request.pay(ALERT_COST);
+        request.pay(RECORDING_STOP_COST);
         return made(await insertAlert(transaction, organizationId, { name, meter_id, customer_id, thresholds: asked }));
       }),
     ),
@@ -220,7 +218,7 @@ export function alertRoutes(app: App, { database, guards }: RouteDeps): void {
     changing(database, alerts, (request, write) =>
       write.transaction(async (transaction) => {
         const { caller, params, body } = request;
-        if (body.status === 'ACTIVE') request.pay(ALERT_COST);
+        if (body.status === 'ACTIVE') request.pay(RECORDING_STOP_COST);
         return done(found(await updateAlert(transaction, caller.organizationId, params.id, body)));
       }),
     ),

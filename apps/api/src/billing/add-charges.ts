@@ -2,7 +2,7 @@
 // the plan locked, and its features before: a feature is locked before its meter everywhere.
 
 import type { ChargeType } from '@weir/billing/kinds';
-import { billMeterOfPlan, releaseMeterOfPlan } from '@weir/db/billing/subscriptions/billed-meters';
+import { billMeterOfPlan, releaseMetersOfPlan } from '@weir/db/billing/subscriptions/billed-meters';
 import {
   insertCharge,
   lockCharge,
@@ -26,6 +26,12 @@ export const NO_SUCH_METER = 'Your organization has no meter with this meter_id:
 
 interface Added {
   charges: readonly z.output<typeof chargeBody>[];
+  /** The name of the list in which they were sent, where they were. */
+  list?: string;
+}
+
+interface Changed {
+  charges: readonly (z.output<typeof chargeChanges> & { id: string })[];
   /** The name of the list in which they were sent, where they were. */
   list?: string;
 }
@@ -86,8 +92,26 @@ async function holdMeter(transaction: Queries, organizationId: string, id: strin
   );
 }
 
-/** Renames a charge, or ends it. Throws a Refusal where the plan has no such one, or it has ended. */
-export async function changeCharge(
+/** Renames charges, or ends them, in their order, and returns them. Throws a Refusal where one cannot be. */
+export async function changeCharges(
+  transaction: Queries,
+  organizationId: string,
+  planId: string,
+  { charges, list }: Changed,
+): Promise<Charge[]> {
+  const changed: Charge[] = [];
+  const endedMeters = new Set<string>();
+  for (const [index, { id, ...changes }] of charges.entries()) {
+    const at = list === undefined ? '' : `${list}[${index}]`;
+    const charge = await refusedAt(at, () => changeCharge(transaction, organizationId, { planId, id }, changes));
+    changed.push(charge);
+    if (changes.status === 'INACTIVE' && charge.meter_id !== null) endedMeters.add(charge.meter_id);
+  }
+  await releaseMetersOfPlan(transaction, organizationId, { planId, meterIds: [...endedMeters] });
+  return changed;
+}
+
+async function changeCharge(
   transaction: Queries,
   organizationId: string,
   { planId, id }: { planId: string; id: string },
@@ -98,11 +122,7 @@ export async function changeCharge(
   if (charge.status === 'INACTIVE' && status === 'ACTIVE')
     throw new Refusal('charge_inactive', 'The charge has ended, for good: add another one to the plan.');
   const ends = status === 'INACTIVE' && (await mayEndNow(transaction, organizationId, charge));
-  const changed = await updateCharge(transaction, organizationId, id, { display_name, ends });
-  const { meter_id: meterId } = changed;
-  if (status === 'INACTIVE' && meterId !== null)
-    await releaseMeterOfPlan(transaction, organizationId, { planId, meterId });
-  return changed;
+  return await updateCharge(transaction, organizationId, id, { display_name, ends });
 }
 
 /** Of a plan as it would be. Throws a Refusal where that is too much. */

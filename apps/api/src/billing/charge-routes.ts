@@ -12,7 +12,7 @@ import type { App } from '../http/typed-app.ts';
 import { done, made, writing } from '../http/writing.ts';
 import { changingWithin } from '../http/versions.ts';
 import { plans } from '../catalog/whole-plan.ts';
-import { addCharges, changeCharge } from './add-charges.ts';
+import { addCharges, changeCharges } from './add-charges.ts';
 import { answerCharge, chargeAnswer } from './charge-answer.ts';
 import { chargeBody, chargeChanges } from './charge-body.ts';
 import { CHARGE_DECIMALS } from './charge-models.ts';
@@ -113,7 +113,10 @@ export function chargeRoutes(app: App, { database, guards }: RouteDeps): void {
       return await write.transaction(async (transaction) => {
         if ((await lockPlanAlone(transaction, organizationId, planId)) === undefined)
           throw new Refusal('not_found', NO_SUCH_THING);
-        return done(answerCharge(await changeCharge(transaction, organizationId, { planId, id }, request.body)));
+        const charges = [{ id, ...request.body }];
+        const [charge] = await changeCharges(transaction, organizationId, planId, { charges });
+        if (charge === undefined) throw new Error('a charge was changed, and is not there');
+        return done(answerCharge(charge));
       });
     }),
   );

@@ -1,6 +1,7 @@
 // Customers of the organization. A record is not needed for tracking: usage is recorded under the external_id, which a
 // record only gives a name and an address to.
 
+import { holdAlertsOf, lookAtCustomer } from '@weir/db/alerts/alerts';
 import type { Customer } from '@weir/db/customer-fields';
 import {
   deleteCustomer,
@@ -46,6 +47,7 @@ import {
 import type { JsonText } from '../http/json.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { problemOfMetadataText, roundedKeyOf } from '../http/metadata-text.ts';
+import { RECORDING_STOP_COST } from '../http/read-budget.ts';
 import { changing, reading, type Versioned } from '../http/versions.ts';
 import { refuseMoving } from '../usage/usage-query.ts';
 import { refuseErased } from './refuse-erased.ts';
@@ -237,7 +239,13 @@ export function customerRoutes(app: App, { database, guards }: RouteDeps): void 
           const isOther = await checkExternalId(transaction, caller.organizationId, params.id, body.external_id);
           const customer = await updateCustomer(transaction, caller.organizationId, params.id, body);
           if (customer === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-          if (isOther) await refuseBilled(transaction, caller.organizationId, customer);
+          if (!isOther) return done(customer);
+          await refuseBilled(transaction, caller.organizationId, customer);
+          if (await holdAlertsOf(transaction, caller.organizationId, params.id)) {
+            request.pay(RECORDING_STOP_COST);
+            // The last thing: nothing is recorded of the organization from here to the end of the transaction.
+            await lookAtCustomer(transaction, caller.organizationId, params.id);
+          }
           return done(customer);
         })
         .catch((error: unknown) => tellWhoHas(db, caller.organizationId, body.external_id, error));

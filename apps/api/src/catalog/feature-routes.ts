@@ -1,6 +1,6 @@
 // Features: what a plan can include. Behind a feature of type meter stands a meter, which counts its usage.
 
-import { isFeaturePriced } from '@weir/db/billing/plans/charges';
+import { isMeterPriced } from '@weir/db/billing/plans/charges';
 import type { Queries } from '@weir/db/database';
 import {
   countFeatures,
@@ -246,8 +246,9 @@ export function featureRoutes(app: App, { database, guards, turns }: RouteDeps &
         // The feature is locked before its meter, as where both are changed: else two requests could wait for each other.
         // The meter is archived before the feature is gone, since the feature says whose it is.
         if (!(await lockFeature(transaction, organizationId, id))) throw new Refusal('not_found', NO_SUCH_THING);
-        await archiveMeterOfFeature(transaction, organizationId, id);
-        if (await isFeaturePriced(transaction, organizationId, id)) throw new Refusal('feature_in_use', PRICED);
+        const meterId = await archiveMeterOfFeature(transaction, organizationId, id);
+        if (meterId !== undefined && (await isMeterPriced(transaction, organizationId, meterId)))
+          throw new Refusal('feature_in_use', PRICED);
         await deleteFeature(transaction, organizationId, id);
         return gone();
       });

@@ -1,5 +1,7 @@
 // Meters: what counts usage. A meter is made together with its feature, and outlives it, archived.
 
+import { isMeterPriced } from '@weir/db/billing/plans/charges';
+import type { Queries } from '@weir/db/database';
 import { changeMetadataKeys } from '@weir/db/metadata-keys';
 import { findMeter, listMeters, updateMeter, type Meter, METER_SORTS } from '@weir/db/meters';
 import { holdRow } from '@weir/db/hold-row';
@@ -25,6 +27,7 @@ import {
   sortOf,
 } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { RECORDING_STOP_COST } from '../http/read-budget.ts';
 import { changing, reading, type Versioned } from '../http/versions.ts';
 import { metadataKeys, unit } from './meter-fields.ts';
 import type { RouteDeps } from '../route-deps.ts';
@@ -48,8 +51,9 @@ const meterAnswer = answerOf<Meter>()({
   created_at: time,
 }).meta({ id: 'Meter' });
 
-/** The cost of a change of keys, in buckets of a chart: it stops recording for a moment, and may not be done on and on. */
-const KEYS_COST = 5_000;
+const PRICED =
+  'A plan has a price for the meter, or a subscription is billed for it until its period ends, and an archived meter takes no events: end ' +
+  'the charge in every plan first, and wait for the period.';
 
 const meters: Versioned<Meter> = {
   async read(db, organizationId, id) {
@@ -115,14 +119,15 @@ export function meterRoutes(app: App, { database, guards }: RouteDeps): void {
         summary: 'Change, archive or reopen a meter',
         description:
           'Changes the fields that are sent. The aggregation stays: it is what recorded usage means. ' +
-          'An archived meter refuses new events within some seconds, and what it has counted stays readable. metadata_keys are ' +
+          'An archived meter refuses new events within some seconds, and what it has counted stays readable; one with a price in a ' +
+          'plan, or in the open period of a subscription, is not archived. metadata_keys are ' +
           'replaced by those that are sent; what was counted before is grouped by them within moments, or minutes where it is ' +
           'millions of events, and until then reading by them is 409 groups_not_ready.',
         params: idInPath,
         body: meterChanges,
         response: {
           200: meterAnswer,
-          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found'),
+          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'meter_in_use'),
         },
       },
     },
@@ -131,16 +136,25 @@ export function meterRoutes(app: App, { database, guards }: RouteDeps): void {
       const { id } = request.params;
       const { metadata_keys: keys, ...changes } = request.body;
       return await write.transaction(async (transaction) => {
+        if (changes.status === 'ARCHIVED') await refusePriced(transaction, organizationId, id);
         const meter =
           Object.keys(changes).length > 0
             ? await updateMeter(transaction, organizationId, id, changes)
             : await findMeter(transaction, organizationId, id);
         if (meter === undefined) throw new Refusal('not_found', NO_SUCH_THING);
         if (keys === undefined) return done(meter);
-        request.pay(KEYS_COST);
+        request.pay(RECORDING_STOP_COST);
         await changeMetadataKeys(transaction, organizationId, id, keys);
         return done({ ...meter, metadata_keys: keys });
       });
     }),
   );
+}
+
+/** One that is archived already stays so, whatever prices it. */
+async function refusePriced(transaction: Queries, organizationId: string, id: string): Promise<void> {
+  await meters.hold(transaction, organizationId, id);
+  const meter = await findMeter(transaction, organizationId, id);
+  if (meter?.status === 'ACTIVE' && (await isMeterPriced(transaction, organizationId, id)))
+    throw new Refusal('meter_in_use', PRICED);
 }

@@ -19,7 +19,7 @@ import { newId } from '@weir/shared/ids';
 import { slug, text } from '@weir/shared/text';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
-import { addCharges, changeCharge } from '../billing/add-charges.ts';
+import { addCharges, changeCharges } from '../billing/add-charges.ts';
 import { chargeAnswer } from '../billing/charge-answer.ts';
 import { addedCharges, changedCharges, firstCharges } from '../billing/charge-body.ts';
 import { CHARGE_DECIMALS } from '../billing/charge-models.ts';
@@ -41,7 +41,7 @@ import {
   time,
   sortOf,
 } from '../http/fields.ts';
-import { NO_SUCH_THING, problemResponses, refusedAt } from '../http/problem.ts';
+import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { changingWithin, reading } from '../http/versions.ts';
 import { PLAN_FEATURE_DECIMALS, planFeatureAnswer, planFeatureBody } from './plan-feature-body.ts';
 import { putFeatures, takeOutFeatures } from './put-features.ts';
@@ -274,11 +274,7 @@ export function planRoutes(app: App, { database, guards }: RouteDeps): void {
             ? await updatePlan(transaction, organizationId, planId, fields)
             : await lockPlanAlone(transaction, organizationId, planId);
         if (plan === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-        for (const [index, { id, ...changes }] of update_charges.entries()) {
-          await refusedAt(`update_charges[${index}]`, () =>
-            changeCharge(transaction, organizationId, { planId, id }, changes),
-          );
-        }
+        await changeCharges(transaction, organizationId, planId, { charges: update_charges, list: 'update_charges' });
         await takeOutFeatures(transaction, organizationId, planId, { ids: remove_features, path: 'remove_features' });
         await putFeatures(transaction, organizationId, planId, { features: put_features, path: 'put_features' });
         await addCharges(transaction, organizationId, plan, { charges: add_charges, list: 'add_charges' });

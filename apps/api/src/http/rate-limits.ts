@@ -7,6 +7,7 @@ import { Refusal } from '@weir/shared/errors';
 import { digest } from '@weir/shared/hash';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { addressBlock } from './address-block.ts';
+import { bearerTokenOf } from './bearer-token.ts';
 import { trafficOf } from './pressure.ts';
 
 const WINDOW_SECONDS = 60;
@@ -70,14 +71,17 @@ export function useRateLimits(app: FastifyInstance, queue: QueueConnection, opti
   };
 }
 
-/** What a browser or a proxy may send to everybody, such as a password in front of all of Weir, is none of it. */
-const SERVICE_TOKEN = /^bearer +(org_svc_\S+)/i;
+/** What a browser or a proxy may send to everybody, such as a password in front of all of Weir, is no credential. */
+const SERVICE_TOKEN = /^org_svc_/;
 
-/** The service account's token or the API key of a request, valid or not, under a name that tells nothing about it. */
-function credentialOf({ headers }: FastifyRequest): string | undefined {
-  // The token first: who has one could otherwise send another key beside it each time.
-  const credential = SERVICE_TOKEN.exec(headers.authorization ?? '')?.[1] ?? headers['x-api-key'];
-  return typeof credential === 'string' ? digest(credential) : undefined;
+/** The API key or the service account's token of a request, valid or not, under a name that tells nothing about it. */
+function credentialOf(request: FastifyRequest): string | undefined {
+  const key = request.headers['x-api-key'];
+  // The key first: what opens to keys alone looks at no token, of which there could be another one beside it each time. A key beside
+  // a token is refused by all that opens to tokens.
+  if (key !== undefined) return digest(String(key));
+  const token = bearerTokenOf(request);
+  return token !== undefined && SERVICE_TOKEN.test(token) ? digest(token) : undefined;
 }
 
 /** The header fields are those of draft-ietf-httpapi-ratelimit-headers-10, "RateLimit header fields for HTTP". */

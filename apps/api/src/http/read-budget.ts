@@ -32,6 +32,9 @@ export interface ReadBudgetOptions {
 /** The cost of a request apart from its buckets: to look its caller up, to ask Postgres and to answer, in buckets of a chart. */
 const REQUEST_COST = 100;
 
+/** The cost of a change that stops recording for a moment, such as a new alert, in buckets of a chart: it may not be made on and on. */
+export const RECORDING_STOP_COST = 5_000;
+
 /** What a request counts for, and how many of a caller's are worked on at once, as a multiple of `underWayMax`. */
 interface Manner {
   cost: number;

@@ -100,16 +100,36 @@ export async function updateAlert(
   return updated;
 }
 
-/** Has alerts that watch one customer look at the usage of the external id that it has now. To be called as {@link insertAlert}. */
+/**
+ * Holds the alerts that watch one customer alone, until the transaction ends, in the order in which whoever writes down crossings holds
+ * them. Returns whether there is any that is on.
+ */
+export async function holdAlertsOf(transaction: Queries, organizationId: string, customerId: string): Promise<boolean> {
+  const held = await transaction
+    .selectFrom('alerts')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('customer_id', '=', customerId)
+    .where('status', '=', 'ACTIVE')
+    .orderBy('id')
+    .forNoKeyUpdate()
+    .execute();
+  return held.length > 0;
+}
+
+/**
+ * Has alerts that watch one customer alone, and are held, look at the usage of the external id that it has now. To be called as
+ * {@link insertAlert}.
+ */
 export async function lookAtCustomer(transaction: Queries, organizationId: string, customerId: string): Promise<void> {
-  const { numUpdatedRows } = await transaction
+  await transaction
     .updateTable('alerts')
     .set({ looked_after: '', look_asked_at: sql<string>`billing_now()` })
     .where('organization_id', '=', organizationId)
     .where('customer_id', '=', customerId)
     .where('status', '=', 'ACTIVE')
-    .executeTakeFirst();
-  if (numUpdatedRows > 0n) await makeRecordersLookAgain(transaction, organizationId);
+    .execute();
+  await makeRecordersLookAgain(transaction, organizationId);
 }
 
 /** Nothing crosses it any more from here on, and nobody sees it; a worker deletes what it crossed. Returns whether there was one. */
@@ -124,9 +144,10 @@ export async function deleteAlert(db: Queries, organizationId: string, id: strin
   return numUpdatedRows > 0n;
 }
 
-/** The same for all that watch one customer. */
-export async function deleteAlertsOf(db: Queries, organizationId: string, customerId: string): Promise<void> {
-  await db
+/** The same for all that watch one customer alone. Needs a transaction. */
+export async function deleteAlertsOf(transaction: Queries, organizationId: string, customerId: string): Promise<void> {
+  await holdAlertsOf(transaction, organizationId, customerId);
+  await transaction
     .updateTable('alerts')
     .set({ status: 'DELETED' })
     .where('organization_id', '=', organizationId)

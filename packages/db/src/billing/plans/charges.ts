@@ -190,19 +190,14 @@ export async function readPlanSize(transaction: Queries, organizationId: string,
 }
 
 /**
- * Whether a charge that has no end, or whose end is to come, prices the meter behind a feature, or a subscription bills it.
- * The meter has to be locked, so that no charge is added meanwhile.
+ * Whether a charge that has no end, or whose end is to come, prices a meter, or a subscription bills it. The meter has to be held, so
+ * that no charge is added meanwhile.
  */
-export async function isFeaturePriced(
-  transaction: Queries,
-  organizationId: string,
-  featureId: string,
-): Promise<boolean> {
-  const ofFeature = sql`organization_id = ${organizationId}::uuid AND meter_id = (
-    SELECT id FROM meters WHERE organization_id = ${organizationId}::uuid AND feature_id = ${featureId}::uuid)`;
+export async function isMeterPriced(transaction: Queries, organizationId: string, meterId: string): Promise<boolean> {
+  const ofMeter = sql`organization_id = ${organizationId}::uuid AND meter_id = ${meterId}::uuid`;
   const { rows } = await sql`
-    SELECT WHERE EXISTS (SELECT FROM charges WHERE ${ofFeature} AND NOT ${isEnded})
-      OR EXISTS (SELECT FROM billed_meters WHERE ${ofFeature} AND (ended_at IS NULL OR ended_at > billing_now()))
+    SELECT WHERE EXISTS (SELECT FROM charges WHERE ${ofMeter} AND NOT ${isEnded})
+      OR EXISTS (SELECT FROM billed_meters WHERE ${ofMeter} AND (ended_at IS NULL OR ended_at > billing_now()))
   `.execute(transaction);
   return rows.length > 0;
 }

@@ -1,9 +1,10 @@
 // Settlements: the invoices of what changed late of subscriptions that have ended, of which no other invoice is to come. Their kind
 // is ADJUSTMENT; a line that an admin adds to a draft is an adjustment, and nothing of this.
 
+import { amountOf } from '@weir/billing/amounts';
 import type { InvoiceToCompute } from '@weir/billing/dues-of-invoices';
 import type { ComputedInvoice, ComputedLine } from '@weir/billing/lines';
-import type { SubscriptionRow } from '../subscriptions/subscriptions.ts';
+import { minorDigits } from '@weir/rating/currencies';
 import { newId } from '@weir/shared/ids';
 import { isoOf, microsOfText, type Micros } from '@weir/shared/instant';
 import { sql } from 'kysely';
@@ -17,6 +18,8 @@ import { appendFeed } from '../feed.ts';
 import { invoiceData } from '../invoices/invoice-data.ts';
 import type { InvoiceRow } from '../invoices/invoices.ts';
 import { inSnapshot } from '../snapshot.ts';
+import { endRebilling, type IdleDue } from '../subscriptions/dues.ts';
+import type { SubscriptionRow } from '../subscriptions/subscriptions.ts';
 import { writeFinalized } from './write-finalized.ts';
 import { writeLines } from './write-lines.ts';
 
@@ -70,7 +73,10 @@ export async function closeForSettling(
   const draft = await inSnapshot(database, (snapshot) =>
     computeSettlement(snapshot, organizationId, subscriptionId, null),
   );
-  if (draft === undefined) return { outcome: 'nothing' };
+  if (draft.computed === undefined) {
+    if (draft.idle.length > 0) await leaveAsBilled(database, organizationId, subscriptionId, draft.idle);
+    return { outcome: 'nothing' };
+  }
   await closeUntil(database, organizationId, await findReach(database.kysely, organizationId, subscriptionId));
   return undefined;
 }
@@ -89,8 +95,8 @@ export async function settleClosed(
   if (subscription === undefined || changed !== undefined) return changed ?? { outcome: 'not_found' };
   const closing = await readClosing(transaction, organizationId);
   const settlement = await computeSettlement(transaction, organizationId, subscriptionId, closing.number);
-  if (settlement === undefined) return { outcome: 'nothing' };
   const { asked, computed } = settlement;
+  if (computed === undefined) return { outcome: 'nothing' };
   const row = await insertSettlement(transaction, subscription, settlement);
   const created = { type: 'invoice.created', actor, data: invoiceData(row) } as const;
   if (!isFinalized) {
@@ -107,19 +113,22 @@ export async function settleClosed(
 /** What a settlement comes to. */
 interface ComputedSettlement {
   asked: InvoiceToCompute;
-  computed: ComputedInvoice;
+  /** Undefined where it comes to no amount. */
+  computed: ComputedInvoice | undefined;
   /** What the periods of its lines span. */
   start: Micros;
   end: Micros;
+  /** Dues that were to be billed again, where none of its lines comes to an amount. */
+  idle: readonly IdleDue[];
 }
 
-/** What the late changes come to, at a closing or with null by now; nothing where that is no amount. */
+/** What the late changes come to, at a closing or with null by now. */
 async function computeSettlement(
   db: Queries,
   organizationId: string,
   subscriptionId: string,
   closing: number | null,
-): Promise<ComputedSettlement | undefined> {
+): Promise<ComputedSettlement> {
   const { currency } = await db
     .selectFrom('subscriptions')
     .select('currency')
@@ -128,15 +137,37 @@ async function computeSettlement(
     .executeTakeFirstOrThrow();
   const asked = { id: newId(), kind: 'ADJUSTMENT', subscription_id: subscriptionId, cycle: null, currency } as const;
   let [start, end] = [Infinity, -Infinity];
+  let isNothing = true;
+  const idle: IdleDue[] = [];
   const take = (lines: ComputedLine[]): void => {
-    for (const { due } of lines) {
+    for (const { due, amount } of lines) {
       if (due === null) continue;
+      const { subscription_id, cycle, charge_id, rebills } = due;
       start = Math.min(start, microsOfText(due.period_start));
       end = Math.max(end, microsOfText(due.period_end));
+      isNothing &&= amountOf(amount, minorDigits(currency)) === 0n;
+      if (isNothing && due.rebilling) idle.push({ subscription_id, cycle, charge_id, rebills });
     }
   };
   const [computed] = await computeInvoices(db, organizationId, [asked], closing, { take });
-  return computed === undefined || computed.total === 0n ? undefined : { asked, computed, start, end };
+  const isDue = computed !== undefined && computed.total !== 0n;
+  return { asked, computed: isDue ? computed : undefined, start, end, idle: isNothing ? idle : [] };
+}
+
+/**
+ * Bills dues no more that were to be billed again and come to what was billed, as when the invoice that gave something back was voided, and
+ * then the one that had billed it. No invoice would ever say so, and each run would look at them. What comes late finds them all the same.
+ */
+async function leaveAsBilled(
+  database: Database,
+  organizationId: string,
+  subscriptionId: string,
+  dues: readonly IdleDue[],
+): Promise<void> {
+  await database.kysely.transaction().execute(async (transaction) => {
+    await lockSubscription(transaction, organizationId, subscriptionId);
+    await endRebilling(transaction, organizationId, dues);
+  });
 }
 
 async function findProblem(

@@ -135,25 +135,28 @@ export async function billMeterOfPlan(
 }
 
 /**
- * Lets go of a meter whose charge of a plan has ended or was taken back, as {@link releaseMeters} does: for every subscription that is
- * on the plan, or goes over to it. Where a boundary is past and not opened yet, the charge may be in force there: opening it lets go.
+ * Lets go of meters whose charges of a plan have ended or were taken back, as {@link releaseMeters} does: for every subscription that is
+ * on the plan, or goes over to it. Where a boundary is past and not opened yet, a charge may be in force there: opening it lets go.
  * The row of the plan has to be locked, as for {@link billMeterOfPlan}.
  */
-export async function releaseMeterOfPlan(
+export async function releaseMetersOfPlan(
   transaction: Queries,
   organizationId: string,
-  { planId, meterId }: { planId: string; meterId: string },
+  { planId, meterIds }: { planId: string; meterIds: readonly string[] },
 ): Promise<void> {
+  if (meterIds.length === 0) return;
+  const ofPlan = goingOn(organizationId, planId);
   // As above: whoever lets go of meters holds the rows FOR UPDATE, and the statement after it sees what this one waited for.
   await sql`
     WITH locked AS MATERIALIZED (
-      SELECT FROM ${goingOn(organizationId, planId)} ORDER BY id FOR UPDATE
+      SELECT FROM ${ofPlan} ORDER BY id FOR UPDATE
     ) SELECT count(*) FROM locked`.execute(transaction);
+  // Found by subscription: by meter there is a reservation of everybody who is billed for it, on any plan.
   await release(
     transaction,
     organizationId,
-    sql`held.meter_id = ${meterId} AND (own.plan_id = ${planId} OR own.pending_plan_id = ${planId})
-        AND own.current_period_end > billing_now()`,
+    sql`held.subscription_id = ANY (ARRAY(SELECT id FROM ${ofPlan} AND current_period_end > billing_now()))
+        AND (held.meter_id = ANY (${meterIds}::uuid[])) IS TRUE`,
   );
 }
 

@@ -111,6 +111,31 @@ export async function rebillDues(
   await takeOffDues(transaction, organizationId, ids, { isBilledAgain: true });
 }
 
+/** A due that was to be billed again and comes to what was billed, as it was read. */
+export interface IdleDue extends DueName {
+  rebills: number;
+}
+
+/** Bills dues no more that were to be billed again, but those of which another line was taken off since they were read. */
+export async function endRebilling(
+  transaction: Queries,
+  organizationId: string,
+  dues: readonly IdleDue[],
+): Promise<void> {
+  await sql`
+    UPDATE dues d SET rebilling = false
+    FROM unnest(
+      ${dues.map(({ subscription_id }) => subscription_id)}::uuid[],
+      ${dues.map(({ cycle }) => cycle)}::integer[],
+      ${dues.map(({ charge_id }) => charge_id)}::uuid[],
+      ${dues.map(({ rebills }) => rebills)}::integer[]
+    ) AS idle (subscription_id, cycle, charge_id, rebills)
+    WHERE d.organization_id = ${organizationId}::uuid AND d.subscription_id = idle.subscription_id
+      AND d.cycle = idle.cycle AND (d.charge_id = idle.charge_id) IS TRUE AND d.rebills = idle.rebills`.execute(
+    transaction,
+  );
+}
+
 /**
  * Takes what lines have billed, or given back, off their dues: from now on it does not count. Each line says from which of the due's
  * changes of this kind on. With `isBilledAgain` the next invoice bills the dues, whatever they come to. Expects the row of the
