@@ -277,3 +277,18 @@ test('credit whose answer was lost is granted once, also over a new page and a n
   await page.getByText('Balance: 20.00 USD').waitFor();
   expect(await grants()).toBe(2);
 });
+
+test('a dialog closes when its write is done, also where what is read after it gets no answer', async () => {
+  const { call, button, dialog, field } = hands;
+  const { id } = await call('POST', '/customers', { external_id: 'stark', name: 'Stark' });
+  await page.goto(`/customers/${id}?tab=credits`);
+  await button('Grant credit').click();
+  await field('Amount').fill('10.00');
+  const letRead = await hold('GET', /\/credits$/);
+  await button('Grant').click();
+  await dialog().waitFor({ state: 'detached' });
+  expect((await call('GET', `/customers/${id}/credits`)).grants).toHaveLength(1);
+  letRead();
+  await page.getByText('Balance: 10.00 USD').waitFor();
+  await page.unrouteAll({ behavior: 'wait' });
+});

@@ -203,7 +203,7 @@ function isOutcomeKnown({ ok, status }: Response): boolean {
 /** Longer than this nobody waits without a word. */
 const WAIT_SECONDS_MAX = 20;
 
-/** Longer than any write takes. A connection that broke without a word would keep its button busy for ever. */
+/** Longer than any answer takes. A connection that broke without a word would keep a button busy, or a list loading, for ever. */
 const ANSWER_MS_MAX = 60_000;
 
 /** What is asked for is being done, by a request of before whose answer did not come. */
@@ -215,9 +215,8 @@ const UNDER_WAY = 'request_under_way';
  */
 async function fetchWhenAllowed(request: Request): Promise<Response> {
   for (let waited = 0; ;) {
-    const response = await (request.method === 'GET'
-      ? fetch(request.clone())
-      : fetch(request.clone(), { signal: AbortSignal.timeout(ANSWER_MS_MAX) }));
+    const signal = AbortSignal.any([request.signal, AbortSignal.timeout(ANSWER_MS_MAX)]);
+    const response = await fetch(request.clone(), { signal });
     const seconds = await secondsToWait(response, request.url);
     waited += seconds;
     if (seconds === 0 || waited > WAIT_SECONDS_MAX) return response;

@@ -24,7 +24,14 @@ export function buildQueries(): QueryClient {
   });
 }
 
-/** Reads anew whatever was read from these paths, whatever the parameters. */
+/** Longer than this no dialog is held open by it: the change is made, whatever becomes of the read after it. */
+const READ_ANEW_MS_MAX = 3_000;
+
+/**
+ * Reads anew whatever was read from these paths, whatever the parameters. Waits for that for some seconds: a dialog that closes after
+ * it gives the focus back to what is there then.
+ */
 export async function invalidate(queries: QueryClient, ...stale: GetPath[]): Promise<void> {
-  await Promise.all(stale.map((path) => queries.invalidateQueries({ queryKey: [path] })));
+  const areRead = Promise.all(stale.map((path) => queries.invalidateQueries({ queryKey: [path] })));
+  await Promise.race([areRead, new Promise((resolve) => setTimeout(resolve, READ_ANEW_MS_MAX))]);
 }

@@ -41,10 +41,15 @@ export function ReplayAll({ rejection, onClose }: { rejection: Rejection; onClos
       const { signal } = stopping.current;
       let state = NOTHING;
       setProgress(state);
-      for await (const event of rejectedBy(rejection)) {
-        if (signal.aborted) break;
-        state = await replayOne(event, correction, state);
-        setProgress(state);
+      try {
+        for await (const event of rejectedBy(rejection, signal)) {
+          if (signal.aborted) break;
+          state = await replayOne(event, correction, state);
+          setProgress(state);
+        }
+      } catch (error) {
+        // A page that was being read when it was stopped.
+        if (!signal.aborted) throw error;
       }
       setProgress({ ...state, isOver: true });
       await invalidate(queries, '/api/v1/events', '/api/v1/events/rejections', '/api/v1/overview');
@@ -105,10 +110,13 @@ async function replayOne(event: EventReceipt, correction: Correction, state: Pro
 }
 
 /** Pages back from the newest: those that are replayed meanwhile leave the list, and move nothing that comes after. */
-async function* rejectedBy({ reason, meter_id: meter }: Rejection): AsyncGenerator<EventReceipt, void, undefined> {
+async function* rejectedBy(
+  { reason, meter_id: meter }: Rejection,
+  signal: AbortSignal,
+): AsyncGenerator<EventReceipt, void, undefined> {
   for (let cursor: string | undefined; ;) {
     const query = { status: 'rejected' as const, reason, meter_id: meter, limit: 100 };
-    const page = await listEvents({ ...query, ...(cursor !== undefined && { cursor }) });
+    const page = await listEvents({ ...query, ...(cursor !== undefined && { cursor }) }, signal);
     yield* page.data;
     if (page.meta.next_cursor === null) return;
     cursor = page.meta.next_cursor;
