@@ -91,7 +91,8 @@ function inOrder(lines: { charge_id: string | null; cycle: number | null }[]) {
 
 test(
   `invoices and credits are those of a model, and can be computed again (seed ${SEED})`,
-  { timeout: 60_000 + SIZE * 60_000 },
+  // For one that hangs: how long it takes says more about the machine.
+  { timeout: 240_000 + SIZE * 60_000 },
   async () => {
     const random = new Random(SEED);
     const seen = new Map<string, number>();
@@ -107,7 +108,8 @@ test(
     for (let step = 1; step <= steps; step += 1) {
       const now = START + step * STEP;
       await setBillingTime(weir.pool, isoOf(now));
-      await runAndFollow(run, lives, seen, now);
+      // Now and then the run comes late, and people do not wait for it.
+      if (random.chance(0.8)) await runAndFollow(run, lives, seen, now);
       for (const { life } of lives) await life.happen(now);
       await countSeen(lives, seen);
     }
@@ -116,6 +118,7 @@ test(
     const now = START + steps * STEP;
     for (const { billing, life } of lives) {
       count('changed', life.changes);
+      count('price taken back', life.pricesTakenBack);
       for (const { schedule, createdAt, cycle } of life.ledger.subscriptions)
         count('scheduled', schedule.start > createdAt && cycle !== null ? 1 : 0);
       for (const invoice of life.ledger.invoices.filter(({ status }) => status !== 'DRAFT')) {
@@ -138,6 +141,10 @@ test(
           count('lines');
           count('waived', waived === 0n ? 0 : 1);
           count('late', billedBefore !== 0n && due.body.type === 'USAGE' ? 1 : 0);
+          if (!life.announced.has(due.charge)) continue;
+          count('by an announced price');
+          count('after a change', due.subscription.extra > 0 ? 1 : 0);
+          count('after a start to come', due.subscription.schedule.start > due.subscription.createdAt ? 1 : 0);
         }
       }
       for (const customer of life.customers) {
@@ -159,6 +166,7 @@ test(
       'below zero',
       'scheduled',
       'changed',
+      'by an announced price',
       'paid in parts',
       'taken back',
       ...(SIZE < 5 ? [] : ['OPEN', 'UNCOLLECTIBLE', 'late', 'waived']),

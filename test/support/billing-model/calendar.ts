@@ -29,6 +29,12 @@ function instantOf(zone: string, date: Temporal.PlainDate): number {
   return date.toZonedDateTime(zone).epochMilliseconds;
 }
 
+/** A date of a zone so many days after that of an instant, and the first instant of it. */
+export function dateAfter(zone: string, at: number, days: number): { date: string; at: number } {
+  const date = dateAt(zone, at).add({ days });
+  return { date: date.toString(), at: instantOf(zone, date) };
+}
+
 function anchorOf({ zone, interval, alignment, start }: ModelSchedule): Temporal.PlainDate {
   const date = dateAt(zone, start);
   if (alignment === 'anniversary') return date;

@@ -12,7 +12,18 @@ export interface ModelPlan {
   digits: number;
   currency: string;
   interval: ModelInterval;
-  charges: { id: string; body: ModelCharge; from: number; to: number }[];
+  prices: ModelPrice[];
+}
+
+/** A charge of a plan. Periods that begin between two instants are billed by it. */
+export interface ModelPrice {
+  id: string;
+  body: ModelCharge;
+  from: number;
+  /** Infinity: none is to take its place. */
+  to: number;
+  /** The one whose place it takes. */
+  replaces: ModelPrice | null;
 }
 
 /** What a charge comes to for a period of a subscription. */
@@ -118,13 +129,27 @@ export class Ledger {
       dues: [],
     };
     this.subscriptions.push(subscription);
-    this.#passBoundaries(subscription, made.createdAt);
+    this.bringUpToDate(subscription, made.createdAt);
     return subscription;
   }
 
   /** Takes all subscriptions over the boundaries that have passed. */
   open(now: number): void {
-    for (const subscription of this.subscriptions) this.#passBoundaries(subscription, now);
+    for (const subscription of this.subscriptions) this.bringUpToDate(subscription, now);
+  }
+
+  /** The same of one, which the run may not have reached yet when something is asked of it. */
+  bringUpToDate(subscription: ModelSubscription, now: number): void {
+    const withoutLines: { cycle: number; at: number }[] = [];
+    while (!subscription.isEnded && subscription.end <= now) {
+      const { cycle, at, hasLines } = this.#passBoundary(subscription);
+      if (hasLines) this.#addDraft(subscription, cycle, at, now);
+      else if (cycle > 0) withoutLines.push({ cycle, at });
+    }
+    // What came late goes onto whatever draft there is. Only where there is none, one is made for it.
+    const [first] = withoutLines;
+    if (first !== undefined && this.#waitsForInvoice(subscription))
+      this.#addDraft(subscription, first.cycle, first.at, now);
   }
 
   /** The drafts whose grace is over. */
@@ -149,13 +174,20 @@ export class Ledger {
     }
   }
 
-  replaceCharge(plan: ModelPlan, old: string, made: { id: string; body: ModelCharge }, now: number): void {
-    for (const charge of plan.charges) if (charge.id === old) charge.to = now;
-    plan.charges.push({ ...made, from: now, to: Infinity });
+  /** At an instant, now or later, a price gives its place to another one. It may be that in which it would have begun itself. */
+  replacePrice(plan: ModelPlan, replaces: ModelPrice, made: Pick<ModelPrice, 'id' | 'body'>, at: number): void {
+    replaces.to = at;
+    plan.prices.push({ ...made, from: at, to: Infinity, replaces });
+  }
+
+  /** A price that has not begun never does, and the one before it goes on. */
+  takeBackPrice(price: ModelPrice): void {
+    price.to = price.from;
+    if (price.replaces !== null) price.replaces.to = Infinity;
   }
 
   cancelNow(subscription: ModelSubscription, now: number): void {
-    this.#passBoundaries(subscription, now);
+    this.bringUpToDate(subscription, now);
     subscription.isEnded = true;
     const { cycle } = subscription;
     if (cycle === null) return;
@@ -166,7 +198,7 @@ export class Ledger {
 
   /** The other plan has the same interval, but before the first period. */
   changeNow(subscription: ModelSubscription, plan: ModelPlan, now: number): void {
-    this.#passBoundaries(subscription, now);
+    this.bringUpToDate(subscription, now);
     const { cycle, schedule, end } = subscription;
     subscription.plan = plan;
     if (cycle === null) {
@@ -253,11 +285,8 @@ export class Ledger {
     return true;
   }
 
-  #passBoundaries(subscription: ModelSubscription, now: number): void {
-    while (!subscription.isEnded && subscription.end <= now) this.#passBoundary(subscription, now);
-  }
-
-  #passBoundary(subscription: ModelSubscription, now: number): void {
+  /** `hasLines`: not only of what came late. */
+  #passBoundary(subscription: ModelSubscription): { cycle: number; at: number; hasLines: boolean } {
     const { schedule, end: at } = subscription;
     const cycle = subscription.cycle === null ? 0 : subscription.cycle + 1;
     let hasLines = subscription.dues.some((due) => due.cycle === cycle - 1 && isArrears(due));
@@ -270,14 +299,14 @@ export class Ledger {
       subscription.end = period.end;
       hasLines ||= dues.some((due) => !isArrears(due));
     }
-    if (hasLines || (cycle > 0 && this.#waitsForInvoice(subscription))) this.#addDraft(subscription, cycle, at, now);
+    return { cycle, at, hasLines };
   }
 
   /** Those of charges that are in force when the period begins, or when the subscription was made. */
   #duesOf(subscription: ModelSubscription, cycle: number, period: ModelPeriod): ModelDue[] {
     const { plan, schedule, createdAt, extra } = subscription;
     const at = Math.max(period.start, createdAt);
-    const inForce = plan.charges.filter(({ from, to }) => from <= at && to > at);
+    const inForce = plan.prices.filter(({ from, to }) => from <= at && to > at);
     return inForce.map(({ id, body }) => ({
       subscription,
       charge: id,

@@ -1,12 +1,18 @@
 // An organization that lives by chance, told to Weir and to the model in the same order: customers who subscribe, use, pay or do not,
 // and admins who change prices, void, give up, bill again, cancel and settle.
 
-import { CHARGE_MODELS } from '@weir/rating/charge-terms';
 import { AGGREGATION_TYPES, type AggregationType } from '@weir/shared/meter';
-import type { ModelInterval } from './calendar.ts';
+import { dateAfter, type ModelInterval } from './calendar.ts';
 import { amountText } from './fractions.ts';
-import { Ledger, type ModelCustomer, type ModelInvoice, type ModelPlan, type ModelSubscription } from './ledger.ts';
-import type { ModelCharge } from './prices.ts';
+import {
+  Ledger,
+  type ModelCustomer,
+  type ModelInvoice,
+  type ModelPlan,
+  type ModelPrice,
+  type ModelSubscription,
+} from './ledger.ts';
+import { fixedCharge, usageCharge } from './random-charges.ts';
 import { dueOf, Wallet } from './wallet.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { Random } from '../../../chaos/random.ts';
@@ -34,23 +40,34 @@ export class Life {
   readonly #meters: Metered[];
   readonly #plans: ModelPlan[] = [];
   readonly #customers: ModelCustomer[] = [];
+  readonly #zone: string;
   #number = '';
   changes = 0;
+  /** Prices that were to begin later than now when they were made. */
+  readonly announced = new Set<string>();
+  pricesTakenBack = 0;
 
-  private constructor(billing: Invoicing, random: Random, meters: Metered[], graceHours: number) {
+  private constructor(
+    billing: Invoicing,
+    random: Random,
+    meters: Metered[],
+    { zone, graceHours }: { zone: string; graceHours: number },
+  ) {
     this.#billing = billing;
     this.#random = random;
     this.#meters = meters;
+    this.#zone = zone;
     this.ledger = new Ledger(graceHours, new Map(meters.map(({ id, aggregation }) => [id, aggregation])));
   }
 
   static async start(billing: Invoicing, random: Random): Promise<Life> {
     const graceHours = random.pick([0, 1, 30]);
-    const settings = { invoice_grace_hours: graceHours, time_zone: random.pick(ZONES) };
+    const zone = random.pick(ZONES);
+    const settings = { invoice_grace_hours: graceHours, time_zone: zone };
     await billing.request('PATCH', '/billing/settings', settings);
     const meters: Metered[] = [];
     for (const aggregation of AGGREGATION_TYPES) meters.push({ ...(await billing.meter(aggregation)), aggregation });
-    return new Life(billing, random, meters, graceHours);
+    return new Life(billing, random, meters, { zone, graceHours });
   }
 
   get customers(): readonly ModelCustomer[] {
@@ -67,7 +84,7 @@ export class Life {
     }
   }
 
-  /** What happens at an instant, after the run has been there. Nothing else moves meanwhile. */
+  /** What happens at an instant. The run has been there, or is late. Nothing else moves meanwhile. */
   async happen(now: number): Promise<void> {
     const random = this.#random;
     for (const customer of this.#customers) {
@@ -75,12 +92,14 @@ export class Life {
       if (random.chance(0.04)) await this.#grant(customer, now);
     }
     await this.#use(now);
-    if (random.chance(0.3)) await this.#replacePrice(now);
+    if (random.chance(0.5)) await this.#replacePrice(now);
     for (const subscription of this.ledger.subscriptions) {
       if (subscription.isEnded) {
         if (random.chance(0.05)) await this.#settle(subscription.id, now);
         continue;
       }
+      // Its end has passed, and the run has not seen it yet: nothing can be asked of it.
+      if (subscription.endsWithPeriod && subscription.end <= now) continue;
       // What was voided matters when something of it would come back.
       const isVoided = this.ledger.invoices.some(
         (each) => each.subscription === subscription && each.status === 'VOID',
@@ -125,9 +144,9 @@ export class Life {
     const random = this.#random;
     const { currency, digits } = random.pick(CURRENCIES);
     const meters = random.shuffle(this.#meters).slice(0, random.pick([0, 1, 2, 3]));
-    const bodies: ModelCharge[] = meters.map((meter) => this.#usageCharge(meter.id, digits));
-    if (meters.length === 0 || random.chance(0.7)) bodies.push(this.#fixedCharge(digits));
-    if (random.chance(0.3)) bodies.push(this.#fixedCharge(digits));
+    const bodies = meters.map((meter) => usageCharge(random, meter.id, digits));
+    if (meters.length === 0 || random.chance(0.7)) bodies.push(fixedCharge(random, digits));
+    if (random.chance(0.3)) bodies.push(fixedCharge(random, digits));
     const interval = random.pick(INTERVALS);
     const { id, charges } = await this.#billing.plan(bodies, { billing_interval: interval, currency });
     this.#plans.push({
@@ -135,56 +154,8 @@ export class Life {
       interval,
       currency,
       digits,
-      charges: bodies.map((body, at) => ({ id: charges[at] ?? '', body, from: now, to: Infinity })),
+      prices: bodies.map((body, at) => ({ id: charges[at] ?? '', body, from: now, to: Infinity, replaces: null })),
     });
-  }
-
-  #price(digits: number): string {
-    return amountText(BigInt(this.#random.int(1, 9_999)), digits + this.#random.pick([0, 1, 3]));
-  }
-
-  #fixedCharge(digits: number): ModelCharge {
-    const timing = this.#random.pick(['in_advance', 'in_advance', 'in_arrears'] as const);
-    return { type: 'FIXED', display_name: 'Fixed', timing, unit_price: this.#price(digits) };
-  }
-
-  #usageCharge(meter_id: string, digits: number): ModelCharge {
-    const random = this.#random;
-    const shared = { type: 'USAGE', display_name: 'Usage', meter_id } as const;
-    const bounds = random.pick([{}, {}, { minimum_amount: this.#price(digits) }, { maximum_amount: '40' }]);
-    const included = random.pick([{}, { included_units: '2.5' }]);
-    const tiers = [
-      { up_to: '3.5', unit_price: this.#price(digits), flat_fee: this.#price(digits) },
-      { up_to: '20', unit_price: this.#price(digits), flat_fee: '0' },
-      // So much cheaper that a volume that grows may cost less.
-      { up_to: null, unit_price: this.#price(digits + 2), flat_fee: '0' },
-    ];
-    switch (random.pick(CHARGE_MODELS)) {
-      case 'per_unit':
-        return { ...shared, model: 'per_unit', unit_price: this.#price(digits), ...included, ...bounds };
-      case 'graduated':
-        return { ...shared, model: 'graduated', tiers, ...bounds };
-      case 'volume':
-        return { ...shared, model: 'volume', tiers, ...bounds };
-      case 'package':
-        return {
-          ...shared,
-          model: 'package',
-          unit_price: this.#price(digits),
-          package_size: '3',
-          ...included,
-          ...bounds,
-        };
-      case 'percentage':
-        return {
-          ...shared,
-          model: 'percentage',
-          rate: '3.75',
-          fixed_amount: this.#price(digits),
-          ...included,
-          ...bounds,
-        };
-    }
   }
 
   async #subscribe(customer: ModelCustomer, now: number): Promise<void> {
@@ -207,6 +178,8 @@ export class Life {
       201,
     );
     const schedule = { zone: customer.zone, interval, alignment, start };
+    // Those of the customer that have ended let go of their meters before.
+    for (const each of this.ledger.subscriptions) if (each.customer === customer) this.ledger.bringUpToDate(each, now);
     this.ledger.subscribe({ id, customer, plan, schedule, createdAt: now });
   }
 
@@ -233,7 +206,7 @@ export class Life {
     for (const subscription of this.ledger.subscriptions) {
       const { customer, plan } = subscription;
       if (subscription.isEnded && random.chance(0.8)) continue;
-      for (const meter of this.#meters.filter(({ id }) => plan.charges.some(({ body }) => body.meter_id === id))) {
+      for (const meter of this.#meters.filter(({ id }) => metersOf(plan).includes(id))) {
         if (random.chance(0.3)) continue;
         const back = random.chance(0.2) ? 24 * 20 * HOUR : 7 * HOUR;
         const uses = customer.uses.get(meter.id) ?? [];
@@ -248,19 +221,47 @@ export class Life {
     if (events.length > 0) await this.#billing.track(events);
   }
 
+  /** Now, or from a time to come on. What has not begun may be replaced as well, or is taken back. */
   async #replacePrice(now: number): Promise<void> {
-    const plan = this.#random.pick(this.#plans);
-    const { id, body } = this.#random.pick(plan.charges.filter(({ to }) => to === Infinity));
-    const { meter_id } = body;
-    const next = meter_id === undefined ? this.#fixedCharge(plan.digits) : this.#usageCharge(meter_id, plan.digits);
-    const made = await this.#billing.post(`/plans/${plan.id}/charges`, { ...next, replaces: id }, 201);
-    this.ledger.replaceCharge(plan, id, { id: made.id, body: next }, now);
+    const random = this.#random;
+    const plan = random.pick(this.#plans);
+    const price = random.pick(plan.prices.filter(({ to }) => to === Infinity));
+    const path = `/plans/${plan.id}/charges`;
+    if (price.from > now && random.chance(0.3)) return await this.#takeBackPrice(price, path);
+    const { meter_id } = price.body;
+    const { digits } = plan;
+    const body = meter_id === undefined ? fixedCharge(random, digits) : usageCharge(random, meter_id, digits);
+    const soonest = Math.max(now, price.from);
+    const later = random.chance(0.6) ? this.#later(soonest) : undefined;
+    const place = { replaces: price.id, ...(later !== undefined && { effective_from: later.text }) };
+    const { id } = await this.#billing.post(path, { ...body, ...place }, 201);
+    const at = later?.at ?? soonest;
+    if (at > now) this.announced.add(id);
+    this.ledger.replacePrice(plan, price, { id, body }, at);
+  }
+
+  async #takeBackPrice(price: ModelPrice, path: string): Promise<void> {
+    const { status } = await this.#billing.request('PATCH', `${path}/${price.id}`, { status: 'INACTIVE' });
+    if (status !== 200) throw new Error(`taking the price ${price.id} back was answered ${status}`);
+    this.ledger.takeBackPrice(price);
+    this.pricesTakenBack += 1;
+  }
+
+  /** Up to two weeks after an instant: a full hour, or a date of the organization, at many of which periods begin. */
+  #later(than: number): { text: string; at: number } {
+    const random = this.#random;
+    const days = random.int(1, random.pick([1, 2, 14]));
+    const { date, at } = dateAfter(this.#zone, than, days);
+    if (random.chance(0.5)) return { text: date, at };
+    const hour = (Math.floor(than / HOUR) + random.int(1, 24 * days)) * HOUR;
+    return { text: isoOf(hour), at: hour };
   }
 
   async #cancel(id: string, now: number): Promise<void> {
     const subscription = this.#subscription(id);
     const atEnd = this.#random.chance(0.4);
     await this.#billing.post(`/subscriptions/${id}/cancel`, { cancel_at_period_end: atEnd });
+    this.ledger.bringUpToDate(subscription, now);
     // Before its start there is no period to wait for.
     if (atEnd && subscription.cycle !== null) subscription.endsWithPeriod = true;
     else this.ledger.cancelNow(subscription, now);
@@ -273,9 +274,10 @@ export class Life {
       (each) => each !== subscription && each.customer === customer && !each.isEnded,
     );
     const taken = new Set(others.flatMap((each) => metersOf(each.plan)));
+    const isToCome = subscription.cycle === null && subscription.end > now;
     const mayChangeTo = this.#plans.filter((plan) => {
       const isOther = plan !== from && plan.currency === from.currency;
-      const isFitting = subscription.cycle === null || plan.interval === schedule.interval;
+      const isFitting = isToCome || plan.interval === schedule.interval;
       return isOther && isFitting && !metersOf(plan).some((meter) => taken.has(meter));
     });
     if (mayChangeTo.length === 0) return;
@@ -373,8 +375,8 @@ export class Life {
   }
 }
 
-function metersOf({ charges }: ModelPlan): string[] {
-  return charges.flatMap(({ body }) => body.meter_id ?? []);
+function metersOf({ prices }: ModelPlan): string[] {
+  return prices.flatMap(({ body }) => body.meter_id ?? []);
 }
 
 function withoutId(line: { id: string }): object {
