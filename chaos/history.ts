@@ -22,6 +22,8 @@ export interface SentEvent {
   timestamp?: string;
   /** Counted by a UNIQUE_COUNT meter, which rejects an event without it. */
   userId?: string | number;
+  /** What some meters group usage by. */
+  region?: string;
 }
 
 /** One organization of the run, made before the faults begin. `index` is how the other lines name it. */

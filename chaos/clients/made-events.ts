@@ -4,6 +4,7 @@ import { countsValues } from '@weir/shared/meter';
 import type { SentEvent } from '../history.ts';
 import type { Random } from '../random.ts';
 import { CUSTOMER_IDS, type Organization } from './made-organizations.ts';
+import { isGrouped, REGIONS } from './regions.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -26,18 +27,24 @@ export function makeEvent(
   identity: { key: string } | { mark: string },
 ): SentEvent {
   const meter = random.int(0, organization.meters.length - 1);
-  const { aggregation } = organization.meters[meter] ?? {};
-  const hasValue = aggregation !== undefined && countsValues(aggregation);
+  return { ...identity, ...makeEventOf(random, organization, meter) };
+}
+
+/** The same of a meter by its index, with nothing that it is known by. */
+export function makeEventOf(random: Random, organization: Organization, meter: number): SentEvent {
+  const { aggregation = 'SUM' } = organization.meters[meter] ?? {};
+  const hasValue = countsValues(aggregation);
   const { billingTime } = organization;
   const timestamp = billingTime === undefined ? makeTimestamp(random) : makeBilledTimestamp(random, billingTime.now());
   const userId = hasValue && !random.chance(0.06) ? makeUserId(random) : undefined;
+  const region = isGrouped(aggregation) && random.chance(0.8) ? random.pick(REGIONS) : undefined;
   return {
-    ...identity,
     meter,
     customer: random.pick(CUSTOMER_IDS),
     quantity: hasValue ? '1' : makeQuantity(random),
     ...(timestamp !== undefined && { timestamp }),
     ...(userId !== undefined && { userId }),
+    ...(region !== undefined && { region }),
   };
 }
 
@@ -47,17 +54,20 @@ export function changePayload(random: Random, event: SentEvent): SentEvent {
   return { ...event, customer: `${event.customer}-other` };
 }
 
+/** The metadata of an event, where it has some. */
+export function metadataOf({ mark, userId, region }: SentEvent): object | undefined {
+  const isEmpty = mark === undefined && userId === undefined && region === undefined;
+  return isEmpty ? undefined : { mark, user_id: userId, region };
+}
+
 /** The event as the body of a request; `token` is its meter's. */
 export function bodyOf(event: SentEvent, token: string): string {
-  const metadata: Record<string, unknown> = {};
-  if (event.mark !== undefined) metadata['mark'] = event.mark;
-  if (event.userId !== undefined) metadata['user_id'] = event.userId;
   const fields = JSON.stringify({
     meter_token: token,
     customer_external_id: event.customer,
     timestamp: event.timestamp,
     idempotency_key: event.key,
-    metadata: Object.keys(metadata).length === 0 ? undefined : metadata,
+    metadata: metadataOf(event),
   });
   // By hand, so that the digits reach the service as they were made.
   return `${fields.slice(0, -1)},"quantity":${event.quantity}}`;

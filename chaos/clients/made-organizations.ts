@@ -8,6 +8,7 @@ import type { Receiver } from '../environment/receiver.ts';
 import type { Answer, HttpClient, Message, NoAnswer } from './http-client.ts';
 import { alertsOf, bodyOfAlert } from './made-alerts.ts';
 import { BILLING_SETTINGS, plansOf, ZONES } from './made-billing.ts';
+import { isGrouped } from './regions.ts';
 
 const ORGANIZATIONS = 4;
 /** The last ones bill their customers, by a time of their own. */
@@ -64,7 +65,8 @@ async function makeOrganization(
   const meters: Organization['meters'] = [];
   for (const aggregation of AGGREGATION_TYPES) {
     const name = aggregation.toLowerCase();
-    const body = { name, lookup_key: name, type: 'meter', aggregation_type: aggregation };
+    const metadata_keys = isGrouped(aggregation) ? ['region'] : [];
+    const body = { name, lookup_key: name, type: 'meter', aggregation_type: aggregation, metadata_keys };
     const { body: feature } = await create(client, '/api/v1/features', body, headers);
     meters.push({ id: String(feature['meter_id']), token: String(feature['meter_token']), aggregation });
   }

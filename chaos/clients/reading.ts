@@ -1,6 +1,7 @@
 // What is read while all else goes on: receipts, usage, lists, and what belongs to somebody else.
 
 import { adminMessage, readMessage, type ClientContext } from './client-context.ts';
+import { metadataOf } from './made-events.ts';
 
 /** All the usage of a run lies in this window, whenever it is asked for, so that one reading can be compared with another. */
 export const USAGE_WINDOW = 'start_date=2020-01-01T00:00:00Z&end_date=2035-01-01T00:00:00Z&group_by=month';
@@ -96,7 +97,6 @@ export async function replayRejected(context: ClientContext, signal: AbortSignal
   const { organization, event, id } = rejected;
   const userId = context.random.chance(0.8) ? `replayed-${context.random.int(1, 50)}` : undefined;
   const corrected = userId === undefined ? event : { ...event, userId };
-  const metadata = { ...(event.mark !== undefined && { mark: event.mark }), user_id: userId };
   await context.sender.send(
     {
       organization: organization.index,
@@ -110,7 +110,7 @@ export async function replayRejected(context: ClientContext, signal: AbortSignal
         organization,
         'POST',
         `/events/${id}/replay`,
-        userId === undefined ? undefined : { metadata },
+        userId === undefined ? undefined : { metadata: metadataOf(corrected) },
       ),
     },
     signal,

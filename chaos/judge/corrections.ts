@@ -1,8 +1,10 @@
-// Corrections: what was answered is there, what is there was asked for, and what counts in place of an event is it but for what was said.
+// Corrections: what was answered is there, what is there was asked for, and what counts in place of an event is what was asked for.
 
+import type { SentEvent } from '../history.ts';
 import { Check } from './check.ts';
-import { microsOf, unitsOf } from './exact.ts';
+import { microsOf } from './exact.ts';
 import { lostEventsOf, type CorrectionFact, type Facts } from './history-facts.ts';
+import { isSame } from './one-key.ts';
 import type { StateIndex, StoredEvent, StoredState } from './stored-state.ts';
 
 /** The events as they were sent, with those that count in the place of others. Which are void says the state. */
@@ -13,18 +15,24 @@ export function withAmended(
 ): StoredEvent[] {
   const originals = new Map(acknowledged.map((event) => [event.id, event]));
   const amended = [...state.corrections].flatMap(([id, { amendedBy }]): StoredEvent[] => {
-    const [original, quantity] = [originals.get(id), facts.corrections.get(id)?.quantity];
-    if (amendedBy === null || original === undefined || quantity === undefined) return [];
-    const { key: _, ...rest } = original;
-    return [{ ...rest, id: amendedBy, quantity }];
+    const [original, asked] = [originals.get(id), facts.corrections.get(id)?.event];
+    if (amendedBy === null || original === undefined || asked === undefined) return [];
+    return [{ ...inPlaceOf(original, asked), id: amendedBy }];
   });
   return [...acknowledged, ...amended];
+}
+
+/** What is to count in the place of an event: what was asked for, without the key, which stays with that one. */
+function inPlaceOf(original: StoredEvent, sent: SentEvent): StoredEvent {
+  const { id, organization, timestamp } = original;
+  const { key: _, ...asked } = sent;
+  return { ...asked, id, organization, timestamp: microsOf(asked.timestamp ?? timestamp) };
 }
 
 export function correctionsAreKept(facts: Facts, state: StoredState, index: StateIndex): Check {
   const check = new Check(
     'corrections',
-    'A correction that was answered 201 is there, none is there that nobody asked for, and an amended event is what was sent but for its quantity.',
+    'A correction that was answered 201 is there, none is there that nobody asked for, and an amended event has the quantity, time, user and region that were asked for, and nothing else that is new.',
   );
   const lost = lostEventsOf(facts);
   const amended = new Map(state.amended.map((event) => [event.id, event]));
@@ -54,14 +62,8 @@ function problemOf(
 ): string | undefined {
   if (original === undefined) return 'is of an event that is not recorded';
   if (asked === undefined) return 'was asked for by nobody';
-  if (asked.quantity === undefined) return amendedBy === null ? undefined : `has ${amendedBy} in its place`;
+  if (asked.event === undefined) return amendedBy === null ? undefined : `has ${amendedBy} in its place`;
   if (amended === undefined) return 'has no event in its place';
-  const isSame =
-    amended.meter === original.meter &&
-    amended.customer === original.customer &&
-    amended.userId === original.userId &&
-    amended.key === undefined &&
-    microsOf(amended.timestamp) === microsOf(original.timestamp) &&
-    unitsOf(amended.quantity) === unitsOf(asked.quantity);
-  return isSame ? undefined : `has another event in its place than was asked for: ${JSON.stringify(amended)}`;
+  const isAsAsked = amended.key === undefined && isSame(inPlaceOf(original, asked.event), amended);
+  return isAsAsked ? undefined : `has another event in its place than was asked for: ${JSON.stringify(amended)}`;
 }

@@ -74,7 +74,7 @@ export interface ReplayFact {
 /** A correction of an event. */
 export interface CorrectionFact {
   /** What counts in its place; undefined: nothing. */
-  quantity: string | undefined;
+  event: SentEvent | undefined;
   sentAt: number;
   organization: number;
   /** The id that a 201 named. */

@@ -28,6 +28,7 @@ test.for([
   ['meter', { meter: UNIQUE_COUNT }],
   ['microsecond', { timestamp: '2026-11-20T10:15:00.000001Z' }],
   ['user', { userId: 'someone' }],
+  ['region', { region: 'eu' }],
 ] as const)('another %s is found', ([, changed]) => {
   const run = new MadeUpRun().accept(a, idOf(1)).record(eventOf('a', changed), idOf(1));
   expect(recordedIsWhatWasSent(run.facts, run.index).violations).toBe(1);

@@ -19,7 +19,7 @@ import type { StateIndex, StoredEvent, StoredState } from './stored-state.ts';
 export function recordedIsWhatWasSent(facts: Facts, index: StateIndex): Check {
   const check = new Check(
     'as sent',
-    'Every recorded or rejected event was sent under its key, with this meter, customer, quantity, time and user; one for each key.',
+    'Every recorded or rejected event was sent under its key, with this meter, customer, quantity, time, user and region; one for each key.',
   );
   for (const [name, events] of index.recordedByName) {
     check.examine(events.length);
@@ -53,11 +53,13 @@ function problemOf(facts: Facts, keyHistory: KeyHistory, event: StoredEvent): st
   return undefined;
 }
 
-function isSame(sent: SentEvent, event: StoredEvent): boolean {
+/** Whether it is what was sent, whatever it is known by. */
+export function isSame(sent: SentEvent, event: StoredEvent): boolean {
   return (
     sent.meter === event.meter &&
     sent.customer === event.customer &&
     sent.userId === event.userId &&
+    sent.region === event.region &&
     sent.mark === event.mark &&
     unitsOf(sent.quantity) === unitsOf(event.quantity) &&
     microsOf(sent.timestamp ?? receivedAt(event.id)) === microsOf(event.timestamp)

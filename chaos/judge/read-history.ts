@@ -207,8 +207,8 @@ export class FactReader {
   }
 
   #beginCorrection({ organization, subject = '', events, at }: SentLine): void {
-    const quantity = events?.[0]?.quantity;
-    this.#facts.corrections.set(subject, { quantity, sentAt: at, organization, made: undefined, statuses: [] });
+    const event = events?.[0];
+    this.#facts.corrections.set(subject, { event, sentAt: at, organization, made: undefined, statuses: [] });
   }
 
   #endCorrection(event: string, status: number, id: unknown): void {

@@ -1,7 +1,7 @@
 // Reads all of Postgres that the judge asks about, in pages of a cursor: a run records more rows than one answer should have.
 
 import pg from 'pg';
-import type { OrganizationLine } from '../history.ts';
+import type { OrganizationLine, SentEvent } from '../history.ts';
 import type { HostileCount } from './hostile-checks.ts';
 import { emptyState, type StoredEvent, type StoredState } from './stored-state.ts';
 
@@ -169,8 +169,12 @@ export class StateReader {
   }
 }
 
-function fromMetadata(json: string | null | undefined): { mark?: string; userId?: string | number } {
+function fromMetadata(json: string | null | undefined): Pick<SentEvent, 'mark' | 'userId' | 'region'> {
   if (json === null || json === undefined) return {};
-  const { mark, user_id: userId } = JSON.parse(json) as { mark?: string; user_id?: string | number };
-  return { ...(mark !== undefined && { mark }), ...(userId !== undefined && { userId }) };
+  const { user_id: userId, ...rest } = JSON.parse(json) as {
+    mark?: string;
+    user_id?: string | number;
+    region?: string;
+  };
+  return { ...rest, ...(userId !== undefined && { userId }) };
 }

@@ -2,6 +2,7 @@
 
 import { readMessage } from '../clients/client-context.ts';
 import { USAGE_WINDOW } from '../clients/reading.ts';
+import { isGrouped, REGIONS } from '../clients/regions.ts';
 import type { OrganizationLine } from '../history.ts';
 import { eachOf, type Questions } from './questions.ts';
 import type { Facts } from './history-facts.ts';
@@ -24,40 +25,45 @@ const DAYS_BY_HOUR_MAX = 300;
 const RECEIPTS_READ = 2_000;
 const CROSS_RECEIPTS_READ = 20;
 
-/** The usage of every meter by the hour, and of each of its customers by the day or by the hour. */
+/** The usage of every meter by the hour, of each of its customers by the day or by the hour, and of regions by the day. */
 export async function readUsage(
   questions: Questions,
   organizations: OrganizationLine[],
   acknowledged: readonly StoredEvent[],
 ): Promise<UsageReading[]> {
-  const customers = new Map<string, Set<string | undefined>>();
+  const customers = new Map<string, Set<string>>();
   const customersOf = (organization: number, meter: number) => {
     const name = `${organization} ${meter}`;
-    const found = customers.get(name) ?? new Set<string | undefined>([undefined]);
+    const found = customers.get(name) ?? new Set();
     customers.set(name, found);
     return found;
   };
   for (const { organization, meter, customer } of acknowledged) customersOf(organization, meter).add(customer);
   const windows = organizations.map((organization) => windowOf(organization, acknowledged));
   const wanted = organizations.flatMap((organization) =>
-    organization.meters.flatMap(({ id }, meter) =>
-      [...customersOf(organization.index, meter)].map((customer, position) => {
-        // The first one is undefined, for all customers.
-        const isByHour = position <= CUSTOMERS_BY_HOUR && (windows[organization.index]?.days ?? 0) <= DAYS_BY_HOUR_MAX;
-        return { organization, id, meter, customer, grain: isByHour ? 'hour' : 'day' };
-      }),
-    ),
+    organization.meters.flatMap(({ id, aggregation }, meter) => {
+      const parts: Pick<UsageReading, 'customer' | 'region'>[] = [{}];
+      for (const customer of customersOf(organization.index, meter)) parts.push({ customer });
+      if (isGrouped(aggregation)) for (const region of REGIONS) parts.push({ region });
+      const isShort = (windows[organization.index]?.days ?? 0) <= DAYS_BY_HOUR_MAX;
+      return parts.map((part, position) => {
+        const grain = isShort && position <= CUSTOMERS_BY_HOUR ? 'hour' : 'day';
+        return { organization, id, meter, part, grain };
+      });
+    }),
   );
   const readings: UsageReading[] = [];
-  await eachOf(wanted, async ({ organization, id, meter, customer, grain }) => {
-    const filter = customer === undefined ? '' : `&customer_external_id=${encodeURIComponent(customer)}`;
-    const path = `/meters/${id}/usage?${windows[organization.index]?.query}&group_by=${grain}${filter}`;
+  await eachOf(wanted, async ({ organization, id, meter, part, grain }) => {
+    const { customer, region } = part;
+    const ofCustomer = customer === undefined ? '' : `&customer_external_id=${encodeURIComponent(customer)}`;
+    const ofRegion = region === undefined ? '' : `&filter[region]=${region}`;
+    const path = `/meters/${id}/usage?${windows[organization.index]?.query}&group_by=${grain}${ofCustomer}${ofRegion}`;
     const { status, text } = await questions.ask(readMessage(organization, path));
     const body = status === 200 ? (JSON.parse(text) as UsageBody) : undefined;
     readings.push({
       organization: organization.index,
       meter,
-      ...(customer !== undefined && { customer }),
+      ...part,
       total: body === undefined ? `status ${status}` : body.total_usage,
       count: body?.event_count ?? 0,
       buckets: (body?.grouped_data ?? []).map(({ period_start, usage, event_count: count }) => {

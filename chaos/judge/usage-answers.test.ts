@@ -4,7 +4,7 @@ import { usageEqualsAcknowledged, usageOnlyGrows, type UsageReading } from './us
 
 function run(): MadeUpRun {
   return new MadeUpRun()
-    .record(eventOf('a'), idOf(1))
+    .record(eventOf('a', { region: 'eu' }), idOf(1))
     .record(eventOf('b', { quantity: '0.2', customer: 'other' }), idOf(2))
     .record(eventOf('u', { meter: UNIQUE_COUNT, quantity: '1', userId: 7 }), idOf(3))
     .record(eventOf('v', { meter: UNIQUE_COUNT, quantity: '1', userId: '7' }), idOf(4));
@@ -28,6 +28,14 @@ const ofCustomer = {
   count: 1,
   buckets: [{ period: '2026-11-20', usage: '0.2', count: 1 }],
 };
+const ofRegion = {
+  organization: 0,
+  meter: SUM,
+  region: 'eu',
+  total: '0.1',
+  count: 1,
+  buckets: [{ period: '2026-11-20', usage: '0.1', count: 1 }],
+};
 const ofUsers = {
   organization: 0,
   meter: UNIQUE_COUNT,
@@ -39,8 +47,10 @@ const ofNobody = { organization: 1, meter: SUM, total: '0', count: 0, buckets: [
 
 test('usage that is what the events add up to passes', () => {
   const { facts, state } = run();
-  expect(usageEqualsAcknowledged(facts, state.events, [ofMeter, ofCustomer, ofUsers, ofNobody])).toMatchObject({
-    examined: 8,
+  expect(
+    usageEqualsAcknowledged(facts, state.events, [ofMeter, ofCustomer, ofRegion, ofUsers, ofNobody]),
+  ).toMatchObject({
+    examined: 10,
     violations: 0,
   });
 });
@@ -55,6 +65,7 @@ test.for([
   ['an hour without events', { ...ofMeter, buckets: [{ ...empty, usage: '0.1' }, full] }],
   ['an hour that is not there', { ...ofMeter, buckets: [empty] }],
   ['the usage of another customer', { ...ofCustomer, total: '0.3' }],
+  ['the usage of another region', { ...ofRegion, total: '0.3' }],
   ['a number of users', { ...ofUsers, total: '2' }],
   ['an answer that was none', { ...ofNobody, total: 'status 503' }],
 ] as const)('%s that is wrong is found', ([, reading]) => {

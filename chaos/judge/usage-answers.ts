@@ -12,6 +12,8 @@ export interface UsageReading {
   meter: number;
   /** Undefined for all customers. */
   customer?: string;
+  /** Undefined for all regions. */
+  region?: string;
   total: string | null;
   count: number;
   buckets: UsageBucket[];
@@ -28,14 +30,19 @@ interface UsageBucket {
 export function usageEqualsAcknowledged(facts: Facts, acknowledged: StoredEvent[], readings: UsageReading[]): Check {
   const check = new Check(
     'usage',
-    'The usage API tells, of each meter and of each of its customers, in all and by the hour or the day, what was sent in the events that were acknowledged, or taken without an answer.',
+    'The usage API tells, of each meter, of each of its customers and of each region, in all and by the hour or the day, what was sent in the events that were acknowledged, or taken without an answer.',
   );
-  const events = groupBy(acknowledged, ({ organization, meter, customer }) => [
-    `${organization} ${meter}`,
-    `${organization} ${meter} ${customer}`,
-  ]);
-  for (const { organization, meter, customer, total, count, buckets } of readings) {
-    const name = customer === undefined ? `${organization} ${meter}` : `${organization} ${meter} ${customer}`;
+  const events = groupBy(acknowledged, ({ region, ...event }) => {
+    const { organization, meter } = event;
+    return [
+      nameOf({ organization, meter }),
+      nameOf(event),
+      ...(region === undefined ? [] : [nameOf({ organization, meter, region })]),
+    ];
+  });
+  for (const reading of readings) {
+    const { organization, meter, total, count, buckets } = reading;
+    const name = nameOf(reading);
     const aggregation = facts.organizations[organization]?.meters[meter]?.aggregation ?? 'SUM';
     const counted = events.get(name) ?? [];
     const compare = (of: string, answered: Omit<UsageBucket, 'period'>, expected: StoredEvent[]) => {
@@ -57,6 +64,12 @@ export function usageEqualsAcknowledged(facts: Facts, acknowledged: StoredEvent[
       check.violate(`${left.length} events of ${name} in ${period} are in no bucket`);
   }
   return check;
+}
+
+/** Of whom usage is told. */
+function nameOf({ organization, meter, customer, region }: Omit<UsageReading, 'total' | 'count' | 'buckets'>): string {
+  const part = region === undefined ? (customer ?? '') : `region ${region}`;
+  return `${organization} ${meter} ${part}`.trimEnd();
 }
 
 function groupBy(
