@@ -140,6 +140,31 @@ describe.each([
   );
 });
 
+test('an answer names every limit that the request was counted against, and not only the last one', async () => {
+  const api = await weir.startApi({
+    RATE_LIMIT_REQUESTS_PER_ADDRESS: '9',
+    RATE_LIMIT_REQUESTS_PER_KEY: '2',
+    RATE_LIMIT_TRACKING_PER_ADDRESS: '8',
+    RATE_LIMIT_EVENTS_PER_KEY: '5',
+  });
+  const apiKey = await admin.createKey();
+  for (const name of ['requests-per-address', 'tracking-per-address'])
+    await weir.redis.unlink(`${weir.keys.limits}:${name}:127.0.0.1`);
+  const read = () => weir.request('GET', '/api/v1/features', { apiKey, baseUrl: api.url });
+  const one = await read();
+  expect(one.headers.get('ratelimit-policy')).toBe('"requests-per-address";q=9;w=60, "requests-per-key";q=2;w=60');
+  expect(one.headers.get('ratelimit')).toMatch(/^"requests-per-address";r=8;t=\d+, "requests-per-key";r=1;t=\d+$/);
+  await read();
+  const refused = await read();
+  expectProblem(refused, 429, 'rate_limited');
+  expect(refused.headers.get('ratelimit')).toMatch(/^"requests-per-address";r=6;t=\d+, "requests-per-key";r=0;t=\d+$/);
+  const tracked = await trackBatch(api.url, apiKey, 3);
+  expect(tracked.status).toBe(201);
+  expect(tracked.headers.get('ratelimit-policy')).toBe('"tracking-per-address";q=8;w=60, "events-per-key";q=5;w=60');
+  expect(tracked.headers.get('ratelimit')).toMatch(/^"tracking-per-address";r=7;t=\d+, "events-per-key";r=2;t=\d+$/);
+  await api.close();
+});
+
 test('each token of a service account has a limit as a key has, and guesses count for their address', async () => {
   const one = await makeServiceAccount(weir, admin, 'viewer');
   const two = await makeToken(weir, admin, one.id);

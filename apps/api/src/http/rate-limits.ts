@@ -84,7 +84,10 @@ function credentialOf(request: FastifyRequest): string | undefined {
   return token !== undefined && SERVICE_TOKEN.test(token) ? digest(token) : undefined;
 }
 
-/** The header fields are those of draft-ietf-httpapi-ratelimit-headers-10, "RateLimit header fields for HTTP". */
+/**
+ * The header fields are those of draft-ietf-httpapi-ratelimit-headers-10, "RateLimit header fields for HTTP": lists, with an item for each
+ * limit that the request was counted against.
+ */
 async function count(
   limit: NamedLimit | undefined,
   who: string | undefined,
@@ -99,8 +102,8 @@ async function count(
   // A batch that does not fit takes nothing away from those that do.
   const remaining = Math.max(0, isOver ? quota - consumedPoints + points : remainingPoints);
   const seconds = Math.max(1, Math.ceil(msToReset / 1_000));
-  void reply.header('ratelimit-policy', `"${name}";q=${quota};w=${WINDOW_SECONDS}`);
-  void reply.header('ratelimit', `"${name}";r=${remaining};t=${seconds}`);
+  appendTo(reply, 'ratelimit-policy', `"${name}";q=${quota};w=${WINDOW_SECONDS}`);
+  appendTo(reply, 'ratelimit', `"${name}";r=${remaining};t=${seconds}`);
   if (!isOver) return;
   const fewer = remaining > 0 ? `send at most ${remaining} now, or ` : '';
   const advice = points > quota ? `send at most ${quota} in one request` : `${fewer}try again in ${seconds} s`;
@@ -111,4 +114,9 @@ async function count(
       retryAfterSeconds: seconds,
     },
   );
+}
+
+function appendTo(reply: FastifyReply, field: string, item: string): void {
+  const before = reply.getHeader(field);
+  void reply.header(field, typeof before === 'string' ? `${before}, ${item}` : item);
 }
