@@ -45,7 +45,11 @@ export function openConsumer(
         metrics.batchFailures.inc();
         if (attempt === 1)
           log.warn({ err: error, batch }, 'a batch cannot be recorded now; it is kept and tried again');
-        await delay(Math.min(IN_HAND_PAUSE_MS_MAX, backoffMs(attempt)), undefined, { signal: closing.signal });
+        const pause = delay(Math.min(IN_HAND_PAUSE_MS_MAX, backoffMs(attempt)), undefined, { signal: closing.signal });
+        // A stop meanwhile ends the tries, and the log has why there were any.
+        await pause.catch(() => {
+          throw error;
+        });
       }
     }
   };

@@ -1,4 +1,4 @@
-// Money that a customer has in advance, which invoices draw when they are finalized (@weir/db/billing/draws).
+// Money that a customer has in advance, which invoices draw when they are finalized (@weir/db/billing/credits/apply-credits).
 
 import type { FeedType } from '@weir/billing/feed-events';
 import {

@@ -1,13 +1,13 @@
 import type { TrackedMeter } from '@weir/db/events';
 import { queueKeys } from '@weir/queue/keys';
 import { stagedEvents } from '@weir/queue/staged';
-import { Refusal } from '@weir/shared/errors';
+import { Refusal, type FieldError } from '@weir/shared/errors';
 import { trackBody } from '@weir/shared/event';
 import { epochMsOfId } from '@weir/shared/ids';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { spansOfMembers } from '../http/json-spans.ts';
-import { readEventOf } from './read-event.ts';
+import { readEventOf, readTimestamp } from './read-event.ts';
 
 const meter: TrackedMeter = {
   id: 'meter-1',
@@ -72,6 +72,9 @@ describe('a timestamp', () => {
   test('may be a little less than 24 hours ahead, and no more', () => {
     expect(problemOf(`"timestamp":"${ahead(86_390)}"`)).toBe('none');
     expect(problemOf(`"timestamp":"${ahead(86_410)}"`)).toBe('timestamp must be at most 24 hours ahead of now.');
+    const errors: FieldError[] = [];
+    readTimestamp(ahead(100), Date.now(), 90, errors);
+    expect(errors).toEqual([{ path: 'timestamp', message: 'must be at most 90 seconds ahead of now' }]);
   });
 
   test('before the year 2000 is refused, also when only its offset makes it so', () => {

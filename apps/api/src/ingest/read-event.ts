@@ -116,10 +116,12 @@ export function readTimestamp(sent: string, now: number, aheadSeconds: number, e
   else if (instant.epochMs < EARLIEST_EPOCH_MS)
     errors.push({ path: 'timestamp', message: 'must be in the year 2000 or later' });
   else if (instant.epochMs > now + aheadSeconds * 1000) {
-    errors.push({ path: 'timestamp', message: `must be at most ${aheadSeconds / 3600} hours ahead of now` });
+    errors.push({ path: 'timestamp', message: `must be at most ${hoursOrSeconds(aheadSeconds)} ahead of now` });
   } else return instant.text;
   return '';
 }
+
+const hoursOrSeconds = (seconds: number) => (seconds % 3_600 === 0 ? `${seconds / 3_600} hours` : `${seconds} seconds`);
 
 /** The canonical form of metadata, where it is asked for; empty where there is none. */
 function readMetadata(text: string | undefined, wantsCanonical: boolean, errors: FieldError[]): string {
