@@ -13,6 +13,7 @@ import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deliverTo } from '../support/deliver-to.ts';
 import { fixedCharge } from '../support/billing-fixture.ts';
+import { expectProblem } from '../support/expect-problem.ts';
 import { readOpenapi } from '../support/openapi-document.ts';
 import { signUp, until, type Answer, type Organization } from '../support/harness.ts';
 import { openReceiver, type Answering, type ReceivedWebhook, type Receiver } from '../support/receiver.ts';
@@ -225,6 +226,20 @@ test('an endpoint is turned off by 410 and by three days of failures, which the 
   const on = await call(admin, 'PATCH', `/webhook-endpoints/${endpoint.id}`, { status: 'ACTIVE' });
   expect(on.body).toMatchObject({ status: 'ACTIVE', disabled_reason: null, failing_since: null });
   await until(() => gone.received.length > before, 'it is told again');
+});
+
+test('an endpoint that is made turned off gets what has happened since when it is turned on', async () => {
+  const admin = await signUp(weir);
+  const receiver = await receiving();
+  await happen(admin, 1);
+  const off = await createEndpoint(admin, receiver.url, { status: 'DISABLED' });
+  expect(off).toMatchObject({ status: 'DISABLED', disabled_reason: null, last_sequence: 1 });
+  await happen(admin, 2);
+  const tested = await call(admin, 'POST', `/webhook-endpoints/${off.id}/test`);
+  expectProblem(tested, 409, 'webhook_endpoint_disabled');
+  await call(admin, 'PATCH', `/webhook-endpoints/${off.id}`, { status: 'ACTIVE' });
+  await came(receiver, 2);
+  expect(sequences(receiver.received)).toEqual([2, 3]);
 });
 
 test('a replay sends a part of the feed again, by sequence or by time, and one at a time', async () => {

@@ -16,16 +16,24 @@ test.each([
   ['clients/python/weir/_limits.py', pythonLimits(LIMIT_TABLE, ['batchEvents'])],
   [
     'apps/console/src/api/limits.ts',
-    typescriptLimits(LIMIT_TABLE, ['pageSize', 'meterKeys', 'groupBuckets', 'corrections']),
+    typescriptLimits(LIMIT_TABLE, [
+      'pageSize',
+      'meterKeys',
+      'groupBuckets',
+      'corrections',
+      'failingDays',
+      'rotationHours',
+      'passwordResetHours',
+    ]),
   ],
   ['apps/console/src/text/minor-digits.ts', typescriptDigits(OTHER_DIGITS)],
 ])('%s says what it is made of', async (file, text) => {
   await expect(text).toMatchFileSnapshot(`../../${file}`);
 });
 
-/** A number of two digits or more in a place where a schema has its limit. */
+/** A number of two digits or more in a place where a schema has its limit, or any in words about one. A client's time-out is the client's. */
 const OWN_NUMBER =
-  /\btext\(\d+, \d|\bcountOf\(\d|\.max\(\d{2,}|\b(?:whole|fraction): \d|\\d\{1,\d{2,}\}\(|at most \d|DEFAULT = \d|max(?:imum|Length|Items): \d{2,}(?! \*\*)/;
+  /\b[Uu]p to \d|(?<!Time out after )\b\d[\d,]* (?:days|hours|seconds)\b|[Tt]he last \d|\btext\(\d+, \d|\bcountOf\(\d|\.max\(\d{2,}|\b(?:whole|fraction): \d|\\d\{1,\d{2,}\}\(|at most \d|DEFAULT = \d|max(?:imum|Length|Items): \d{2,}(?! \*\*)/;
 
 /** Where numbers are: the limits, and what an operator sets. */
 const HOMES = ['packages/shared/src/limits.ts', 'apps/api/src/settings.ts'];

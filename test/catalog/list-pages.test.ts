@@ -1,5 +1,5 @@
-// There is one way to page, and every list of the document has it: `cursor` and `limit` lead through it, and where pages have numbers,
-// these still say the same.
+// There is one way to page: `cursor` and `limit` lead through every list that takes them, and where pages have numbers, these still say
+// the same. That no list lacks it, but for those that something else bounds, is held by openapi.test.ts.
 
 import { beforeAll, describe, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';

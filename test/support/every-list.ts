@@ -1,6 +1,7 @@
 // An organization that has some rows in every list of the API, so that each can be read page by page.
 
 import { signUp, until, type Weir } from './harness.ts';
+import { sessionIn } from './people.ts';
 import { fixedCharge, makeCustomer, makePricedPlan, usageCharge } from './billing-fixture.ts';
 
 export interface Lists {
@@ -85,7 +86,9 @@ export async function makeLists(weir: Weir): Promise<Lists> {
   await three((index) =>
     post('/usage-moves', { from_external_id: `wrong-${index}`, to_external_id: `right-${index}` }),
   );
-  const endpoint = await post('/webhook-endpoints', { url: 'https://example.com/weir' });
+  const [endpoint] = await three((index) =>
+    post('/webhook-endpoints', { url: 'https://example.com/weir', status: index === 0 ? 'ACTIVE' : 'DISABLED' }),
+  );
   await three(() => post(`/webhook-endpoints/${endpoint.id}/test`));
   await weir.pool.query(
     `INSERT INTO unbilled_usage_days (organization_id, day, meter_id, reason, events, customers)
@@ -97,6 +100,13 @@ export async function makeLists(weir: Weir): Promise<Lists> {
 
   const widget = { apiKey, body: { customer_external_id: customer.external_id } };
   const { token: widgetToken } = (await weir.request('POST', '/api/v1/widget/token', widget)).body;
+  const signIn = () => {
+    const { email, password } = admin;
+    return weir.request('POST', '/api/v1/auth/login', { body: { email, password } });
+  };
+  await signIn();
+  // The one that reads the lists: it was used last from the beginning, so that reading does not change the order of the sessions.
+  const reader = sessionIn(await signIn());
   const places: Record<string, string> = {
     '/service-accounts/{id}/tokens': `/service-accounts/${account.id}/tokens`,
     '/plans/{id}/charges': `/plans/${plan.id}/charges`,
@@ -112,7 +122,7 @@ export async function makeLists(weir: Weir): Promise<Lists> {
     '/widget/invoices/{id}/lines/{line_id}/events': `/widget/invoices/${ofUsage.id}/lines/${line.id}/events`,
   };
   return {
-    session,
+    session: reader,
     widgetToken,
     places: {
       ...Object.fromEntries(

@@ -3,6 +3,7 @@
 import { openDatabase } from '@weir/db/database';
 import { findRisks, identify, requireSchema, type SchemaRange } from '@weir/db/installation';
 import { forgetClaims, listPendingClaims } from '@weir/db/pending-claims';
+import { DIRECT_MS_MAX } from '@weir/db/record-directly';
 import { admit } from '@weir/queue/admit';
 import { writeClaims } from '@weir/queue/claims';
 import { disconnect, openProducer, untilReady, type QueueConnection } from '@weir/queue/connection';
@@ -50,9 +51,6 @@ const LOOKUP_CONNECTIONS = 3;
 
 /** A look-up that takes longer than this would make its client wait for nothing. */
 const LOOKUP_MS_MAX = 1_000;
-
-/** A flush that takes longer is refused: its clients have waited for Redis already. */
-const DIRECT_MS_MAX = 1_500;
 
 /** A Redis that takes longer for one small write is no faster than Postgres. */
 const PROBE_MS_MAX = 250;

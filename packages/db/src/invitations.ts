@@ -1,11 +1,9 @@
+import { LIMITS } from '@weir/shared/limits';
 import { sql } from 'kysely';
 import type { Queries } from './database.ts';
 import { NEWEST_FIRST } from './order.ts';
 import { selectPage, type Page, type PageOf } from './page.ts';
 import type { Read, Role } from './schema.ts';
-
-/** After this an invitation opens nothing any more. */
-const INVITATION_DAYS = 7;
 
 /** A person who was asked to join an organization and has not joined yet. */
 export type Invitation = Read<'invitations', 'token_hash' | 'made_by'>;
@@ -27,7 +25,7 @@ export async function putInvitation(
   db: Queries,
   invitation: { organization_id: string; id: string; email: string; role: Role; token_hash: Buffer; made_by: string },
 ): Promise<Invitation> {
-  const expires_at = sql<string>`now() + make_interval(days => ${sql.lit(INVITATION_DAYS)})`;
+  const expires_at = sql<string>`now() + make_interval(days => ${sql.lit(LIMITS.invitationDays)})`;
   return await db
     .insertInto('invitations')
     .values({ ...invitation, expires_at })

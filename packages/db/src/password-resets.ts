@@ -1,8 +1,6 @@
+import { LIMITS } from '@weir/shared/limits';
 import { sql } from 'kysely';
 import type { Queries } from './database.ts';
-
-/** After this a link for a new password opens nothing any more. */
-const RESET_HOURS = 24;
 
 /** Whose password a link sets. */
 export interface PasswordReset {
@@ -30,7 +28,7 @@ export async function insertPasswordReset(
           sql<Buffer>`${token_hash}::bytea`.as('token_hash'),
           'organization_id',
           'id as user_id',
-          sql<string>`now() + make_interval(hours => ${sql.lit(RESET_HOURS)})`.as('expires_at'),
+          sql<string>`now() + make_interval(hours => ${sql.lit(LIMITS.passwordResetHours)})`.as('expires_at'),
           sql<string | null>`${made_by}::uuid`.as('made_by'),
         ])
         .where('organization_id', '=', organization_id)

@@ -59,7 +59,7 @@ const NOTHING: Recorded = { recorded: 0, duplicates: 0, reused: [] };
 const ATTEMPTS_MAX = 3;
 
 /** What has taken so long is given up before its commit: with that it would be answered too late for its clients. */
-const MS_MAX = 1_500;
+export const DIRECT_MS_MAX = 1_500;
 
 class TooSlow extends Error {}
 
@@ -81,7 +81,7 @@ export async function recordDirectly(
     answers,
     sent: new Map(flush.map((sent) => [sent.event.id, sent])),
     isPerhapsTaken: false,
-    deadline: performance.now() + MS_MAX,
+    deadline: performance.now() + DIRECT_MS_MAX,
   };
   let failure: unknown;
   try {

@@ -18,9 +18,11 @@ export type ServiceRole = 'viewer' | 'biller' | 'admin';
 /** Who made a change: a person, a service account, the holder of an API key, or whoever runs this Weir. */
 export type ActorType = 'user' | 'api_key' | 'service_account' | 'operator';
 
-export type Scope = 'usage.write' | 'usage.read';
+export const SCOPES = ['usage.write', 'usage.read'] as const;
+export type Scope = (typeof SCOPES)[number];
 export type FeatureType = 'meter' | 'switch' | 'custom';
-export type PlanType = 'FIXED' | 'USAGE' | 'HYBRID';
+export const PLAN_TYPES = ['FIXED', 'USAGE', 'HYBRID'] as const;
+export type PlanType = (typeof PLAN_TYPES)[number];
 export type UsageResetPeriod = 'hour' | 'day' | 'week' | 'month' | 'year';
 
 interface Organizations {

@@ -1,6 +1,8 @@
 import { LIMITS } from '@weir/shared/limits';
 import { sql } from 'kysely';
 import type { Queries } from './database.ts';
+import type { Order } from './order.ts';
+import { selectPage, type Page, type PageOf } from './page.ts';
 import type { Role } from './schema.ts';
 
 /** Who is signed in, as that person is now: a role that was changed holds from the next request on. */
@@ -85,24 +87,27 @@ export async function findSession(db: Queries, tokenHash: Buffer): Promise<Sessi
   return session;
 }
 
-/** The sessions of a user that have not ended, the last used first; at most 100. */
+const LAST_USED_FIRST: Order<OwnSession> = [
+  { field: 'used_at', type: 'timestamptz', descending: true },
+  { field: 'id', type: 'uuid', descending: true },
+];
+
+/** The sessions of a user that have not ended, the last used first. */
 export async function listSessions(
   db: Queries,
   user: { organization_id: string; user_id: string },
   currentId: string,
-): Promise<OwnSession[]> {
-  return await db
+  page: Page,
+): Promise<PageOf<OwnSession>> {
+  const query = db
     .selectFrom('sessions')
     .select(['id', 'created_at', 'used_at', 'address', 'user_agent'])
     .select(({ eb }) => eb('id', '=', currentId).$castTo<boolean>().as('is_current'))
     .where('organization_id', '=', user.organization_id)
     .where('user_id', '=', user.user_id)
     .where('used_at', '>', idleSince)
-    .where('created_at', '>', oldestStart)
-    .orderBy('used_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(LIMITS.ownSessions)
-    .execute();
+    .where('created_at', '>', oldestStart);
+  return await selectPage(query, LAST_USED_FIRST, page);
 }
 
 /** Ends one session of a user. Returns whether there was such a session. */

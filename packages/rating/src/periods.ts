@@ -14,7 +14,8 @@ import {
   weekday,
 } from './local-date.ts';
 
-export type Interval = 'day' | 'week' | 'month' | 'year';
+export const INTERVALS = ['day', 'week', 'month', 'year'] as const;
+export type Interval = (typeof INTERVALS)[number];
 
 /** The anchor that dates are counted from, and how. */
 export interface Calendar {

@@ -1,4 +1,4 @@
-import { isoOf, microsOf, parseInstant } from './instant.ts';
+import { isoOf, microsOf, parseInstant, type Micros } from './instant.ts';
 import { DAY, firstInstant } from './time-zone.ts';
 
 const DATE = /^\d{4}-\d\d-\d\d$/;
@@ -11,7 +11,8 @@ const YEAR_MAX = 2199;
 export function problemOfDateOrInstant(text: string): string | undefined {
   const isDate = DATE.test(text);
   const instant = parseInstant(isDate ? `${text}T00:00Z` : text);
-  if ('problem' in instant) return isDate ? 'is not a date of the calendar' : instant.problem;
+  if ('problem' in instant)
+    return isDate ? 'is not a date of the calendar' : `${instant.problem}; or a date, such as 2026-01-31`;
   const year = Number(text.slice(0, 4));
   return year < YEAR_MIN || year > YEAR_MAX ? `must be in the years ${YEAR_MIN} to ${YEAR_MAX}` : undefined;
 }
@@ -21,12 +22,17 @@ export function problemOfDate(text: string): string | undefined {
   return DATE.test(text) ? problemOfDateOrInstant(text) : 'must be a date such as 2026-11-24';
 }
 
-/** The instant that such a text means, as ISO 8601 UTC: of a date its first instant in the time zone. Throws where it is neither. */
-export function instantInZone(text: string, timeZone: string): string {
+/** The instant that such a text means: of a date its first instant in the time zone. Throws where it is neither. */
+export function microsInZone(text: string, timeZone: string): Micros {
   const isDate = DATE.test(text);
   const instant = parseInstant(isDate ? `${text}T00:00Z` : text);
   if ('problem' in instant) throw new Error(`neither a date nor an instant: ${text}`);
-  return isDate ? isoOf(firstInstant(timeZone, microsOf(instant))) : instant.text;
+  return isDate ? firstInstant(timeZone, microsOf(instant)) : microsOf(instant);
+}
+
+/** The same as ISO 8601 UTC. */
+export function instantInZone(text: string, timeZone: string): string {
+  return isoOf(microsInZone(text, timeZone));
 }
 
 /** The same where it is an end: of a date the first instant of the next one, so that the day is in. */

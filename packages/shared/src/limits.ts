@@ -10,7 +10,7 @@ interface Limit {
   of: string;
   /** Why not more. */
   why: string;
-  under: 'Events' | 'Texts' | 'Things' | 'Pages' | 'Reading usage' | 'Billing' | 'Access';
+  under: 'Events' | 'Texts' | 'Things' | 'Pages' | 'Reading usage' | 'Billing' | 'Webhooks' | 'Access';
 }
 
 export const LIMIT_TABLE = {
@@ -38,6 +38,12 @@ export const LIMIT_TABLE = {
     max: 8 * 1024,
     of: 'bytes of UTF-8 of `metadata`, as it is sent',
     why: 'an event stays small in Redis and in Postgres',
+  },
+  formerKeySeconds: {
+    under: 'Events',
+    max: 5,
+    of: 'seconds that events with a `lookup_key` still count where it led before',
+    why: 'each process looks meters up so often',
   },
   quantity: {
     under: 'Events',
@@ -208,7 +214,13 @@ export const LIMIT_TABLE = {
     why: 'all are one answer',
   },
   endedCharges: { under: 'Pages', max: 20, of: 'ended charges in the answer of a plan', why: 'the others have a list' },
-  ownSessions: { under: 'Pages', max: 100, of: 'sessions in the list of one’s own', why: 'the last used come first' },
+  ownSessions: {
+    under: 'Pages',
+    max: 100,
+    byDefault: 100,
+    of: 'sessions in one page of one’s own',
+    why: 'the last used come first',
+  },
   problems: {
     under: 'Pages',
     max: 100,
@@ -280,6 +292,43 @@ export const LIMIT_TABLE = {
   amountFraction: { under: 'Billing', max: 4, of: 'digits after the point of an amount', why: 'no currency has more' },
   priority: { under: 'Billing', max: 100, of: 'the priority of a grant', why: 'an order, no amount' },
 
+  deliveryAttempts: {
+    under: 'Webhooks',
+    max: 20,
+    of: 'attempts of a delivery that are kept: the last ones',
+    why: 'all are in the list of deliveries',
+  },
+  deliveryDays: {
+    under: 'Webhooks',
+    max: 30,
+    of: 'days that a delivery is kept when it is done with',
+    why: 'the feed has its event for ever',
+  },
+  deliveries: {
+    under: 'Webhooks',
+    max: 20_000,
+    of: 'deliveries of an endpoint that are kept so: the last ones',
+    why: 'as above',
+  },
+  failingDays: {
+    under: 'Webhooks',
+    max: 3,
+    of: 'days that an endpoint fails before it is turned off',
+    why: 'nobody waits for what comes then',
+  },
+  replays: {
+    under: 'Webhooks',
+    max: 1,
+    of: 'replays of an endpoint at a time',
+    why: 'an event is sent once for all that ask for it again',
+  },
+  rotationHours: {
+    under: 'Webhooks',
+    max: 24,
+    of: 'hours that the secret before signs beside a new one',
+    why: 'time enough to change a receiver',
+  },
+
   sessionDays: { under: 'Access', max: 7, of: 'days of a session', why: 'a cookie that was taken ends by itself' },
   sessionIdleHours: { under: 'Access', max: 12, of: 'hours between two requests of a session', why: 'a day of work' },
   widgetTokenMinutes: {
@@ -299,6 +348,13 @@ export const LIMIT_TABLE = {
     max: 30,
     of: 'days that such an answer is kept',
     why: 'nobody repeats a request later',
+  },
+  invitationDays: { under: 'Access', max: 7, of: 'days of the link of an invitation', why: 'mail is read by then' },
+  passwordResetHours: {
+    under: 'Access',
+    max: 24,
+    of: 'hours of a link for a new password',
+    why: 'it opens an account, and is used at once',
   },
   password: {
     under: 'Access',
@@ -320,4 +376,5 @@ export const DEFAULTS = {
   longPageSize: LIMIT_TABLE.longPageSize.byDefault,
   invoiceLines: LIMIT_TABLE.invoiceLines.byDefault,
   groups: LIMIT_TABLE.groups.byDefault,
+  ownSessions: LIMIT_TABLE.ownSessions.byDefault,
 } as const;

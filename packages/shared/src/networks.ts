@@ -60,3 +60,8 @@ export function isPublicAddress(address: string): boolean {
       return false;
   }
 }
+
+/** The host of a URL, which writes an address of IPv6 in brackets. */
+export function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, '');
+}

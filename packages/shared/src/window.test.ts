@@ -241,7 +241,7 @@ test.each([
   [{ end_date: '2026-02-30' }, 'end_date is not a date of the calendar'],
   [
     { end_date: '2026-01-31T09:30:00' },
-    'end_date must say its offset from UTC: end it in Z or in an offset such as +02:00',
+    'end_date must say its offset from UTC: end it in Z or in an offset such as +02:00; or a date, such as 2026-01-31',
   ],
   [
     { end_date: '2026-01-31T09:30:00 02:00' },

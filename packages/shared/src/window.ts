@@ -21,7 +21,8 @@ import {
 export const GROUPINGS = ['hour', 'day', 'week', 'month'] as const;
 export type Grouping = (typeof GROUPINGS)[number];
 
-const DEFAULT_DAYS = 30;
+/** How many days a window has where nothing is said. */
+export const DEFAULT_DAYS = 30;
 
 /** One calendar period. The first and last of a window count only what lies in the window. */
 export interface Period {

@@ -2,6 +2,7 @@
 
 import { deleteApiKey, insertApiKey, listApiKeys, type ApiKey } from '@weir/db/api-keys';
 import { mapPage } from '@weir/db/page';
+import { SCOPES } from '@weir/db/schema';
 import type { QueueConnection } from '@weir/queue/connection';
 import { markRevoked } from '@weir/queue/revoked-keys';
 import { Refusal } from '@weir/shared/errors';
@@ -17,11 +18,12 @@ import {
   displayName,
   idInPath,
   nothing,
-  NULL_IN_REPEATS,
+  nullInRepeats,
   listQuery,
   oneOf,
   pageSchema,
   time,
+  viewerCodes,
 } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { CACHED_KEY_SECONDS_MAX } from './api-key-cache.ts';
@@ -36,7 +38,7 @@ export interface ApiKeyDeps extends RouteDeps {
 const REVOKED_SECONDS = 2 * CACHED_KEY_SECONDS_MAX;
 
 const scopes = z
-  .array(oneOf(['usage.write', 'usage.read']))
+  .array(oneOf(SCOPES))
   .min(1, 'must hold at least one scope')
   .refine((list) => new Set(list).size === list.length, 'must not hold a scope twice')
   .meta({ uniqueItems: true });
@@ -44,7 +46,7 @@ const scopes = z
 const apiKeyAnswer = answerOf<ApiKey & { status: 'ACTIVE' }>()({
   id: z.uuid(),
   name: z.string(),
-  scopes: z.array(z.enum(['usage.write', 'usage.read'])),
+  scopes: z.array(z.enum(SCOPES)),
   status: z.literal('ACTIVE'),
   last4: z
     .string()
@@ -61,7 +63,7 @@ const createdAnswer = apiKeyAnswer
     key: z
       .string()
       .nullable()
-      .meta({ description: `The secret. It is shown here and never again. ${NULL_IN_REPEATS}` }),
+      .meta({ description: `The secret. It is shown here and never again. ${nullInRepeats()}` }),
   })
   .meta({ id: 'CreatedApiKey' });
 
@@ -110,7 +112,7 @@ export function apiKeyRoutes(app: App, { database, queue, guards }: ApiKeyDeps):
         querystring: listQuery({}),
         response: {
           200: pageSchema(apiKeyAnswer),
-          ...problemResponses('unauthenticated', 'rate_limited', 'unavailable', 'invalid_request'),
+          ...problemResponses(...viewerCodes, 'invalid_request'),
         },
       },
     },
@@ -159,7 +161,7 @@ async function revoke(queue: QueueConnection, apiKeyId: string): Promise<void> {
   } catch (error) {
     const detail =
       'Redis did not answer, so the key may not be refused everywhere yet and was not deleted: delete it again in a moment.';
-    throw Object.assign(new Refusal('unavailable', detail), { cause: error });
+    throw new Refusal('unavailable', detail, {}, error);
   }
 }
 

@@ -8,7 +8,7 @@ import { instantInZone } from '@weir/shared/date-or-instant';
 import { microsOf, parseInstant } from '@weir/shared/instant';
 import { z } from 'zod';
 import { dateOrInstant } from '../http/date-or-instant.ts';
-import { cursorMeta, sizeOf, idOf, time } from '../http/fields.ts';
+import { cursorMeta, sizeOf, idOf, time, viewerCodes } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import type { RouteDeps } from '../route-deps.ts';
@@ -71,7 +71,7 @@ export function auditLogRoutes(app: App, { database, guards }: RouteDeps): void 
         }),
         response: {
           200: z.object({ data: z.array(entryAnswer), meta: cursorMeta }),
-          ...problemResponses('unauthenticated', 'rate_limited', 'unavailable', 'invalid_request'),
+          ...problemResponses(...viewerCodes, 'invalid_request'),
         },
       },
     },

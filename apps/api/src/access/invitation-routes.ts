@@ -12,6 +12,7 @@ import { getOrganization } from '@weir/db/organizations';
 import { findAccountByEmail, insertUser } from '@weir/db/users';
 import { Refusal } from '@weir/shared/errors';
 import { newId } from '@weir/shared/ids';
+import { LIMITS } from '@weir/shared/limits';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { isHungUp } from '../http/connections.ts';
@@ -22,11 +23,12 @@ import {
   bodyCodes,
   idInPath,
   nothing,
-  NULL_IN_REPEATS,
+  nullInRepeats,
   listQuery,
   pageSchema,
   sessionCodes,
   time,
+  viewerCodes,
 } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
@@ -51,7 +53,7 @@ export const linkFields = {
   link: z
     .url()
     .nullable()
-    .meta({ description: `Shown here and never again. Whoever has it can use it, once. ${NULL_IN_REPEATS}` }),
+    .meta({ description: `Shown here and never again. Whoever has it can use it, once. ${nullInRepeats()}` }),
   mailed: z.boolean().meta({ description: 'Whether the mail server has taken a mail with the link.' }),
 };
 
@@ -80,8 +82,8 @@ export function invitationRoutes(app: App, { database, guards, throttle, sendMai
         tags: ['Access'],
         summary: 'Invite a person into the organization',
         description:
-          'Give the link to that person, who chooses a password with it. It works once, for 7 days, and as long as you are an admin. Inviting the same ' +
-          'address again makes another link, and ends the one before.',
+          `Give the link to that person, who chooses a password with it. It works once, for ${LIMITS.invitationDays} days, and as long as ` +
+          'you are an admin. Inviting the same address again makes another link, and ends the one before.',
         body: z.strictObject({ email, role }),
         response: { 201: createdAnswer, ...problemResponses(...adminCodes, ...bodyCodes, 'email_taken') },
       },
@@ -122,7 +124,7 @@ export function invitationRoutes(app: App, { database, guards, throttle, sendMai
         querystring: listQuery({}),
         response: {
           200: pageSchema(invitationAnswer),
-          ...problemResponses('unauthenticated', 'rate_limited', 'unavailable', 'invalid_request'),
+          ...problemResponses(...viewerCodes, 'invalid_request'),
         },
       },
     },

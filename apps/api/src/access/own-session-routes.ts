@@ -4,7 +4,16 @@ import { deleteSessionOf, deleteSessionsOf, listSessions } from '@weir/db/sessio
 import { Refusal } from '@weir/shared/errors';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { idInPath, nothing, sessionCodes, time } from '../http/fields.ts';
+import {
+  cursorMeta,
+  cursorOfPage,
+  idInPath,
+  nothing,
+  sessionCodes,
+  sizeOf,
+  time,
+  viewerCodes,
+} from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { gone, writing } from '../http/writing.ts';
@@ -33,16 +42,18 @@ export function ownSessionRoutes(app: App, { database, guards }: RouteDeps): voi
         operationId: 'listSessions',
         tags: ['Access'],
         summary: 'List one’s sessions, the last used first',
-        description: 'At most 100. Those that have ended are not listed.',
+        description: 'Those that have ended are not listed.',
+        querystring: z.strictObject({ cursor: cursorOfPage.optional(), limit: sizeOf('ownSessions') }),
         response: {
-          200: z.object({ data: z.array(sessionAnswer) }),
-          ...problemResponses('unauthenticated', 'rate_limited', 'unavailable'),
+          200: z.object({ data: z.array(sessionAnswer), meta: cursorMeta }),
+          ...problemResponses(...viewerCodes, 'invalid_request'),
         },
       },
     },
     async (request) => {
-      const sessions = await listSessions(db, whose(request), personOf(request).sessionId);
-      return { data: sessions.map(({ used_at, ...session }) => ({ ...session, last_used_at: used_at })) };
+      const { rows, next } = await listSessions(db, whose(request), personOf(request).sessionId, request.query);
+      const data = rows.map(({ used_at, ...session }) => ({ ...session, last_used_at: used_at }));
+      return { data, meta: { next_cursor: next } };
     },
   );
 

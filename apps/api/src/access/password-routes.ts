@@ -86,7 +86,7 @@ export function passwordRoutes(app: App, deps: PasswordDeps): void {
         operationId: 'createPasswordReset',
         tags: ['Access'],
         summary: 'Make a link with which a user sets a new password',
-        description: 'Give the link to that person. It works once, for 24 hours, and as long as you are an admin.',
+        description: `Give the link to that person. It works once, for ${LIMITS.passwordResetHours} hours, and as long as you are an admin.`,
         params: idInPath,
         response: {
           201: z.object({ ...linkFields, expires_at: time }).meta({ id: 'PasswordReset' }),

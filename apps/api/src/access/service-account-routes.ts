@@ -33,11 +33,12 @@ import {
   idInPath,
   idOf,
   nothing,
-  NULL_IN_REPEATS,
+  nullInRepeats,
   listQuery,
   oneOf,
   pageSchema,
   time,
+  viewerCodes,
 } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
@@ -82,11 +83,9 @@ const createdTokenAnswer = tokenAnswer
     token: z
       .string()
       .nullable()
-      .meta({ description: `The secret. It is shown here and never again. ${NULL_IN_REPEATS}` }),
+      .meta({ description: `The secret. It is shown here and never again. ${nullInRepeats()}` }),
   })
   .meta({ id: 'CreatedServiceToken' });
-
-const readingCodes = ['unauthenticated', 'rate_limited', 'unavailable', 'invalid_request'] as const;
 
 const TOO_MANY_ACCOUNTS = `would be more than ${LIMITS.serviceAccounts} service accounts of an organization: delete some that nothing uses`;
 const TOO_MANY_TOKENS = `would be more than ${LIMITS.serviceTokens} tokens of a service account: delete some that nothing uses`;
@@ -134,7 +133,7 @@ export function serviceAccountRoutes(app: App, { database, guards }: RouteDeps):
         tags: ['Access'],
         summary: 'List the service accounts, newest first',
         querystring: listQuery({}),
-        response: { 200: pageSchema(accountAnswer), ...problemResponses(...readingCodes) },
+        response: { 200: pageSchema(accountAnswer), ...problemResponses(...viewerCodes, 'invalid_request') },
       },
     },
     async ({ caller, query }) => answerPage(await listServiceAccounts(db, caller.organizationId, query)),
@@ -149,7 +148,7 @@ export function serviceAccountRoutes(app: App, { database, guards }: RouteDeps):
         tags: ['Access'],
         summary: 'Read a service account',
         params: idInPath,
-        response: { 200: accountAnswer, ...problemResponses(...readingCodes, 'not_found') },
+        response: { 200: accountAnswer, ...problemResponses(...viewerCodes, 'invalid_request', 'not_found') },
       },
     },
     reading(database, accounts),
@@ -254,7 +253,7 @@ export function serviceAccountRoutes(app: App, { database, guards }: RouteDeps):
         description: 'Never the tokens themselves. One that has ended is in the list until it is deleted.',
         params: idInPath,
         querystring: listQuery({}),
-        response: { 200: pageSchema(tokenAnswer), ...problemResponses(...readingCodes, 'not_found') },
+        response: { 200: pageSchema(tokenAnswer), ...problemResponses(...viewerCodes, 'invalid_request', 'not_found') },
       },
     },
     async ({ caller, params, query }) => {

@@ -13,7 +13,7 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { App } from '../http/typed-app.ts';
 import { isHungUp } from '../http/connections.ts';
-import { bodyCodes, displayName, nothing, sessionCodes } from '../http/fields.ts';
+import { bodyCodes, displayName, nothing, sessionCodes, viewerCodes } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { ApiSettings } from '../settings.ts';
 import { accountAnswer, answerAccount, email } from './accounts.ts';
@@ -191,7 +191,7 @@ export function sessionRoutes(app: App, { database, guards, throttle, attemptPas
         operationId: 'getAccount',
         tags: ['Access'],
         summary: 'Who is signed in',
-        response: { 200: accountAnswer, ...problemResponses('unauthenticated', 'rate_limited', 'unavailable') },
+        response: { 200: accountAnswer, ...problemResponses(...viewerCodes) },
       },
     },
     async (request) => {

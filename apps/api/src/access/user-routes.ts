@@ -17,6 +17,7 @@ import {
   listQuery,
   pageSchema,
   time,
+  viewerCodes,
 } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
@@ -35,8 +36,6 @@ const userAnswer = answerOf<User>()({
 
 const organizationAnswer = z.object({ id: z.uuid(), name: z.string(), created_at: time }).meta({ id: 'Organization' });
 
-const readable = problemResponses('unauthenticated', 'rate_limited', 'unavailable');
-
 const organizations: Versioned<OrganizationSince> = { read: getOrganization, hold: holdOrganization };
 
 const users: Versioned<User> = { read: getUser, hold: holdUser, living: ['last_seen_at'] };
@@ -52,7 +51,7 @@ export function userRoutes(app: App, { database, guards }: RouteDeps): void {
         operationId: 'getOrganization',
         tags: ['Access'],
         summary: 'Read the organization',
-        response: { 200: organizationAnswer, ...readable },
+        response: { 200: organizationAnswer, ...problemResponses(...viewerCodes) },
       },
     },
     reading(database, organizations),
@@ -86,7 +85,7 @@ export function userRoutes(app: App, { database, guards }: RouteDeps): void {
         querystring: listQuery({}),
         response: {
           200: pageSchema(userAnswer),
-          ...problemResponses('unauthenticated', 'rate_limited', 'unavailable', 'invalid_request'),
+          ...problemResponses(...viewerCodes, 'invalid_request'),
         },
       },
     },
@@ -104,7 +103,7 @@ export function userRoutes(app: App, { database, guards }: RouteDeps): void {
         params: idInPath,
         response: {
           200: userAnswer,
-          ...problemResponses('unauthenticated', 'rate_limited', 'unavailable', 'not_found'),
+          ...problemResponses(...viewerCodes, 'not_found'),
         },
       },
     },

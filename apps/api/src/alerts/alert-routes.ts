@@ -19,6 +19,7 @@ import { Refusal } from '@weir/shared/errors';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import { NO_SUCH_METER } from '../billing/add-charges.ts';
+import { noSuchCustomer } from '../catalog/no-such-customer.ts';
 import { refuseErased } from '../catalog/refuse-erased.ts';
 import { decimal } from '../http/decimals.ts';
 import {
@@ -35,6 +36,7 @@ import {
   oneOf,
   pageSchema,
   time,
+  viewerCodes,
 } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { RECORDING_STOP_COST } from '../http/read-budget.ts';
@@ -115,10 +117,6 @@ const crossingAnswer = answerOf<Crossing>()({
 
 const TOO_MANY = `would be more than ${LIMITS.alerts} alerts of an organization: delete one`;
 
-const NO_SUCH_CUSTOMER = 'Your organization has no customer with this customer_id: see GET /api/v1/customers.';
-
-const listCodes = ['unauthenticated', 'rate_limited', 'unavailable'] as const;
-
 const alerts: Versioned<Alert> = {
   read: async (db, organizationId, id) => found(await findAlert(db, organizationId, id)),
   hold: holdRow('alerts'),
@@ -155,8 +153,7 @@ export function alertRoutes(app: App, { database, guards }: RouteDeps): void {
         if (meter_id !== null && (await findMeter(transaction, organizationId, meter_id)) === undefined)
           throw new Refusal('not_found', NO_SUCH_METER);
         if (customer_id !== null) {
-          if ((await lockExternalId(transaction, organizationId, customer_id)) === undefined)
-            throw new Refusal('not_found', NO_SUCH_CUSTOMER);
+          if ((await lockExternalId(transaction, organizationId, customer_id)) === undefined) throw noSuchCustomer();
           await refuseErased(transaction, organizationId, customer_id);
         }
         if ((await countAlerts(transaction, organizationId)) >= LIMITS.alerts)
@@ -176,7 +173,7 @@ export function alertRoutes(app: App, { database, guards }: RouteDeps): void {
         tags: ['Alerts'],
         summary: 'List the alerts, newest first',
         querystring: listQuery({}),
-        response: { 200: pageSchema(alertAnswer), ...problemResponses(...listCodes, 'invalid_request') },
+        response: { 200: pageSchema(alertAnswer), ...problemResponses(...viewerCodes, 'invalid_request') },
       },
     },
     async ({ caller, query }) => answerPage(await listAlerts(db, caller.organizationId, query)),
@@ -191,7 +188,7 @@ export function alertRoutes(app: App, { database, guards }: RouteDeps): void {
         tags: ['Alerts'],
         summary: 'Get an alert',
         params: idInPath,
-        response: { 200: alertAnswer, ...problemResponses(...listCodes, 'not_found') },
+        response: { 200: alertAnswer, ...problemResponses(...viewerCodes, 'not_found') },
       },
     },
     reading(database, alerts),
@@ -258,7 +255,7 @@ export function alertRoutes(app: App, { database, guards }: RouteDeps): void {
         querystring: listQuery({}),
         response: {
           200: pageSchema(crossingAnswer),
-          ...problemResponses(...listCodes, 'invalid_request', 'not_found'),
+          ...problemResponses(...viewerCodes, 'invalid_request', 'not_found'),
         },
       },
     },

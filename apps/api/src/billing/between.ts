@@ -12,9 +12,9 @@ const DATES = 'Compared with issue_date, which a draft has not.';
 /** A date of the calendar. */
 const date = z
   .string()
-  .regex(/^\d{4}-\d\d-\d\d$/, 'must be a date, such as 2026-11-30')
+  .regex(/^\d{4}-\d\d-\d\d$/, { error: 'must be a date, such as 2026-11-30', abort: true })
   .superRefine((text, { addIssue }) => {
-    const message = /^\d{4}-\d\d-\d\d$/.test(text) ? problemOfDateOrInstant(text) : undefined;
+    const message = problemOfDateOrInstant(text);
     if (message !== undefined) addIssue({ code: 'custom', message });
   })
   .meta({ format: 'date' });

@@ -4,6 +4,7 @@ import type { ChargeTerms } from '@weir/rating/charge-terms';
 import { compare, parseExact } from '@weir/rating/exact';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
+import { dateOrInstant } from '../http/date-or-instant.ts';
 import { changesOf, displayName, idOf, oneOf } from '../http/fields.ts';
 import { sentCharge } from './charge-models.ts';
 
@@ -20,15 +21,12 @@ function isBounded(charge: ChargeTerms): boolean {
 const BOUNDED = { path: ['minimum_amount'], error: 'must not be above maximum_amount' };
 
 const from = {
-  effective_from: z
-    .string()
-    .optional()
-    .meta({
-      description:
-        'Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 ' +
-        'with an offset; or a bare date, which is its first instant in the zone of the organization.',
-      examples: ['2027-01-01', '2027-01-01T00:00:00+01:00'],
-    }),
+  effective_from: dateOrInstant.optional().meta({
+    description:
+      `Not in the past, and at most ${LIMITS.monthsAhead} months ahead; default: now. Periods that begin from then on are billed by it. ` +
+      'ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization.',
+    examples: ['2027-01-01', '2027-01-01T00:00:00+01:00'],
+  }),
 };
 
 const place = {

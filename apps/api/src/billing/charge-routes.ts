@@ -6,7 +6,17 @@ import { findPlan, lockPlanAlone } from '@weir/db/plans';
 import { mapPage } from '@weir/db/page';
 import { Refusal } from '@weir/shared/errors';
 import { LIMITS } from '@weir/shared/limits';
-import { adminCodes, answerPage, bodyCodes, idInPath, idOf, listQuery, oneOf, pageSchema } from '../http/fields.ts';
+import {
+  adminCodes,
+  answerPage,
+  bodyCodes,
+  idInPath,
+  idOf,
+  listQuery,
+  oneOf,
+  pageSchema,
+  viewerCodes,
+} from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, made, writing } from '../http/writing.ts';
@@ -74,7 +84,7 @@ export function chargeRoutes(app: App, { database, guards }: RouteDeps): void {
         querystring: listQuery({ status: oneOf(['ACTIVE', 'INACTIVE']).optional() }),
         response: {
           200: pageSchema(chargeAnswer),
-          ...problemResponses('unauthenticated', 'rate_limited', 'unavailable', 'not_found', 'invalid_request'),
+          ...problemResponses(...viewerCodes, 'not_found', 'invalid_request'),
         },
       },
     },

@@ -17,7 +17,7 @@ import { Refusal } from '@weir/shared/errors';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import { dateOrInstant } from '../http/date-or-instant.ts';
-import { answerPage, idInPath, idOf, listQuery, oneOf, pageSchema, time } from '../http/fields.ts';
+import { answerPage, idInPath, idOf, listQuery, oneOf, pageSchema, time, viewerCodes } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { balance, CREDIT_STATUSES, creditAnswer, creditEntry, listedCredit } from './credit-shape.ts';
@@ -34,8 +34,6 @@ const currency = z
   .refine(isCurrency, 'must be an ISO 4217 code in upper case, such as USD')
   .optional()
   .meta({ examples: ['USD'] });
-
-const readProblems = ['unauthenticated', 'rate_limited', 'unavailable', 'invalid_request'] as const;
 
 export function creditLedgerRoutes(app: App, { database, guards }: RouteDeps): void {
   const db = database.kysely;
@@ -57,7 +55,7 @@ export function creditLedgerRoutes(app: App, { database, guards }: RouteDeps): v
             grants: z.array(creditAnswer),
             grants_total: z.int().optional().meta({ description: 'How many there are, where these are not all.' }),
           }),
-          ...problemResponses(...readProblems, 'not_found'),
+          ...problemResponses(...viewerCodes, 'invalid_request', 'not_found'),
         },
       },
     },
@@ -95,7 +93,7 @@ export function creditLedgerRoutes(app: App, { database, guards }: RouteDeps): v
           status: oneOf(CREDIT_STATUSES).optional(),
           as_of: asOf,
         }),
-        response: { 200: pageSchema(listedCredit), ...problemResponses(...readProblems) },
+        response: { 200: pageSchema(listedCredit), ...problemResponses(...viewerCodes, 'invalid_request') },
       },
     },
     async (request) => {
@@ -124,7 +122,7 @@ export function creditLedgerRoutes(app: App, { database, guards }: RouteDeps): v
           200: z
             .object({ as_of: time.meta({ description: 'The instant that was asked for, or now.' }), balance })
             .meta({ id: 'CreditBalance' }),
-          ...problemResponses(...readProblems),
+          ...problemResponses(...viewerCodes, 'invalid_request'),
         },
       },
     },
@@ -148,7 +146,7 @@ export function creditLedgerRoutes(app: App, { database, guards }: RouteDeps): v
         description: 'What expires has no entry: the time says it.',
         params: idInPath,
         querystring: listQuery({}),
-        response: { 200: pageSchema(creditEntry), ...problemResponses(...readProblems, 'not_found') },
+        response: { 200: pageSchema(creditEntry), ...problemResponses(...viewerCodes, 'invalid_request', 'not_found') },
       },
     },
     async (request) => {
@@ -172,7 +170,7 @@ export function creditLedgerRoutes(app: App, { database, guards }: RouteDeps): v
           'given_by_invoice_id is this one, its total below zero paid others.',
         params: idInPath,
         querystring: listQuery({}),
-        response: { 200: pageSchema(creditEntry), ...problemResponses(...readProblems, 'not_found') },
+        response: { 200: pageSchema(creditEntry), ...problemResponses(...viewerCodes, 'invalid_request', 'not_found') },
       },
     },
     async (request) => {

@@ -49,7 +49,7 @@ export function finalizeDraftsRoute(app: App, { database, guards }: RouteDeps): 
       schema: {
         operationId: 'finalizeInvoices',
         tags: ['Billing'],
-        summary: 'Finalize drafts now, up to 100 of them',
+        summary: `Finalize drafts now, up to ${LIMITS.finalizedAtOnce} of them`,
         description:
           'Each as by itself, in the order of their periods, and each is answered for, in the order sent. What is finalized already ' +
           'stays as it is. With an id that there is not, nothing is done.',

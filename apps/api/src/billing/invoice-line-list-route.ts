@@ -1,6 +1,7 @@
 // The lines of many invoices, for those who check them: as JSON or as CSV, page by page, so that a year of an organization is
 // read in any number of requests that each hold little.
 
+import { FINALIZED_STATUSES, INVOICE_STATUSES, LINE_KINDS } from '@weir/billing/kinds';
 import type { LinePlace, ListedLine } from '@weir/db/billing/invoices/list-lines';
 import { listLines } from '@weir/db/billing/invoices/list-lines';
 import { NO_CURSOR } from '@weir/db/order';
@@ -8,14 +9,13 @@ import { toCsv } from '@weir/shared/csv';
 import { problemOfDateOrInstant } from '@weir/shared/date-or-instant';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { cursorMeta, sizeOf, idOf, oneOf, time } from '../http/fields.ts';
+import { cursorMeta, sizeOf, idOf, oneOf, time, viewerCodes } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import { sendJson } from '../http/send-json.ts';
 import { inTurns, type Turns } from '../http/turns.ts';
 import { writingList } from '../http/write-list.ts';
 import type { App } from '../http/typed-app.ts';
 import { between, betweenQuery } from './between.ts';
-import { INVOICE_STATUSES, LINE_KINDS } from './invoice-shape.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
 const CURSOR = /^(\d{4}-\d\d-\d\d)\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.(\d{1,9})$/;
@@ -81,7 +81,7 @@ export function invoiceLineListRoute(app: App, { database, guards, turns }: Rout
         querystring: z.strictObject({
           customer_id: idOf('must be the id of a customer record').optional(),
           subscription_id: idOf('must be the id of a subscription').optional(),
-          status: oneOf(['OPEN', 'PAID', 'VOID', 'UNCOLLECTIBLE'])
+          status: oneOf(FINALIZED_STATUSES)
             .optional()
             .meta({ description: 'Of the invoice. Drafts are computed when they are read, and are not listed.' }),
           ...betweenQuery,
@@ -99,7 +99,7 @@ export function invoiceLineListRoute(app: App, { database, guards, turns }: Rout
               'text/csv': { schema: z.string().meta({ examples: [`${COLUMNS.join(',')}\r\n`] }) },
             },
           },
-          ...problemResponses('unauthenticated', 'rate_limited', 'unavailable', 'invalid_request'),
+          ...problemResponses(...viewerCodes, 'invalid_request'),
         },
       },
     },

@@ -1,13 +1,13 @@
 // Reading invoices: lists, one with its lines, and one computed again. A draft is computed when it is read.
 
 import type { Drive } from '@weir/billing/drive';
+import { INVOICE_STATUSES } from '@weir/billing/kinds';
 import { INVOICE_SORTS } from '@weir/db/billing/invoices/find-invoices';
 import { findInvoiceRow } from '@weir/db/billing/invoices/invoices';
 import { readInvoice, readInvoices, readLinesOfInvoice } from '@weir/db/billing/invoices/read-invoices';
 import { recomputeInvoice } from '@weir/db/billing/invoices/recompute';
 import { findMoveOfInvoice } from '@weir/db/moves/usage-moves';
 import { findSubscription } from '@weir/db/billing/subscriptions/subscriptions';
-import { NO_CURSOR } from '@weir/db/order';
 import { Refusal } from '@weir/shared/errors';
 import { text } from '@weir/shared/text';
 import { LIMITS } from '@weir/shared/limits';
@@ -16,7 +16,6 @@ import {
   answerPage,
   bodyCodes,
   cursorMeta,
-  sizeOf,
   sessionCodes,
   idInPath,
   idOf,
@@ -25,6 +24,7 @@ import {
   pageSchema,
   searchOf,
   sortOf,
+  viewerCodes,
 } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { sendJson } from '../http/send-json.ts';
@@ -34,7 +34,7 @@ import { done, writing } from '../http/writing.ts';
 import { USAGE_MOVING } from '../usage/usage-query.ts';
 import { between, betweenQuery } from './between.ts';
 import { writingPage, writingWithLines } from './invoice-answer.ts';
-import { INVOICE_STATUSES, invoiceAnswer, invoiceLine, invoiceWithLines, recomputation } from './invoice-shape.ts';
+import { invoiceAnswer, invoiceLine, invoiceWithLines, linesQuery, recomputation } from './invoice-shape.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
 const listFields = {
@@ -48,8 +48,6 @@ const listFields = {
 };
 
 const DRAFTS = 'Drafts are computed as of computed_at, all of a page at the same moment.';
-const readProblems = ['unauthenticated', 'rate_limited', 'unavailable'] as const;
-
 export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps & { turns: Turns }): void {
   const drive: Drive = (work) => inTurns(turns, work);
   const db = database.kysely;
@@ -70,7 +68,7 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
           search: searchOf('How the invoice_number begins.'),
           ...listFields,
         }),
-        response: { 200: pageSchema(invoiceAnswer), ...problemResponses(...readProblems, 'invalid_request') },
+        response: { 200: pageSchema(invoiceAnswer), ...problemResponses(...viewerCodes, 'invalid_request') },
       },
     },
     async (request) => {
@@ -104,7 +102,7 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
         querystring: listQuery(listFields),
         response: {
           200: pageSchema(invoiceAnswer),
-          ...problemResponses(...readProblems, 'not_found', 'invalid_request'),
+          ...problemResponses(...viewerCodes, 'not_found', 'invalid_request'),
         },
       },
     },
@@ -132,7 +130,7 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
           'A draft is computed now, in one snapshot of what is recorded. Of more lines than fit into an answer the first ones, ' +
           'with lines_total and lines_next_cursor.',
         params: idInPath,
-        response: { 200: invoiceWithLines, ...problemResponses(...readProblems, 'not_found') },
+        response: { 200: invoiceWithLines, ...problemResponses(...viewerCodes, 'not_found') },
       },
     },
     async (request, reply) => {
@@ -154,16 +152,10 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
           'Follow meta.next_cursor until it is null. A page ends early with the line at which its charges and details come to ' +
           `${LIMITS.invoiceLineTiers} tiers. The lines of a draft are computed for each page, and may change between two.`,
         params: idInPath,
-        querystring: z.strictObject({
-          cursor: z
-            .string()
-            .regex(/^\d{1,9}$/, NO_CURSOR)
-            .optional(),
-          limit: sizeOf('invoiceLines'),
-        }),
+        querystring: linesQuery,
         response: {
           200: z.object({ data: z.array(invoiceLine), meta: cursorMeta }),
-          ...problemResponses(...readProblems, 'not_found', 'invalid_request'),
+          ...problemResponses(...viewerCodes, 'not_found', 'invalid_request'),
         },
       },
     },

@@ -1,11 +1,13 @@
 // How invoices and their lines look in an answer.
 
+import { INVOICE_KINDS, INVOICE_STATUSES, LINE_KINDS } from '@weir/billing/kinds';
 import type { Invoice } from '@weir/db/billing/invoices/invoices';
 import type { Payment } from '@weir/db/billing/invoices/payments';
+import { NO_CURSOR } from '@weir/db/order';
 import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
-import { answerOf, time } from '../http/fields.ts';
+import { answerOf, sizeOf, time } from '../http/fields.ts';
 import { shownCharge } from './charge-models.ts';
 import { party } from './party.ts';
 import { meterUsage } from '../usage/usage-answer.ts';
@@ -14,13 +16,28 @@ const amount = z
   .string()
   .meta({ description: 'A decimal with exactly the digits of the currency.', examples: ['12.30'] });
 
-export const INVOICE_STATUSES = ['DRAFT', 'OPEN', 'PAID', 'VOID', 'UNCOLLECTIBLE'] as const;
-export const LINE_KINDS = ['FIXED', 'USAGE', 'LATE_USAGE', 'ADJUSTMENT'] as const;
+/** What a price comes to in parts. */
+export const ratedDetail = z
+  .union([
+    z.array(z.object({ up_to: z.string().nullable(), quantity: z.string(), exact_amount: z.string() })),
+    z.object({ packages: z.string() }),
+  ])
+  .nullable()
+  .meta({ description: 'By tier, or the number of packages, before minimum and maximum; else null.' });
+
+/** Which of the lines of one invoice: a cursor is how many stand before them. */
+export const linesQuery = z.strictObject({
+  cursor: z
+    .string()
+    .regex(/^\d{1,9}$/, NO_CURSOR)
+    .optional(),
+  limit: sizeOf('invoiceLines'),
+});
 
 const invoiceFields = answerOf<Invoice>()({
   id: z.uuid(),
   invoice_number: z.string().nullable().meta({ description: 'Null for a draft.' }),
-  kind: z.enum(['SUBSCRIPTION', 'ADJUSTMENT']),
+  kind: z.enum(INVOICE_KINDS),
   status: z.enum(INVOICE_STATUSES),
   customer_id: z.uuid(),
   subscription_id: z.uuid(),
@@ -88,7 +105,7 @@ const lineFields = z.object({
     }),
   quantity: z.string().nullable().meta({ description: 'What the meter reads, an exact decimal.' }),
   event_count: z.int().nullable(),
-  detail: z.unknown().meta({ description: 'By tier or package, before minimum and maximum; else null.' }),
+  detail: ratedDetail,
   exact_amount: z.string().meta({ description: 'What the due comes to, before the rounding: a decimal, or n/d.' }),
   billed_before: amount,
   amount: amount.meta({ description: 'exact_amount, rounded, less billed_before, plus waived.' }),

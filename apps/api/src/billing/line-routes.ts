@@ -16,7 +16,17 @@ import { GROUPINGS, planningWindow, type Grouping } from '@weir/shared/window';
 import { LIMITS } from '@weir/shared/limits';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { adminCodes, bodyCodes, cursorMeta, sizeOf, idInPath, idOf, nothing, oneOf } from '../http/fields.ts';
+import {
+  adminCodes,
+  bodyCodes,
+  cursorMeta,
+  sizeOf,
+  idInPath,
+  idOf,
+  nothing,
+  oneOf,
+  viewerCodes,
+} from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { sendJson } from '../http/send-json.ts';
 import { inTurns, type Turns } from '../http/turns.ts';
@@ -30,14 +40,7 @@ import { amountOfText, signedAmount } from './signed-amount.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
 const lineInPath = z.strictObject({ id: idOf(), line_id: idOf() });
-const readProblems = [
-  'unauthenticated',
-  'rate_limited',
-  'unavailable',
-  'not_found',
-  'invalid_request',
-  'usage_moving',
-] as const;
+const readProblems = [...viewerCodes, 'not_found', 'invalid_request', 'usage_moving'] as const;
 
 const adjustment = z.strictObject({
   description: text(1, LIMITS.name),

@@ -17,7 +17,7 @@ import { done, writing } from '../http/writing.ts';
 import { changeSubscription, changeUntold, type Change } from './change-subscription.ts';
 import { invoicePreview } from './invoice-shape.ts';
 import { changeBody, previewChangeBody, subscriptionAnswer } from './subscription-body.ts';
-import { METER_TAKEN } from './subscription-refusals.ts';
+import { METER_TAKEN, noSuchPlan, planInactive } from './subscription-refusals.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
 const changeCodes = [
@@ -113,10 +113,8 @@ async function toPlan(
 }
 
 function checkPlan(plan: LockedPlan, row: SubscriptionRow, when: When): NonNullable<LockedPlan> {
-  if (plan === undefined)
-    throw new Refusal('not_found', 'Your organization has no plan with this plan_id: see GET /api/v1/plans.');
-  if (!plan.is_active && plan.id !== row.plan_id)
-    throw new Refusal('plan_inactive', 'This plan takes no new subscriptions: set its is_active, or choose another.');
+  if (plan === undefined) throw noSuchPlan();
+  if (!plan.is_active && plan.id !== row.plan_id) throw planInactive();
   if (plan.currency !== row.currency) {
     const detail = `This plan is in ${plan.currency}, and the subscription in ${row.currency}: make a new subscription.`;
     throw new Refusal('currency_differs', detail);

@@ -1,5 +1,6 @@
 // Says before a subscription is made what will be issued: a start in the past, or in a wrong year, makes invoices.
 
+import { SUBSCRIPTION_STATUSES } from '@weir/billing/kinds';
 import { previewStart } from '@weir/db/billing/subscriptions/preview-start';
 import { z } from 'zod';
 import { bodyCodes, sessionCodes, time } from '../http/fields.ts';
@@ -7,7 +8,7 @@ import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, writing } from '../http/writing.ts';
 import { planSubscription } from './subscribe.ts';
-import { SUBSCRIPTION_STATUSES, subscriptionBody } from './subscription-body.ts';
+import { subscriptionBody } from './subscription-body.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
 const previewAnswer = z

@@ -11,12 +11,11 @@ import {
   type Place,
 } from '@weir/db/billing/plans/charges';
 import type { Queries } from '@weir/db/database';
-import { addMonths, dateOf, firstInstantOfDate } from '@weir/rating/local-date';
+import { microsInZone } from '@weir/shared/date-or-instant';
 import { Refusal } from '@weir/shared/errors';
-import { isoOf, type Micros } from '@weir/shared/instant';
-import { LIMITS } from '@weir/shared/limits';
+import { isoOf, microsOfText, type Micros } from '@weir/shared/instant';
 import { invalidFields } from '../http/problem.ts';
-import { readTime } from './read-time.ts';
+import { refuseTooFarAhead } from './months-ahead.ts';
 
 interface Replacement {
   planId: string;
@@ -41,13 +40,13 @@ export async function takePlace(
     replaces === undefined
       ? undefined
       : await lockReplaced(transaction, organizationId, { planId, id: replaces, meter_id });
-  const now = microsOfTime(await readBillingTime(transaction));
+  const now = microsOfText(await readBillingTime(transaction));
   // One that has not begun gives its place away in the instant in which it would have begun, unless another one is named.
-  const soonest = replaced === undefined ? now : Math.max(now, microsOfTime(replaced.effective_from));
+  const soonest = replaced === undefined ? now : Math.max(now, microsOfText(replaced.effective_from));
   let at = soonest;
   if (effective_from !== undefined) {
     const { time_zone } = await getBillingSettings(transaction, organizationId);
-    at = readTime('effective_from', effective_from, time_zone);
+    at = microsInZone(effective_from, time_zone);
     checkInstant(at, { now, soonest, timeZone: time_zone });
   }
   if (replaced !== undefined) await endChargeAt(transaction, organizationId, { id: replaced.id, at: isoOf(at) });
@@ -77,8 +76,8 @@ async function lockReplaced(
 export async function mayEndNow(transaction: Queries, organizationId: string, charge: Charge): Promise<boolean> {
   if (charge.status === 'INACTIVE') return true;
   if (charge.ended_at !== null) throw new Refusal('charge_inactive', whyEnded(charge, charge.ended_at));
-  const now = microsOfTime(await readBillingTime(transaction));
-  if (microsOfTime(charge.effective_from) <= now) return true;
+  const now = microsOfText(await readBillingTime(transaction));
+  if (microsOfText(charge.effective_from) <= now) return true;
   await takeBackCharge(transaction, organizationId, charge);
   return false;
 }
@@ -96,8 +95,5 @@ function checkInstant(
   const refuse = (message: string) => invalidFields([{ path: 'effective_from', message }]);
   if (at < now) throw refuse('must not be in the past');
   if (at < soonest) throw refuse(`must not be before the replaced charge begins, at ${isoOf(soonest)}`);
-  if (at > firstInstantOfDate(timeZone, addMonths(dateOf(timeZone, now), LIMITS.monthsAhead)))
-    throw refuse(`must be at most ${LIMITS.monthsAhead} months ahead`);
+  refuseTooFarAhead('effective_from', at, { now, timeZone });
 }
-
-const microsOfTime = (time: string): Micros => readTime('effective_from', time, 'UTC');

@@ -5,7 +5,7 @@ import { holdOrganization } from '@weir/db/hold-row';
 import { text } from '@weir/shared/text';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
-import { adminCodes, answerOf, bodyCodes, changesOf, oneOf, timeZone } from '../http/fields.ts';
+import { adminCodes, answerOf, bodyCodes, changesOf, oneOf, timeZone, viewerCodes } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { done } from '../http/writing.ts';
@@ -65,7 +65,7 @@ export function settingsRoutes(app: App, { database, guards }: RouteDeps): void 
         summary: 'Read how the organization bills',
         response: {
           200: settingsAnswer,
-          ...problemResponses('unauthenticated', 'rate_limited', 'unavailable'),
+          ...problemResponses(...viewerCodes),
         },
       },
     },

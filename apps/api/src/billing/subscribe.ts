@@ -22,10 +22,11 @@ import { violatedConstraint, type Queries } from '@weir/db/database';
 import { findMoveInTheWay } from '@weir/db/moves/usage-moves';
 import { Refusal } from '@weir/shared/errors';
 import { newId } from '@weir/shared/ids';
+import { noSuchCustomer } from '../catalog/no-such-customer.ts';
 import { refuseErased } from '../catalog/refuse-erased.ts';
 import { made, type Write, type Written } from '../http/writing.ts';
 import { USAGE_MOVING } from '../usage/usage-query.ts';
-import { METER_TAKEN } from './subscription-refusals.ts';
+import { METER_TAKEN, noSuchPlan, planInactive } from './subscription-refusals.ts';
 import { termsOf, type SubscriptionBody } from './subscription-body.ts';
 
 export interface Subscriber {
@@ -94,8 +95,7 @@ export async function planSubscription(
   const { now, customer, plan } = await getParties(db, organizationId, body);
   const { time_zone } = customer;
   const terms = termsOf(body, { now, plan, timeZone: time_zone });
-  if (!plan.is_active)
-    throw new Refusal('plan_inactive', 'This plan takes no new subscriptions: set its is_active, or choose another.');
+  if (!plan.is_active) throw planInactive();
   return {
     customer_id: customer.id,
     customer_external_id: customer.external_id,
@@ -121,10 +121,9 @@ async function getParties(transaction: Queries, organizationId: string, body: Su
   const { now, customer, plan }: Parties = await lockParties(transaction, organizationId, { customer: named, planId });
   if (customer === undefined) {
     const field = customer_id === undefined ? 'customer_external_id' : 'customer_id';
-    throw new Refusal('not_found', `Your organization has no customer with this ${field}: see GET /api/v1/customers.`);
+    throw noSuchCustomer(field);
   }
-  if (plan === undefined)
-    throw new Refusal('not_found', 'Your organization has no plan with this plan_id: see GET /api/v1/plans.');
+  if (plan === undefined) throw noSuchPlan();
   await refuseErased(transaction, organizationId, customer.id);
   const moving = await findMoveInTheWay(transaction, organizationId, customer.external_id);
   if (moving !== undefined) throw new Refusal('usage_moving', USAGE_MOVING, { id: moving });

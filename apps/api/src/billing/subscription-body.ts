@@ -1,22 +1,22 @@
 // Fields of requests and answers about subscriptions, and the instants that a body means.
 
+import { SUBSCRIPTION_STATUSES } from '@weir/billing/kinds';
 import { addMonths, firstInstantOfDate } from '@weir/rating/local-date';
-import { boundary } from '@weir/rating/periods';
+import { boundary, INTERVALS, type Interval } from '@weir/rating/periods';
 import { dateOf } from '@weir/rating/local-date';
 import { trialEnd } from '@weir/rating/trial';
 import { SUBSCRIPTION_SORTS, type Parties, type Subscription } from '@weir/db/billing/subscriptions/subscriptions';
-import { isoOf, type Micros } from '@weir/shared/instant';
+import { microsInZone } from '@weir/shared/date-or-instant';
+import { isoOf, microsOfText, type Micros } from '@weir/shared/instant';
 import { text } from '@weir/shared/text';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
-import { answerOf, idOf, listQuery, oneOf, time, sortOf } from '../http/fields.ts';
+import { dateOrInstant } from '../http/date-or-instant.ts';
+import { answerOf, changesOf, idOf, listQuery, oneOf, time, sortOf } from '../http/fields.ts';
 import { invalidFields } from '../http/problem.ts';
-import { readTime } from './read-time.ts';
+import { refuseTooFarAhead } from './months-ahead.ts';
 
-const INTERVALS = ['day', 'week', 'month', 'year'] as const;
-export const SUBSCRIPTION_STATUSES = ['SCHEDULED', 'TRIAL', 'ACTIVE', 'PAST_DUE', 'CANCELED'] as const;
-
-const dateOrInstant = z.string().meta({
+const point = dateOrInstant.meta({
   description: 'ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the subscription.',
   examples: ['2026-01-31', '2026-01-31T09:30:00+01:00'],
 });
@@ -29,14 +29,14 @@ export const subscriptionBody = z
     external_id: text(1, LIMITS.key).nullable().default(null).meta({
       description: 'Your own id of it. A request that is sent again gets 409, with the id of the first one.',
     }),
-    start_date: dateOrInstant.optional().meta({
+    start_date: point.optional().meta({
       description: `Default: now. At most ${LIMITS.monthsAhead} months ahead: it is SCHEDULED until then, and its meters are reserved.`,
     }),
     billing_interval: oneOf(INTERVALS).optional().meta({ description: 'That of the plan, if it is sent at all.' }),
     billing_alignment: oneOf(['anniversary', 'calendar']).default('anniversary').meta({
       description: 'Whether periods begin on the day of the start, or on the first of the month, Monday or 1 January.',
     }),
-    trial_end_date: dateOrInstant.nullable().optional().meta({
+    trial_end_date: point.nullable().optional().meta({
       description: 'In place of the trial_days of the plan. Null: no trial.',
     }),
   })
@@ -53,14 +53,10 @@ export const subscriptionBody = z
 
 export type SubscriptionBody = z.output<typeof subscriptionBody>;
 
-export const subscriptionChanges = z
-  .strictObject({
-    cancel_at_period_end: z.literal(false).meta({ description: 'Takes a cancellation back, until it takes place.' }),
-    pending_plan_id: z.null().meta({ description: 'Takes a change of plan back, until it takes place.' }),
-  })
-  .partial()
-  .refine((changes) => Object.keys(changes).length > 0, 'must hold at least one field to change')
-  .meta({ minProperties: 1 });
+export const subscriptionChanges = changesOf({
+  cancel_at_period_end: z.literal(false).meta({ description: 'Takes a cancellation back, until it takes place.' }),
+  pending_plan_id: z.null().meta({ description: 'Takes a change of plan back, until it takes place.' }),
+});
 
 export const cancelBody = z.strictObject({
   cancel_at_period_end: z.boolean().default(true).meta({ description: 'False: it ends now.' }),
@@ -153,10 +149,10 @@ export function termsOf(
   body: SubscriptionBody,
   { now: nowText, plan, timeZone }: { now: string; plan: NonNullable<Parties['plan']>; timeZone: string },
 ): Terms {
-  const now = readTime('now', nowText, timeZone);
+  const now = microsOfText(nowText);
   if (body.billing_interval !== undefined && body.billing_interval !== plan.billing_interval)
     throw invalidFields([{ path: 'billing_interval', message: `must be that of the plan, ${plan.billing_interval}` }]);
-  const start = body.start_date === undefined ? now : readTime('start_date', body.start_date, timeZone);
+  const start = body.start_date === undefined ? now : microsInZone(body.start_date, timeZone);
   const startDate = checkStart(start, { now, timeZone, interval: plan.billing_interval });
   const trial = trialOf(body, { start, days: plan.trial_days, timeZone });
   if (trial === null) return { start_at: isoOf(start), trial_end_at: null, anchor: startDate };
@@ -165,11 +161,10 @@ export function termsOf(
 
 function checkStart(
   start: Micros,
-  { now, timeZone, interval }: { now: Micros; timeZone: string; interval: (typeof INTERVALS)[number] },
+  { now, timeZone, interval }: { now: Micros; timeZone: string; interval: Interval },
 ): string {
   const refuse = (message: string) => invalidFields([{ path: 'start_date', message }]);
-  if (start > firstInstantOfDate(timeZone, addMonths(dateOf(timeZone, now), LIMITS.monthsAhead)))
-    throw refuse(`must be at most ${LIMITS.monthsAhead} months ahead`);
+  refuseTooFarAhead('start_date', start, { now, timeZone });
   // Before dates are counted: those of other millennia are none of the calendar's concern.
   if (start < Date.UTC(1999, 11, 31) * 1000) throw refuse('must be in the year 2000 or later');
   const anchor = dateOf(timeZone, start);
@@ -194,7 +189,7 @@ function trialOf(
 ): Micros | null {
   if (given === null || (given === undefined && days === 0)) return null;
   if (given === undefined) return trialEnd(timeZone, start, days);
-  const end = readTime('trial_end_date', given, timeZone);
+  const end = microsInZone(given, timeZone);
   const refuse = (message: string) => invalidFields([{ path: 'trial_end_date', message }]);
   if (end < start) throw refuse('must not be before the start');
   if (end > firstInstantOfDate(timeZone, addMonths(dateOf(timeZone, start), LIMITS.trialMonths)))

@@ -5,7 +5,7 @@ import { listSubscriptions } from '@weir/db/billing/subscriptions/subscriptions'
 import type { QueueConnection } from '@weir/queue/connection';
 import { Refusal } from '@weir/shared/errors';
 import { z } from 'zod';
-import { adminCodes, answerPage, bodyCodes, idInPath, pageSchema } from '../http/fields.ts';
+import { adminCodes, answerPage, bodyCodes, idInPath, pageSchema, viewerCodes } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { credentialOf } from '../http/caller.ts';
 import type { App } from '../http/typed-app.ts';
@@ -32,8 +32,6 @@ export interface SubscribingDeps extends RouteDeps {
 const subscriptionWithEntitlements = subscriptionAnswer
   .extend({ entitlements: z.array(entitlementAnswer) })
   .meta({ id: 'SubscriptionWithEntitlements' });
-
-const readingCodes = ['unauthenticated', 'rate_limited', 'unavailable'] as const;
 
 export function subscriptionRoutes(app: App, { database, queue, guards, wakeRun }: SubscribingDeps): void {
   const db = database.kysely;
@@ -81,7 +79,7 @@ export function subscriptionRoutes(app: App, { database, queue, guards, wakeRun 
         tags: ['Billing'],
         summary: 'List the subscriptions, newest first',
         querystring: subscriptionQuery,
-        response: { 200: pageSchema(subscriptionAnswer), ...problemResponses(...readingCodes, 'invalid_request') },
+        response: { 200: pageSchema(subscriptionAnswer), ...problemResponses(...viewerCodes, 'invalid_request') },
       },
     },
     async (request) => {
@@ -100,7 +98,7 @@ export function subscriptionRoutes(app: App, { database, queue, guards, wakeRun 
         tags: ['Billing'],
         summary: 'Read a subscription and what its customer may use by it',
         params: idInPath,
-        response: { 200: subscriptionWithEntitlements, ...problemResponses(...readingCodes, 'not_found') },
+        response: { 200: subscriptionWithEntitlements, ...problemResponses(...viewerCodes, 'not_found') },
       },
     },
     reading(database, subscriptions, async (subscription, { caller: { organizationId } }) => {
@@ -122,7 +120,7 @@ export function subscriptionRoutes(app: App, { database, queue, guards, wakeRun 
         summary: 'List the periods of a subscription, oldest first: all past ones, the current, and the next',
         params: idInPath,
         querystring: periodsQuery,
-        response: { 200: periodsAnswer, ...problemResponses(...readingCodes, 'not_found', 'invalid_request') },
+        response: { 200: periodsAnswer, ...problemResponses(...viewerCodes, 'not_found', 'invalid_request') },
       },
     },
     async (request) => {

@@ -2,7 +2,7 @@
 
 import { listUnbilledUsage, readUnbilledMonth, UNBILLED_USAGE_REASONS } from '@weir/db/billing/usage/unbilled-usage';
 import { z } from 'zod';
-import { answerPage, listQuery, pageSchema } from '../http/fields.ts';
+import { answerPage, listQuery, pageSchema, viewerCodes } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import type { RouteDeps } from '../route-deps.ts';
@@ -51,7 +51,7 @@ export function unbilledUsageRoute(app: App, { database, guards }: RouteDeps): v
         querystring: listQuery({ month }),
         response: {
           200: pageSchema(unbilledUsage),
-          ...problemResponses('unauthenticated', 'rate_limited', 'unavailable', 'invalid_request'),
+          ...problemResponses(...viewerCodes, 'invalid_request'),
         },
       },
     },

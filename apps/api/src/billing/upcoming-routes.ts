@@ -6,7 +6,7 @@ import { readInvoiceWithin, type InvoiceWithLines } from '@weir/db/billing/invoi
 import { previewInvoice, readSubscriptionUsage } from '@weir/db/billing/invoices/upcoming';
 import { Refusal } from '@weir/shared/errors';
 import { z } from 'zod';
-import { adminCodes, idInPath } from '../http/fields.ts';
+import { adminCodes, idInPath, viewerCodes } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { inTurns, type Turns } from '../http/turns.ts';
 import { credentialOf } from '../http/caller.ts';
@@ -32,7 +32,7 @@ export function upcomingRoutes(app: App, { database, guards, turns }: RouteDeps 
         params: idInPath,
         response: {
           200: z.object({ data: z.array(chargeUsage) }),
-          ...problemResponses('unauthenticated', 'rate_limited', 'unavailable', 'not_found'),
+          ...problemResponses(...viewerCodes, 'not_found'),
         },
       },
     },

@@ -106,7 +106,7 @@ export function featureRoutes(app: App, { database, guards, turns }: RouteDeps &
         summary: 'Create a feature, and for type meter its meter',
         description:
           'Services track usage with the meter_token in the answer, or with the lookup_key. The meter takes the name of the feature. ' +
-          'Events with a lookup_key that another feature had until just now are counted there for up to 5 seconds more.',
+          `Events with a lookup_key that another feature had until just now are counted there for up to ${LIMITS.formerKeySeconds} seconds more.`,
         body: featureBody,
         response: {
           201: featureAnswer,
@@ -196,7 +196,8 @@ export function featureRoutes(app: App, { database, guards, turns }: RouteDeps &
         summary: 'Change a feature',
         description:
           'Changes the fields that are sent. unit is for type meter only. The name of the meter stays: change it there. ' +
-          'Events that still come with an old lookup_key are counted here for 5 seconds more: give it to another feature after that.',
+          `Events that still come with an old lookup_key are counted here for ${LIMITS.formerKeySeconds} seconds more: give it to another ` +
+          'feature after that.',
         params: idInPath,
         body: featureChanges,
         response: {
@@ -230,8 +231,8 @@ export function featureRoutes(app: App, { database, guards, turns }: RouteDeps &
         summary: 'Delete a feature that no plan uses or prices',
         description:
           'Its meter is archived: it takes no more events, and what it has counted stays readable. A meter with a price in a plan, or ' +
-          'in the open period of a subscription, is not. Events that still come with the lookup_key are counted there for 5 seconds ' +
-          'more: give it to another feature after that.',
+          'in the open period of a subscription, is not. Events that still come with the lookup_key are counted there for ' +
+          `${LIMITS.formerKeySeconds} seconds more: give it to another feature after that.`,
         params: idInPath,
         response: {
           204: nothing,

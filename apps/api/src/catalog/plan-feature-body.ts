@@ -5,11 +5,10 @@ import { parseQuantity } from '@weir/shared/decimal';
 import { text } from '@weir/shared/text';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
+import { JSON_NUMBER } from '../http/decimals.ts';
 import { answerOf, changesOf, idOf, oneOf, time } from '../http/fields.ts';
 
 const resetPeriods = ['hour', 'day', 'week', 'month', 'year'] as const;
-
-const LITERAL = /^\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /** A route that takes one names it among its decimals, and so has the digits that were sent. */
 const usageLimit = z
@@ -33,7 +32,7 @@ const usageLimit = z
 function readLimit(value: unknown): { decimal: string } | { problem: string } {
   if (typeof value !== 'string') return { problem: 'must be a number, or null' };
   if (value.startsWith('-')) return { problem: 'must be 0 or more' };
-  if (!LITERAL.test(value)) return { problem: 'must be a number, or null' };
+  if (!JSON_NUMBER.test(value)) return { problem: 'must be a number, or null' };
   // Nothing but zeros before the exponent. Where there is something, 1e-999 say, it is too small and no zero.
   if (!/[1-9]/.test(value.replace(/e.*/i, ''))) return { decimal: '0' };
   const number = Number(value);

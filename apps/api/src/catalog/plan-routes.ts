@@ -13,7 +13,9 @@ import {
   type PlanChanges,
   PLAN_SORTS,
 } from '@weir/db/plans';
+import { PLAN_TYPES } from '@weir/db/schema';
 import { isCurrency } from '@weir/rating/currencies';
+import { INTERVALS } from '@weir/rating/periods';
 import { Refusal } from '@weir/shared/errors';
 import { newId } from '@weir/shared/ids';
 import { slug, text } from '@weir/shared/text';
@@ -40,6 +42,7 @@ import {
   pageSchema,
   time,
   sortOf,
+  viewerCodes,
 } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { changingWithin, reading } from '../http/versions.ts';
@@ -56,8 +59,8 @@ export const currency = z
 const planFields = {
   name: displayName,
   lookup_id: slug,
-  type: oneOf(['FIXED', 'USAGE', 'HYBRID']),
-  billing_interval: oneOf(['day', 'week', 'month', 'year']),
+  type: oneOf(PLAN_TYPES),
+  billing_interval: oneOf(INTERVALS),
   currency,
   trial_days: z
     .int('must be a whole number')
@@ -126,8 +129,8 @@ const planShape = answerOf<Plan>()({
   id: z.uuid(),
   name: z.string(),
   lookup_id: z.string(),
-  type: z.enum(['FIXED', 'USAGE', 'HYBRID']),
-  billing_interval: z.enum(['day', 'week', 'month', 'year']),
+  type: z.enum(PLAN_TYPES),
+  billing_interval: z.enum(INTERVALS),
   currency: z.string(),
   is_active: z.boolean(),
   trial_days: z.int(),
@@ -200,7 +203,7 @@ export function planRoutes(app: App, { database, guards }: RouteDeps): void {
         querystring: planQuery,
         response: {
           200: pageSchema(planAnswer),
-          ...problemResponses('unauthenticated', 'rate_limited', 'unavailable', 'invalid_request'),
+          ...problemResponses(...viewerCodes, 'invalid_request'),
         },
       },
     },
@@ -221,7 +224,7 @@ export function planRoutes(app: App, { database, guards }: RouteDeps): void {
         params: idInPath,
         response: {
           200: planWithFeatures,
-          ...problemResponses('unauthenticated', 'rate_limited', 'unavailable', 'not_found'),
+          ...problemResponses(...viewerCodes, 'not_found'),
         },
       },
     },

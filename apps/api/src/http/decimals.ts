@@ -5,6 +5,9 @@ import { plainDecimal } from '@weir/shared/decimal';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 
+/** A number from 0 on, as JSON writes it. */
+export const JSON_NUMBER = /^\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
 export interface DecimalLimits {
   /** Digits before the point, at most. */
   whole: number;

@@ -69,12 +69,14 @@ export function sizeOf(limit: keyof typeof DEFAULTS) {
   return countOf(LIMITS[limit]).default(DEFAULTS[limit]);
 }
 
+/** What a list goes on from. */
+export const cursorOfPage = z
+  .string()
+  .regex(new RegExp(`^[\\w-]{1,${LIMITS.cursor}}$`), NO_CURSOR)
+  .meta({ description: 'The meta.next_cursor of the page before.' });
+
 const pageQuery = {
-  cursor: z
-    .string()
-    .regex(new RegExp(`^[\\w-]{1,${LIMITS.cursor}}$`), NO_CURSOR)
-    .optional()
-    .meta({ description: 'The meta.next_cursor of the page before.' }),
+  cursor: cursorOfPage.optional(),
   limit: countOf(LIMITS.pageSize)
     .optional()
     .meta({ description: `How many at once: ${DEFAULTS.pageSize} by default.` }),
@@ -170,8 +172,11 @@ export function answerPage<Row>({ rows, next, counted }: PageOf<Row>) {
   return { data: rows, meta: { ...counted, total_pages, next_cursor: next } };
 }
 
+/** Refusals to whoever reads. */
+export const viewerCodes = ['unauthenticated', 'rate_limited', 'unavailable'] as const;
+
 /** Refusals to whoever reads, by session or key. */
-export const readCodes = ['unauthenticated', 'missing_scope', 'rate_limited', 'unavailable'] as const;
+export const readCodes = [...viewerCodes, 'missing_scope'] as const;
 
 /** Refusals of a body as such, also where none is asked for: it is read before anything is done. */
 const unreadableCodes = ['malformed_json', 'payload_too_large', 'unsupported_media_type'] as const;
@@ -198,5 +203,5 @@ export const time = z.iso.datetime();
 export const nothing = z.null().meta({ description: 'Done; there is nothing more to say.' });
 
 /** Said of a secret in an answer. */
-export const NULL_IN_REPEATS =
-  'Null where the answer is repeated for its Idempotency-Key, since it is kept nowhere: make another one then.';
+export const nullInRepeats = (instead = 'make another one') =>
+  `Null where the answer is repeated for its Idempotency-Key, since it is kept nowhere: ${instead} then.`;

@@ -2,6 +2,7 @@ import { isUnavailable, type Database } from '@weir/db/database';
 import { findMetersByFeature, findMetersByToken, type TrackedMeter } from '@weir/db/events';
 import { Refusal } from '@weir/shared/errors';
 import type { TrackBody } from '@weir/shared/event';
+import { LIMITS } from '@weir/shared/limits';
 import type { FastifyBaseLogger } from 'fastify';
 import { LookupCache } from '../lookup-cache.ts';
 
@@ -25,7 +26,7 @@ export function buildMeterCache(database: Database, log: FastifyBaseLogger): Met
   return new LookupCache({
     what: 'meter',
     find: (names) => findMeters(database, names),
-    freshMs: 5_000,
+    freshMs: LIMITS.formerKeySeconds * 1_000,
     usableMs: 3_600_000,
     countMax: 100_000,
     log,

@@ -139,7 +139,7 @@ export function trackRoutes(app: App, deps: TrackDeps): void {
       schema: {
         operationId: 'trackUsageBatch',
         tags: ['Tracking'],
-        summary: 'Track up to 1000 usage events',
+        summary: `Track up to ${LIMITS.batchEvents} usage events`,
         description:
           'Every event is judged by itself. 201 when all were accepted, else 207; data is in the order sent.',
         body: batchBody,

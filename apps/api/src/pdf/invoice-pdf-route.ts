@@ -6,7 +6,7 @@ import { Refusal } from '@weir/shared/errors';
 import { LIMITS } from '@weir/shared/limits';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { idInPath } from '../http/fields.ts';
+import { idInPath, viewerCodes } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { inTurns, type Turns } from '../http/turns.ts';
 import type { App } from '../http/typed-app.ts';
@@ -42,7 +42,7 @@ export function invoicePdfRoute(app: App, deps: RouteDeps & { turns: Turns }): v
         params: idInPath,
         response: {
           200: pdfAnswer,
-          ...problemResponses('unauthenticated', 'rate_limited', 'unavailable', 'not_found'),
+          ...problemResponses(...viewerCodes, 'not_found'),
         },
       },
     },

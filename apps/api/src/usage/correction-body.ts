@@ -8,6 +8,7 @@ import { LIMITS } from '@weir/shared/limits';
 import { text } from '@weir/shared/text';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { JSON_NUMBER } from '../http/decimals.ts';
 import { idOf, oneOf } from '../http/fields.ts';
 import { itemsOf, spansOfMembers, type Spans } from '../http/json-spans.ts';
 import { problemOfMetadataText } from '../http/metadata-text.ts';
@@ -16,8 +17,6 @@ import { readTimestamp } from '../ingest/read-event.ts';
 
 /** The route has the digits of a quantity as they were sent. */
 export const DECIMALS = { decimals: new Set(['quantity']) };
-
-const LITERAL = /^\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /** As for an event that is tracked. */
 const quantity = z
@@ -32,13 +31,13 @@ const quantity = z
     type: ['number', 'string'],
     exclusiveMinimum: 0,
     maximum: LIMITS.quantity,
-    pattern: LITERAL.source,
+    pattern: JSON_NUMBER.source,
     examples: [12],
     description: 'In place of the one that was recorded: a number greater than 0, or the same as text.',
   });
 
 function problemOfQuantity(value: unknown): string | undefined {
-  if (typeof value !== 'string' || !LITERAL.test(value)) return 'must be a number greater than 0';
+  if (typeof value !== 'string' || !JSON_NUMBER.test(value)) return 'must be a number greater than 0';
   const read = parseQuantity(value, Number(value));
   return 'problem' in read ? read.problem : undefined;
 }

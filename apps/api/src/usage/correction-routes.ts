@@ -1,6 +1,7 @@
 // Corrections: events that were recorded and must not count, with or without another in their place. What was recorded stays, with what
 // a correction says beside it.
 
+import { INVOICE_STATUSES } from '@weir/billing/kinds';
 import {
   correctEvents,
   whileInTheWay,
@@ -20,7 +21,6 @@ import { LIMITS } from '@weir/shared/limits';
 import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { INVOICE_STATUSES } from '../billing/invoice-shape.ts';
 import { credentialOf } from '../http/caller.ts';
 import {
   adminCodes,

@@ -16,9 +16,10 @@ import {
   idOf,
   listQuery,
   pageSchema,
-  sessionCodes,
   time,
+  viewerCodes,
 } from '../http/fields.ts';
+import { noSuchCustomer } from '../catalog/no-such-customer.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { writing } from '../http/writing.ts';
@@ -128,7 +129,7 @@ export function usageMoveRoutes(app: App, { database, guards }: RouteDeps): void
         tags: ['Catalog'],
         summary: 'List the erasures, newest first',
         querystring: listQuery({}),
-        response: { 200: pageSchema(erasure), ...problemResponses(...sessionCodes, 'invalid_request') },
+        response: { 200: pageSchema(erasure), ...problemResponses(...viewerCodes, 'invalid_request') },
       },
     },
     async (request) => {
@@ -146,7 +147,7 @@ export function usageMoveRoutes(app: App, { database, guards }: RouteDeps): void
         tags: ['Catalog'],
         summary: 'How far an erasure is',
         params: idInPath,
-        response: { 200: erasure, ...problemResponses(...sessionCodes, 'not_found') },
+        response: { 200: erasure, ...problemResponses(...viewerCodes, 'not_found') },
       },
     },
     async (request) => erasureOf(await getMove(request.caller.organizationId, request.params.id, 'ERASE')),
@@ -192,7 +193,7 @@ export function usageMoveRoutes(app: App, { database, guards }: RouteDeps): void
         tags: ['Usage'],
         summary: 'List the moves of usage, newest first',
         querystring: listQuery({}),
-        response: { 200: pageSchema(usageMove), ...problemResponses(...sessionCodes, 'invalid_request') },
+        response: { 200: pageSchema(usageMove), ...problemResponses(...viewerCodes, 'invalid_request') },
       },
     },
     async (request) => {
@@ -210,7 +211,7 @@ export function usageMoveRoutes(app: App, { database, guards }: RouteDeps): void
         tags: ['Usage'],
         summary: 'How far a move of usage is',
         params: idInPath,
-        response: { 200: usageMove, ...problemResponses(...sessionCodes, 'not_found') },
+        response: { 200: usageMove, ...problemResponses(...viewerCodes, 'not_found') },
       },
     },
     async (request) => usageMoveOf(await getMove(request.caller.organizationId, request.params.id, 'MOVE')),
@@ -254,10 +255,7 @@ function moveOf(requested: Requested): UsageMove {
 function refusalOf(refused: Refused): Refusal {
   switch (refused.outcome) {
     case 'not_found':
-      return new Refusal(
-        'not_found',
-        'Your organization has no customer with this customer_id: see GET /api/v1/customers.',
-      );
+      return noSuchCustomer();
     case 'subscribed':
       return new Refusal(
         'customer_in_use',

@@ -7,7 +7,7 @@ import { findMeter, type Meter } from '@weir/db/meters';
 import { findMoveInTheWay } from '@weir/db/moves/usage-moves';
 import { Refusal } from '@weir/shared/errors';
 import { text } from '@weir/shared/text';
-import { GROUPINGS, planningWindow, type Window, type WindowQuery } from '@weir/shared/window';
+import { DEFAULT_DAYS, GROUPINGS, planningWindow, type Window, type WindowQuery } from '@weir/shared/window';
 import { LIMITS } from '@weir/shared/limits';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -22,7 +22,9 @@ export const windowQuery = {
   start_date: z
     .string()
     .optional()
-    .meta({ description: `Usage counts from this instant on. ${DATES} Default: the midnight 30 days before the end.` }),
+    .meta({
+      description: `Usage counts from this instant on. ${DATES} Default: the midnight ${DEFAULT_DAYS} days before the end.`,
+    }),
   end_date: z
     .string()
     .optional()

@@ -4,8 +4,19 @@ import { FEED_TYPES } from '@weir/billing/feed-events';
 import { insertTest, listDeliveries, retryDelivery, TEST_TYPE, type Delivery } from '@weir/db/webhooks/deliveries';
 import { findEndpoint } from '@weir/db/webhooks/webhook-endpoints';
 import { Refusal } from '@weir/shared/errors';
+import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
-import { adminCodes, answerOf, answerPage, idInPath, listQuery, oneOf, pageSchema, time } from '../http/fields.ts';
+import {
+  adminCodes,
+  answerOf,
+  answerPage,
+  idInPath,
+  listQuery,
+  oneOf,
+  pageSchema,
+  time,
+  viewerCodes,
+} from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, made, writing } from '../http/writing.ts';
@@ -30,7 +41,7 @@ const deliveryAnswer = answerOf<Delivery>()({
   sequence: z.int().min(1).nullable().meta({ description: 'Of the event in the feed. Null: a test.' }),
   status: z.enum(STATUSES),
   attempt_count: z.int().min(0).meta({ description: 'All that were made.' }),
-  attempts: z.array(attempt).meta({ description: 'The last 20, oldest first.' }),
+  attempts: z.array(attempt).meta({ description: `The last ${LIMITS.deliveryAttempts}, oldest first.` }),
   next_attempt_at: time.nullable().meta({ description: 'Null: when it is its turn, or never again.' }),
   delivered_at: time.nullable(),
   created_at: time,
@@ -48,12 +59,13 @@ export function deliveryRoutes(app: App, { database, guards }: RouteDeps): void 
         tags: ['Webhooks'],
         summary: 'What was sent to an endpoint, newest first, with every attempt',
         description:
-          'What is done with is kept for 30 days, and the last 20,000 of an endpoint; what is still to be sent, until it is.',
+          `What is done with is kept for ${LIMITS.deliveryDays} days, and the last ${LIMITS.deliveries} of an endpoint; what is still ` +
+          'to be sent, until it is.',
         params: idInPath,
         querystring: listQuery({ status: oneOf(STATUSES).optional() }),
         response: {
           200: pageSchema(deliveryAnswer),
-          ...problemResponses('unauthenticated', 'rate_limited', 'unavailable', 'invalid_request', 'not_found'),
+          ...problemResponses(...viewerCodes, 'invalid_request', 'not_found'),
         },
       },
     },

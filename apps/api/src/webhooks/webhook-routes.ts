@@ -23,13 +23,17 @@ import { z } from 'zod';
 import {
   adminCodes,
   answerOf,
+  answerPage,
   bodyCodes,
   changesOf,
   idInPath,
+  listQuery,
   nothing,
-  NULL_IN_REPEATS,
+  nullInRepeats,
   oneOf,
+  pageSchema,
   time,
+  viewerCodes,
 } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
@@ -61,7 +65,9 @@ const endpointAnswer = answerOf<WebhookEndpoint>()({
   disabled_reason: z
     .enum(['FAILING', 'GONE'])
     .nullable()
-    .meta({ description: 'Why Weir turned it off: three days without a success, or an answer of 410.' }),
+    .meta({
+      description: `Why Weir turned it off: ${LIMITS.failingDays} days without a success, or an answer of 410.`,
+    }),
   last_sequence: z.int().min(0).meta({ description: 'How far it has come in the feed.' }),
   replay: z
     .object({ next_sequence: z.int().min(1), last_sequence: z.int().min(1) })
@@ -81,7 +87,7 @@ const withSecret = endpointAnswer
       .string()
       .nullable()
       .meta({
-        description: `What signs. It is shown here and never again. ${NULL_IN_REPEATS.replace('make', 'rotate or make')}`,
+        description: `What signs. It is shown here and never again. ${nullInRepeats('rotate, or make another one')}`,
       }),
   })
   .meta({ id: 'WebhookEndpointWithSecret' });
@@ -115,7 +121,11 @@ export function webhookRoutes(app: App, { database, guards, allowedNetworks }: W
         description:
           'Each event of the feed that happens from now on is sent at least once, signed as Standard Webhooks has it. ' +
           `An organization has at most ${LIMITS.webhookEndpoints} endpoints.`,
-        body: z.strictObject({ url, event_types: eventTypes.default(null) }),
+        body: z.strictObject({
+          url,
+          event_types: eventTypes.default(null),
+          status: status.default('ACTIVE').meta({ description: 'DISABLED: nothing is sent until it is turned on.' }),
+        }),
         response: { 201: withSecret, ...problemResponses(...adminCodes, ...bodyCodes) },
       },
     },
@@ -138,14 +148,15 @@ export function webhookRoutes(app: App, { database, guards, allowedNetworks }: W
         operationId: 'listWebhookEndpoints',
         tags: ['Webhooks'],
         summary: 'List the webhook endpoints, oldest first',
-        description: 'All of them, without their secrets.',
+        description: 'Without their secrets.',
+        querystring: listQuery({}),
         response: {
-          200: z.object({ data: z.array(endpointAnswer) }),
-          ...problemResponses('unauthenticated', 'rate_limited', 'unavailable'),
+          200: pageSchema(endpointAnswer),
+          ...problemResponses(...viewerCodes, 'invalid_request'),
         },
       },
     },
-    async ({ caller }) => ({ data: await listEndpoints(database.kysely, caller.organizationId) }),
+    async ({ caller, query }) => answerPage(await listEndpoints(database.kysely, caller.organizationId, query)),
   );
 
   app.get(
@@ -160,7 +171,7 @@ export function webhookRoutes(app: App, { database, guards, allowedNetworks }: W
         params: idInPath,
         response: {
           200: endpointAnswer,
-          ...problemResponses('unauthenticated', 'rate_limited', 'unavailable', 'not_found'),
+          ...problemResponses(...viewerCodes, 'not_found'),
         },
       },
     },
@@ -216,8 +227,7 @@ export function webhookRoutes(app: App, { database, guards, allowedNetworks }: W
         operationId: 'rotateWebhookSecret',
         tags: ['Webhooks'],
         summary: 'Give a webhook endpoint another secret',
-        description:
-          'For 24 hours both sign, so that the receiver can be changed meanwhile. Rotated again, only the last two.',
+        description: `For ${LIMITS.rotationHours} hours both sign, so that the receiver can be changed meanwhile. Rotated again, only the last two.`,
         params: idInPath,
         response: { 200: withSecret, ...problemResponses(...adminCodes, 'not_found') },
       },

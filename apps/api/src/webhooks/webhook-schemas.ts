@@ -2,6 +2,7 @@
 // the feed (@weir/billing/feed-events), and that of a test: one that is missing here does not compile.
 
 import type { FeedType } from '@weir/billing/feed-events';
+import { INVOICE_KINDS, INVOICE_STATUSES } from '@weir/billing/kinds';
 import type { TEST_TYPE } from '@weir/db/webhooks/deliveries';
 import { z } from 'zod';
 import { paymentFields } from '../billing/invoice-shape.ts';
@@ -12,8 +13,8 @@ const date = z.iso.date();
 
 const draft = z.object({
   id: z.uuid(),
-  kind: z.enum(['SUBSCRIPTION', 'ADJUSTMENT']),
-  status: z.enum(['DRAFT', 'OPEN', 'PAID', 'VOID', 'UNCOLLECTIBLE']),
+  kind: z.enum(INVOICE_KINDS),
+  status: z.enum(INVOICE_STATUSES),
   subscription_id: z.uuid(),
   customer_id: z.uuid(),
   cycle: z.int().nullable(),

@@ -1,5 +1,4 @@
-import type { Networks } from '@weir/shared/networks';
-import { isPublicAddress } from '@weir/shared/networks';
+import { hostOf, isPublicAddress, type Networks } from '@weir/shared/networks';
 import { isIP } from 'node:net';
 
 /**
@@ -15,7 +14,7 @@ export function problemOfWebhookUrl(text: string, allowed: Networks): string | u
   if (url.hash !== '') return 'must not hold a fragment, which is not sent';
   if (url.protocol === 'http:' && allowed.isEmpty) return 'must be https';
   // Decimal and octal forms have become addresses as they are written by now.
-  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const host = hostOf(url);
   if (isIP(host) !== 0 && !isPublicAddress(host) && !allowed.has(host))
     return 'must lead to an address on the Internet, or to a network that WEBHOOK_ALLOWED_NETWORKS allows';
   return undefined;

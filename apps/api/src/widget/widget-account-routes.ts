@@ -7,8 +7,10 @@ import { findCustomerId } from '@weir/db/customers';
 import { findShownPlan } from '@weir/db/widget-settings';
 import { minorDigits } from '@weir/rating/currencies';
 import { formatAmount } from '@weir/rating/money';
+import { INTERVALS } from '@weir/rating/periods';
 import { z } from 'zod';
 import { copiedCharge } from '../billing/invoice-shape.ts';
+import { viewerCodes } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import type { RouteDeps } from '../route-deps.ts';
@@ -35,7 +37,7 @@ const planAnswer = z
     plan: z
       .object({
         name: z.string(),
-        billing_interval: z.enum(['day', 'week', 'month', 'year']),
+        billing_interval: z.enum(INTERVALS),
         currency: z.string(),
         charges: z.array(copiedCharge).meta({ description: 'In force in the period that is open now.' }),
       })
@@ -43,8 +45,6 @@ const planAnswer = z
       .meta({ description: 'That of the newest subscription; null: the customer has none.' }),
   })
   .meta({ id: 'WidgetPlan' });
-
-const readProblems = ['unauthenticated', 'rate_limited', 'unavailable'] as const;
 
 export function widgetAccountRoutes(app: App, { database, guards }: RouteDeps): void {
   const db = database.kysely;
@@ -59,7 +59,7 @@ export function widgetAccountRoutes(app: App, { database, guards }: RouteDeps): 
         tags: ['Widget'],
         summary: 'What the customer of the token owes, and its credit, by currency',
         description: 'A currency in which nothing is open and there never was a credit is not there.',
-        response: { 200: balanceAnswer, ...problemResponses(...readProblems) },
+        response: { 200: balanceAnswer, ...problemResponses(...viewerCodes) },
       },
     },
     async ({ caller }) => {
@@ -90,7 +90,7 @@ export function widgetAccountRoutes(app: App, { database, guards }: RouteDeps): 
         operationId: 'getWidgetPlan',
         tags: ['Widget'],
         summary: 'The plan of the customer of the token, and its prices',
-        response: { 200: planAnswer, ...problemResponses(...readProblems) },
+        response: { 200: planAnswer, ...problemResponses(...viewerCodes) },
       },
     },
     async ({ caller }) => {

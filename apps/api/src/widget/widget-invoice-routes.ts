@@ -1,6 +1,7 @@
 // The invoices of the customer of a widget token, once they are finalized: like its usage, with no parameter that names a customer.
 
 import type { Drive } from '@weir/billing/drive';
+import { FINALIZED_STATUSES, LINE_KINDS } from '@weir/billing/kinds';
 import { findLine } from '@weir/db/billing/invoices/find-line';
 import type { InvoiceLine } from '@weir/db/billing/invoices/invoice-lines';
 import { findInvoiceRow, type Invoice } from '@weir/db/billing/invoices/invoices';
@@ -14,9 +15,19 @@ import { NO_CURSOR } from '@weir/db/order';
 import { Refusal } from '@weir/shared/errors';
 import { z } from 'zod';
 import { writingPage, writingWithLines } from '../billing/invoice-answer.ts';
-import { copiedCharge, LINE_KINDS } from '../billing/invoice-shape.ts';
+import { copiedCharge, linesQuery } from '../billing/invoice-shape.ts';
 import type { Caller } from '../http/caller.ts';
-import { answerPage, cursorMeta, idInPath, idOf, listQuery, pageSchema, sizeOf, time } from '../http/fields.ts';
+import {
+  answerPage,
+  cursorMeta,
+  idInPath,
+  idOf,
+  listQuery,
+  pageSchema,
+  sizeOf,
+  time,
+  viewerCodes,
+} from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { sendJson } from '../http/send-json.ts';
 import { inTurns, type Turns } from '../http/turns.ts';
@@ -33,7 +44,7 @@ const amount = z
 const invoiceFields = z.object({
   id: z.uuid(),
   invoice_number: z.string(),
-  status: z.enum(['OPEN', 'PAID', 'VOID', 'UNCOLLECTIBLE']),
+  status: z.enum(FINALIZED_STATUSES),
   currency: z.string(),
   issue_date: z.string(),
   due_date: z.string().nullable(),
@@ -84,8 +95,6 @@ const event = z
     status: z.enum(['recorded', 'voided']).meta({ description: 'A voided one was taken out after the invoice.' }),
   })
   .meta({ id: 'WidgetEvent' });
-
-const readProblems = ['unauthenticated', 'rate_limited', 'unavailable'] as const;
 const config = OPEN_TO_PAGES;
 
 export function widgetInvoiceRoutes(app: App, deps: RouteDeps & { turns: Turns }): void {
@@ -104,7 +113,7 @@ export function widgetInvoiceRoutes(app: App, deps: RouteDeps & { turns: Turns }
         summary: 'List the invoices of the customer of the token, newest first, without their lines',
         description: 'Drafts are not shown.',
         querystring: listQuery({}),
-        response: { 200: pageSchema(invoiceAnswer), ...problemResponses(...readProblems, 'invalid_request') },
+        response: { 200: pageSchema(invoiceAnswer), ...problemResponses(...viewerCodes, 'invalid_request') },
       },
     },
     async ({ caller, query }) => {
@@ -128,7 +137,7 @@ export function widgetInvoiceRoutes(app: App, deps: RouteDeps & { turns: Turns }
         summary: 'Read an invoice of the customer of the token, with its lines',
         description: 'A draft, or an invoice of another customer, does not exist for it.',
         params: idInPath,
-        response: { 200: invoiceWithLines, ...problemResponses(...readProblems, 'not_found') },
+        response: { 200: invoiceWithLines, ...problemResponses(...viewerCodes, 'not_found') },
       },
     },
     async ({ caller, params }, reply) => {
@@ -161,16 +170,10 @@ export function widgetInvoiceRoutes(app: App, deps: RouteDeps & { turns: Turns }
         summary: 'The lines of an invoice of the customer of the token, page by page',
         description: 'Follow meta.next_cursor until it is null.',
         params: idInPath,
-        querystring: z.strictObject({
-          cursor: z
-            .string()
-            .regex(/^\d{1,9}$/, NO_CURSOR)
-            .optional(),
-          limit: sizeOf('invoiceLines'),
-        }),
+        querystring: linesQuery,
         response: {
           200: z.object({ data: z.array(line), meta: cursorMeta }),
-          ...problemResponses(...readProblems, 'not_found', 'invalid_request'),
+          ...problemResponses(...viewerCodes, 'not_found', 'invalid_request'),
         },
       },
     },
@@ -202,7 +205,7 @@ export function widgetInvoiceRoutes(app: App, deps: RouteDeps & { turns: Turns }
         }),
         response: {
           200: z.object({ data: z.array(event), meta: cursorMeta }),
-          ...problemResponses(...readProblems, 'not_found', 'invalid_request', 'usage_moving'),
+          ...problemResponses(...viewerCodes, 'not_found', 'invalid_request', 'usage_moving'),
         },
       },
     },
@@ -240,7 +243,7 @@ export function widgetInvoiceRoutes(app: App, deps: RouteDeps & { turns: Turns }
         summary: 'An invoice of the customer of the token as PDF',
         description: 'The same file as that of GET /invoices/{id}/pdf.',
         params: idInPath,
-        response: { 200: pdfAnswer, ...problemResponses(...readProblems, 'not_found') },
+        response: { 200: pdfAnswer, ...problemResponses(...viewerCodes, 'not_found') },
       },
     },
     async (request, reply) => {

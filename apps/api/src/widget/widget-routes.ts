@@ -12,7 +12,7 @@ import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import { readEntitlements, type Entitlement, type EntitlementDeps } from '../billing/entitlement-answer.ts';
 import { hashSecret, newWidgetToken } from '../access/secrets.ts';
-import { bodyCodes, idInPath, NULL_IN_REPEATS, readCodes, time } from '../http/fields.ts';
+import { bodyCodes, idInPath, nullInRepeats, readCodes, time, viewerCodes } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { made, writing } from '../http/writing.ts';
@@ -26,7 +26,7 @@ const tokenAnswer = z
     token: z
       .string()
       .nullable()
-      .meta({ description: `The secret. Give it to the browser of this one customer. ${NULL_IN_REPEATS}` }),
+      .meta({ description: `The secret. Give it to the browser of this one customer. ${nullInRepeats()}` }),
     expires_at: time.meta({ description: 'One hour after it was made.' }),
   })
   .meta({ id: 'WidgetToken' });
@@ -127,7 +127,7 @@ export function widgetRoutes(app: App, deps: UsageDeps & EntitlementDeps): void 
         querystring: z.strictObject(windowQuery),
         response: {
           200: usageAnswer,
-          ...problemResponses('unauthenticated', 'rate_limited', 'invalid_request', 'unavailable'),
+          ...problemResponses(...viewerCodes, 'invalid_request'),
         },
       },
     },
@@ -168,7 +168,7 @@ export function widgetRoutes(app: App, deps: UsageDeps & EntitlementDeps): void 
         querystring: z.strictObject(chartQuery),
         response: {
           200: meterUsage,
-          ...problemResponses('unauthenticated', 'rate_limited', 'not_found', 'invalid_request', 'unavailable'),
+          ...problemResponses(...viewerCodes, 'not_found', 'invalid_request'),
         },
       },
     },
@@ -201,7 +201,7 @@ export function widgetRoutes(app: App, deps: UsageDeps & EntitlementDeps): void 
           'the meters. Read from what is recorded, without a cache.',
         response: {
           200: billingPeriodAnswer,
-          ...problemResponses('unauthenticated', 'rate_limited', 'unavailable'),
+          ...problemResponses(...viewerCodes),
         },
       },
     },

@@ -5,7 +5,7 @@ import { getWidgetSettings, updateWidgetSettings, type WidgetSettings } from '@w
 import { Refusal } from '@weir/shared/errors';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
-import { adminCodes, bodyCodes, changesOf, idOf } from '../http/fields.ts';
+import { adminCodes, bodyCodes, changesOf, idOf, viewerCodes } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { done } from '../http/writing.ts';
@@ -41,7 +41,7 @@ export function widgetSettingsRoutes(app: App, { database, guards }: RouteDeps):
         operationId: 'getWidgetSettings',
         tags: ['Widget'],
         summary: 'Read what customers are shown',
-        response: { 200: settingsAnswer, ...problemResponses('unauthenticated', 'rate_limited', 'unavailable') },
+        response: { 200: settingsAnswer, ...problemResponses(...viewerCodes) },
       },
     },
     reading(database, widgetSettings),

@@ -11,3 +11,12 @@ export const GROUP_BUCKETS_MAX = 50_000;
 
 /** The most events in one `POST /corrections`, and in its preview. */
 export const CORRECTIONS_MAX = 1_000;
+
+/** The most days that an endpoint fails before it is turned off. */
+export const FAILING_DAYS_MAX = 3;
+
+/** The most hours that the secret before signs beside a new one. */
+export const ROTATION_HOURS_MAX = 24;
+
+/** The most hours of a link for a new password. */
+export const PASSWORD_RESET_HOURS_MAX = 24;

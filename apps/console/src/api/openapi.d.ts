@@ -56,7 +56,7 @@ export interface paths {
     "/api/v1/auth/sessions": {
         /**
          * List one’s sessions, the last used first
-         * @description At most 100. Those that have ended are not listed.
+         * @description Those that have ended are not listed.
          *
          *     Who may: whoever is signed in.
          */
@@ -614,7 +614,7 @@ export interface paths {
     "/api/v1/webhook-endpoints": {
         /**
          * List the webhook endpoints, oldest first
-         * @description All of them, without their secrets.
+         * @description Without their secrets.
          *
          *     Who may: whoever is signed in, or a service account of any role.
          */
@@ -671,7 +671,7 @@ export interface paths {
     "/api/v1/webhook-endpoints/{id}/deliveries": {
         /**
          * What was sent to an endpoint, newest first, with every attempt
-         * @description What is done with is kept for 30 days, and the last 20,000 of an endpoint; what is still to be sent, until it is.
+         * @description What is done with is kept for 30 days, and the last 20000 of an endpoint; what is still to be sent, until it is.
          *
          *     Who may: whoever is signed in, or a service account of any role.
          */
@@ -1599,6 +1599,41 @@ export interface components {
             /** Format: date-time */
             crossed_at: string;
         };
+        ListedLine: {
+            /** Format: uuid */
+            invoice_id: string;
+            invoice_number: string;
+            /** @enum {string} */
+            invoice_status: "DRAFT" | "OPEN" | "PAID" | "VOID" | "UNCOLLECTIBLE";
+            issue_date: string;
+            /** Format: uuid */
+            customer_id: string;
+            customer_external_id: string | null;
+            /** @description As it was when the invoice was finalized. */
+            customer_name: string | null;
+            /** Format: uuid */
+            subscription_id: string;
+            currency: string;
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            kind: "FIXED" | "USAGE" | "LATE_USAGE" | "ADJUSTMENT";
+            description: string;
+            charge_id: string | null;
+            meter_id: string | null;
+            cycle: number | null;
+            period_start: string | null;
+            period_end: string | null;
+            days: string | null;
+            quantity: string | null;
+            event_count: number | null;
+            exact_amount: string;
+            billed_before: string;
+            waived: string | null;
+            amount: string;
+            closing: number | null;
+            rating_version: number;
+        };
         Party: {
             legal_name: string | null;
             tax_id: string | null;
@@ -1808,8 +1843,14 @@ export interface components {
             /** @description What the meter reads, an exact decimal. */
             quantity: string | null;
             event_count: number | null;
-            /** @description By tier or package, before minimum and maximum; else null. */
-            detail: unknown;
+            /** @description By tier, or the number of packages, before minimum and maximum; else null. */
+            detail: ({
+                up_to: string | null;
+                quantity: string;
+                exact_amount: string;
+            }[] | {
+                packages: string;
+            }) | null;
             /** @description What the due comes to, before the rounding: a decimal, or n/d. */
             exact_amount: string;
             /** @description A decimal with exactly the digits of the currency. */
@@ -1978,8 +2019,14 @@ export interface components {
                 /** @description What the meter reads, an exact decimal. */
                 quantity: string | null;
                 event_count: number | null;
-                /** @description By tier or package, before minimum and maximum; else null. */
-                detail: unknown;
+                /** @description By tier, or the number of packages, before minimum and maximum; else null. */
+                detail: ({
+                    up_to: string | null;
+                    quantity: string;
+                    exact_amount: string;
+                }[] | {
+                    packages: string;
+                }) | null;
                 /** @description What the due comes to, before the rounding: a decimal, or n/d. */
                 exact_amount: string;
                 /** @description A decimal with exactly the digits of the currency. */
@@ -2066,41 +2113,6 @@ export interface components {
                     event_count: number;
                 }[];
             }[];
-        };
-        ListedLine: {
-            /** Format: uuid */
-            invoice_id: string;
-            invoice_number: string;
-            /** @enum {string} */
-            invoice_status: "DRAFT" | "OPEN" | "PAID" | "VOID" | "UNCOLLECTIBLE";
-            issue_date: string;
-            /** Format: uuid */
-            customer_id: string;
-            customer_external_id: string | null;
-            /** @description As it was when the invoice was finalized. */
-            customer_name: string | null;
-            /** Format: uuid */
-            subscription_id: string;
-            currency: string;
-            /** Format: uuid */
-            id: string;
-            /** @enum {string} */
-            kind: "FIXED" | "USAGE" | "LATE_USAGE" | "ADJUSTMENT";
-            description: string;
-            charge_id: string | null;
-            meter_id: string | null;
-            cycle: number | null;
-            period_start: string | null;
-            period_end: string | null;
-            days: string | null;
-            quantity: string | null;
-            event_count: number | null;
-            exact_amount: string;
-            billed_before: string;
-            waived: string | null;
-            amount: string;
-            closing: number | null;
-            rating_version: number;
         };
         /** @description What took an event out of the count; for voided events. */
         EventCorrection: {
@@ -3182,7 +3194,7 @@ export interface components {
             event_types: ("invoice.created" | "invoice.finalized" | "invoice.credited" | "invoice.payment_recorded" | "invoice.paid" | "invoice.payment_taken_back" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "usage.threshold_reached" | "webhook_endpoint.disabled")[] | null;
             /** @enum {string} */
             status: "ACTIVE" | "DISABLED";
-            /** @description Why Weir turned it off: three days without a success, or an answer of 410. */
+            /** @description Why Weir turned it off: 3 days without a success, or an answer of 410. */
             disabled_reason: ("FAILING" | "GONE") | null;
             /** @description How far it has come in the feed. */
             last_sequence: number;
@@ -3206,7 +3218,7 @@ export interface components {
             event_types: ("invoice.created" | "invoice.finalized" | "invoice.credited" | "invoice.payment_recorded" | "invoice.paid" | "invoice.payment_taken_back" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "usage.threshold_reached" | "webhook_endpoint.disabled")[] | null;
             /** @enum {string} */
             status: "ACTIVE" | "DISABLED";
-            /** @description Why Weir turned it off: three days without a success, or an answer of 410. */
+            /** @description Why Weir turned it off: 3 days without a success, or an answer of 410. */
             disabled_reason: ("FAILING" | "GONE") | null;
             /** @description How far it has come in the feed. */
             last_sequence: number;
@@ -3221,7 +3233,7 @@ export interface components {
             previous_secret_until: string | null;
             /** Format: date-time */
             created_at: string;
-            /** @description What signs. It is shown here and never again. Null where the answer is repeated for its Idempotency-Key, since it is kept nowhere: rotate or make another one then. */
+            /** @description What signs. It is shown here and never again. Null where the answer is repeated for its Idempotency-Key, since it is kept nowhere: rotate, or make another one then. */
             secret: string | null;
         };
         WidgetSettings: {
@@ -3415,12 +3427,20 @@ export interface operations {
         };
     };
     listSessions: {
+        parameters: {
+            query?: {
+                /** @description The meta.next_cursor of the page before. */
+                cursor?: string;
+                limit?: number;
+            };
+        };
         responses: {
             /** @description OK */
             200: {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Session"][];
+                        meta: components["schemas"]["CursorMeta"];
                     };
                 };
             };
@@ -4268,7 +4288,7 @@ export interface operations {
                     charges?: ({
                         /** @description What the lines of invoices are called. */
                         display_name: string;
-                        /** @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
                         effective_from?: string;
                         /** @enum {string} */
                         type: "FIXED";
@@ -4282,7 +4302,7 @@ export interface operations {
                     } | ({
                         /** @description What the lines of invoices are called. */
                         display_name: string;
-                        /** @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
                         effective_from?: string;
                         /** Format: uuid */
                         meter_id: string;
@@ -4301,7 +4321,7 @@ export interface operations {
                     } | {
                         /** @description What the lines of invoices are called. */
                         display_name: string;
-                        /** @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
                         effective_from?: string;
                         /** Format: uuid */
                         meter_id: string;
@@ -4321,7 +4341,7 @@ export interface operations {
                     } | {
                         /** @description What the lines of invoices are called. */
                         display_name: string;
-                        /** @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
                         effective_from?: string;
                         /** Format: uuid */
                         meter_id: string;
@@ -4341,7 +4361,7 @@ export interface operations {
                     } | {
                         /** @description What the lines of invoices are called. */
                         display_name: string;
-                        /** @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
                         effective_from?: string;
                         /** Format: uuid */
                         meter_id: string;
@@ -4359,7 +4379,7 @@ export interface operations {
                     } | {
                         /** @description What the lines of invoices are called. */
                         display_name: string;
-                        /** @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
                         effective_from?: string;
                         /** Format: uuid */
                         meter_id: string;
@@ -4481,7 +4501,7 @@ export interface operations {
                          * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                          */
                         replaces?: string;
-                        /** @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
                         effective_from?: string;
                         /** @enum {string} */
                         type: "FIXED";
@@ -4500,7 +4520,7 @@ export interface operations {
                          * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                          */
                         replaces?: string;
-                        /** @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
                         effective_from?: string;
                         /** Format: uuid */
                         meter_id: string;
@@ -4524,7 +4544,7 @@ export interface operations {
                          * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                          */
                         replaces?: string;
-                        /** @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
                         effective_from?: string;
                         /** Format: uuid */
                         meter_id: string;
@@ -4549,7 +4569,7 @@ export interface operations {
                          * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                          */
                         replaces?: string;
-                        /** @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
                         effective_from?: string;
                         /** Format: uuid */
                         meter_id: string;
@@ -4574,7 +4594,7 @@ export interface operations {
                          * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                          */
                         replaces?: string;
-                        /** @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
                         effective_from?: string;
                         /** Format: uuid */
                         meter_id: string;
@@ -4597,7 +4617,7 @@ export interface operations {
                          * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                          */
                         replaces?: string;
-                        /** @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
                         effective_from?: string;
                         /** Format: uuid */
                         meter_id: string;
@@ -4931,7 +4951,7 @@ export interface operations {
                      * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                      */
                     replaces?: string;
-                    /** @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                    /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
                     effective_from?: string;
                     /** @enum {string} */
                     type: "FIXED";
@@ -4950,7 +4970,7 @@ export interface operations {
                      * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                      */
                     replaces?: string;
-                    /** @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                    /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
                     effective_from?: string;
                     /** Format: uuid */
                     meter_id: string;
@@ -4974,7 +4994,7 @@ export interface operations {
                      * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                      */
                     replaces?: string;
-                    /** @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                    /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
                     effective_from?: string;
                     /** Format: uuid */
                     meter_id: string;
@@ -4999,7 +5019,7 @@ export interface operations {
                      * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                      */
                     replaces?: string;
-                    /** @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                    /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
                     effective_from?: string;
                     /** Format: uuid */
                     meter_id: string;
@@ -5024,7 +5044,7 @@ export interface operations {
                      * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                      */
                     replaces?: string;
-                    /** @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                    /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
                     effective_from?: string;
                     /** Format: uuid */
                     meter_id: string;
@@ -5047,7 +5067,7 @@ export interface operations {
                      * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                      */
                     replaces?: string;
-                    /** @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                    /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
                     effective_from?: string;
                     /** Format: uuid */
                     meter_id: string;
@@ -5792,12 +5812,25 @@ export interface operations {
         };
     };
     listWebhookEndpoints: {
+        parameters: {
+            query?: {
+                /** @description The meta.next_cursor of the page before. */
+                cursor?: string;
+                /** @description How many at once: 20 by default. */
+                limit?: number;
+                /** @description In the place of a cursor: the number of a page, from 1 on. Then meta has the total, too. */
+                page?: number;
+                /** @description In the place of limit, where page is sent. */
+                page_size?: number;
+            };
+        };
         responses: {
             /** @description OK */
             200: {
                 content: {
                     "application/json": {
                         data: components["schemas"]["WebhookEndpoint"][];
+                        meta: components["schemas"]["PageMeta"] | components["schemas"]["CursorMeta"];
                     };
                 };
             };
@@ -5818,6 +5851,12 @@ export interface operations {
                      * @default null
                      */
                     event_types?: ("invoice.created" | "invoice.finalized" | "invoice.credited" | "invoice.payment_recorded" | "invoice.paid" | "invoice.payment_taken_back" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "usage.threshold_reached" | "webhook_endpoint.disabled")[] | null;
+                    /**
+                     * @description DISABLED: nothing is sent until it is turned on.
+                     * @default ACTIVE
+                     * @enum {string}
+                     */
+                    status?: "ACTIVE" | "DISABLED";
                 };
             };
         };

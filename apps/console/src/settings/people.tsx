@@ -4,6 +4,7 @@ import { Button, Select, TextInput } from '@mantine/core';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { client, read, send, type Schema } from '../api/client.ts';
+import { PASSWORD_RESET_HOURS_MAX } from '../api/limits.ts';
 import { invalidate } from '../api/queries.ts';
 import { useSession } from '../api/session.ts';
 import { AdminOnly } from '../components/page/admin-only.tsx';
@@ -110,7 +111,8 @@ function Users({ onLink, page, onPage }: UsersProps) {
               </Confirm>
             )}
           >
-            Give it to that person. It works once, for 24 hours. The password until now works as long.
+            Give it to that person. It works once, for {PASSWORD_RESET_HOURS_MAX} hours. The password until now works as
+            long.
           </Confirm>
         </AdminOnly>
       ),

@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { changeShown, client, read, send, type Opened, type Schema } from '../api/client.ts';
+import { FAILING_DAYS_MAX, ROTATION_HOURS_MAX } from '../api/limits.ts';
 import { invalidate } from '../api/queries.ts';
 import { problemOf } from '../api/problem.ts';
 import { Confirm } from '../components/dialogs/confirm.tsx';
@@ -24,7 +25,10 @@ import { EndpointStatus } from './webhooks-page.tsx';
 
 type Endpoint = Schema<'WebhookEndpoint'>;
 
-const REASONS = { FAILING: 'It failed for three days.', GONE: 'It answered 410: there is nobody any more.' };
+const REASONS = {
+  FAILING: `It failed for ${FAILING_DAYS_MAX} days.`,
+  GONE: 'It answered 410: there is nobody any more.',
+};
 
 const LIST = '/api/v1/webhook-endpoints';
 const ONE = '/api/v1/webhook-endpoints/{id}';
@@ -136,7 +140,7 @@ function EndpointChanges({ endpoint }: { endpoint: Endpoint }) {
           </Confirm>
         )}
       >
-        For 24 hours both sign, so that the receiver can be changed meanwhile.
+        For {ROTATION_HOURS_MAX} hours both sign, so that the receiver can be changed meanwhile.
       </Confirm>
       {open === 'edit' && (
         <ToChange path={ONE} {...path}>

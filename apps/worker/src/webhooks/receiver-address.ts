@@ -1,7 +1,7 @@
 // Where a receiver is. Its name is asked for at each attempt, and what was checked is what is connected to: a name that leads elsewhere a
 // moment later changes nothing.
 
-import { isPublicAddress, type Networks } from '@weir/shared/networks';
+import { hostOf, isPublicAddress, type Networks } from '@weir/shared/networks';
 import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 
@@ -42,11 +42,6 @@ export async function findAddresses(url: URL, lookup: NameLookup, allowed: Netwo
       ? 'Nothing is sent over plain http to an address on the Internet: use https.'
       : 'The host has no address on the Internet, and is in no network that WEBHOOK_ALLOWED_NETWORKS allows.',
   );
-}
-
-/** The host of a URL, which writes an address of IPv6 in brackets. */
-export function hostOf(url: URL): string {
-  return url.hostname.replace(/^\[|\]$/g, '');
 }
 
 async function lookUp(name: string, lookup: NameLookup): Promise<string[]> {

@@ -1,12 +1,12 @@
 // One request to a receiver. It is bounded in time and in what is read of its answer, and follows no redirect.
 
 import { errorCodeOf } from '@weir/shared/errors';
-import type { Networks } from '@weir/shared/networks';
+import { hostOf, type Networks } from '@weir/shared/networks';
 import { withinMs } from '@weir/shared/within';
 import { Agent as HttpAgent, request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 
-import { findAddresses, hostOf, type NameLookup } from './receiver-address.ts';
+import { findAddresses, type NameLookup } from './receiver-address.ts';
 
 /** What came back. */
 export interface Received {

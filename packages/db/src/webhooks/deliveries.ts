@@ -2,6 +2,7 @@
 
 import type { FeedType } from '@weir/billing/feed-events';
 import { newId } from '@weir/shared/ids';
+import { LIMITS } from '@weir/shared/limits';
 import { sql } from 'kysely';
 import type { Queries } from '../database.ts';
 import { DELETED_MAX, inSlices } from '../delete-in-slices.ts';
@@ -93,12 +94,8 @@ const deliveryOf = (row: DeliveryRow): Delivery => ({
   sequence: row.sequence === null ? null : Number(row.sequence),
 });
 
-/** So long is kept what is done with, and so many of one endpoint. The feed has the events for ever. */
-const KEPT_DAYS = 30;
-const KEPT_MAX = 20_000;
-
 /** Deletes what is done with and too old, or too much. Returns how many; what is left is for the next time. */
-export async function deleteOldDeliveries(db: Queries, keptMax = KEPT_MAX): Promise<number> {
+export async function deleteOldDeliveries(db: Queries, keptMax: number = LIMITS.deliveries): Promise<number> {
   const { rows: endpoints } = await sql<{ organization_id: string; id: string }>`
     SELECT organization_id, id FROM webhook_endpoints`.execute(db);
   let deleted = 0;
@@ -108,7 +105,7 @@ export async function deleteOldDeliveries(db: Queries, keptMax = KEPT_MAX): Prom
         DELETE FROM webhook_deliveries WHERE organization_id = ${organization_id} AND id = ANY (ARRAY(
           SELECT id FROM webhook_deliveries
           WHERE organization_id = ${organization_id} AND endpoint_id = ${id} AND status <> 'PENDING'
-            AND created_at <= greatest(now() - make_interval(days => ${KEPT_DAYS}), (
+            AND created_at <= greatest(now() - make_interval(days => ${LIMITS.deliveryDays}), (
               SELECT created_at FROM webhook_deliveries WHERE organization_id = ${organization_id} AND endpoint_id = ${id}
               ORDER BY created_at DESC OFFSET ${keptMax} LIMIT 1))
           ORDER BY created_at LIMIT ${DELETED_MAX}))`.execute(db);

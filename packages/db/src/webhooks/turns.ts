@@ -3,6 +3,7 @@
 // sends it again.
 
 import { newId } from '@weir/shared/ids';
+import { LIMITS } from '@weir/shared/limits';
 import { sql, type RawBuilder } from 'kysely';
 import { appendFeed } from '../billing/feed.ts';
 import type { Queries } from '../database.ts';
@@ -66,12 +67,6 @@ const SEARCHED_MAX = 100_000;
 
 /** With so many that wait for another attempt no more are taken from the feed: a receiver that is gone fills no disk. */
 const PENDING_MAX = 10_000;
-
-/** After so many days without a success, in which it was tried again and again, an endpoint is turned off. */
-const FAILING_DAYS_MAX = 3;
-
-/** So many attempts of a delivery are kept. */
-const ATTEMPTS_KEPT = 20;
 
 /** Endpoints that have something to send, which nobody has in hand. */
 export async function findEndpointsWithWork(db: Queries): Promise<EndpointKey[]> {
@@ -327,7 +322,7 @@ export async function recordOutcomes(
         held_until = CASE WHEN held_by = ${held.heldBy} THEN now() + make_interval(secs => ${HELD_SECONDS}) ELSE held_until END
       WHERE organization_id = ${organizationId} AND id = ${endpointId}
       RETURNING failing_since, CASE WHEN status <> 'ACTIVE' THEN NULL WHEN ${outcomes.some(({ isGone }) => isGone)} THEN 'GONE'
-        WHEN ${state === 'failed'} AND failing_since <= now() - make_interval(days => ${FAILING_DAYS_MAX}) THEN 'FAILING' END AS disabled_reason`.execute(
+        WHEN ${state === 'failed'} AND failing_since <= now() - make_interval(days => ${LIMITS.failingDays}) THEN 'FAILING' END AS disabled_reason`.execute(
       transaction,
     );
     const [endpoint] = rows;
@@ -371,7 +366,7 @@ async function updateDeliveries(
       attempt_count = deliveries.attempt_count + 1,
       next_attempt_at = now() + make_interval(secs => outcome.wait),
       delivered_at = CASE WHEN outcome.status = 'DELIVERED' THEN now() END,
-      attempts = CASE WHEN jsonb_array_length(deliveries.attempts) >= ${ATTEMPTS_KEPT} THEN deliveries.attempts - 0
+      attempts = CASE WHEN jsonb_array_length(deliveries.attempts) >= ${LIMITS.deliveryAttempts} THEN deliveries.attempts - 0
         ELSE deliveries.attempts END || outcome.attempt
     FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
       AS outcome (id uuid, seen integer, tries integer, status text, wait float8, attempt jsonb)

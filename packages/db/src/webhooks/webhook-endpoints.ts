@@ -2,8 +2,11 @@
 
 import type { FeedType } from '@weir/billing/feed-events';
 import { newId } from '@weir/shared/ids';
+import { LIMITS } from '@weir/shared/limits';
 import { sql } from 'kysely';
 import type { Queries } from '../database.ts';
+import { OLDEST_FIRST } from '../order.ts';
+import { mapPage, selectPage, type Page, type PageOf } from '../page.ts';
 import type { DisabledReason, EndpointStatus } from './webhook-tables.ts';
 
 /** An endpoint without its secrets. */
@@ -26,15 +29,15 @@ export interface WebhookEndpoint {
   created_at: string;
 }
 
-/** The fields of an endpoint that a person changes. */
-export interface EndpointChanges {
-  url?: string | undefined;
-  event_types?: FeedType[] | null | undefined;
-  status?: EndpointStatus | undefined;
+/** The fields of an endpoint that a person sets. */
+interface EndpointFields {
+  url: string;
+  event_types: FeedType[] | null;
+  status: EndpointStatus;
 }
 
-/** How long the secret before signs beside a new one. */
-const ROTATION_HOURS = 24;
+/** Those that a person changes. */
+export type EndpointChanges = { [Field in keyof EndpointFields]?: EndpointFields[Field] | undefined };
 
 /** Holds others off who make an endpoint, until the transaction ends, and tells how many there are. */
 export async function countEndpoints(transaction: Queries, organizationId: string): Promise<number> {
@@ -47,25 +50,24 @@ export async function countEndpoints(transaction: Queries, organizationId: strin
   return Number(count);
 }
 
-/** Makes an endpoint that is told of what happens from now on. */
+/** Makes an endpoint that is told of what happens from now on; one that is turned off, once it is turned on. */
 export async function insertEndpoint(
   db: Queries,
   organizationId: string,
-  { url, event_types, secret }: { url: string; event_types: FeedType[] | null; secret: Buffer },
+  { url, event_types, status, secret }: EndpointFields & { secret: Buffer },
 ): Promise<WebhookEndpoint> {
   const { rows } = await sql<EndpointRow>`
-    INSERT INTO webhook_endpoints (organization_id, id, url, event_types, secret, last_sequence)
-    VALUES (${organizationId}, ${newId()}, ${url}, ${event_types}, ${secret},
+    INSERT INTO webhook_endpoints (organization_id, id, url, event_types, status, secret, last_sequence)
+    VALUES (${organizationId}, ${newId()}, ${url}, ${event_types}, ${status}, ${secret},
       coalesce((SELECT last_sequence FROM billing_feeds WHERE organization_id = ${organizationId}), 0))
     RETURNING ${columns}`.execute(db);
   return only(rows.map(endpointOf));
 }
 
-/** Oldest first; there are few. */
-export async function listEndpoints(db: Queries, organizationId: string): Promise<WebhookEndpoint[]> {
-  const { rows } = await sql<EndpointRow>`
-    SELECT ${columns} FROM webhook_endpoints WHERE organization_id = ${organizationId} ORDER BY id`.execute(db);
-  return rows.map(endpointOf);
+/** Oldest first. */
+export async function listEndpoints(db: Queries, organizationId: string, page: Page): Promise<PageOf<WebhookEndpoint>> {
+  const rows = sql<EndpointRow>`(SELECT ${columns} FROM webhook_endpoints WHERE organization_id = ${organizationId})`;
+  return mapPage(await selectPage(db.selectFrom(rows.as('endpoints')).selectAll(), OLDEST_FIRST, page), endpointOf);
 }
 
 export async function findEndpoint(
@@ -116,7 +118,7 @@ export async function rotateSecret(
 ): Promise<WebhookEndpoint | undefined> {
   const { rows } = await sql<EndpointRow>`
     UPDATE webhook_endpoints SET secret = ${secret}, previous_secret = secret,
-      previous_secret_until = now() + make_interval(hours => ${ROTATION_HOURS})
+      previous_secret_until = now() + make_interval(hours => ${LIMITS.rotationHours})
     WHERE organization_id = ${organizationId} AND id = ${id} RETURNING ${columns}`.execute(db);
   return rows.map(endpointOf)[0];
 }
