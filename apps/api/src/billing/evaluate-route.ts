@@ -16,6 +16,7 @@ import type { App } from '../http/typed-app.ts';
 import { done, writing } from '../http/writing.ts';
 import { termsOf, triedCharge } from './charge-body.ts';
 import { CHARGE_DECIMALS } from './charge-models.ts';
+import { ratedDetail } from './invoice-shape.ts';
 import { NO_SUCH_METER } from './add-charges.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
@@ -55,13 +56,7 @@ const evaluateBody = z
 const evaluateAnswer = z.object({
   exact_amount: z.string().meta({ description: 'Before the rounding: a decimal, or n/d where it has no end.' }),
   amount: z.string(),
-  detail: z
-    .union([
-      z.array(z.object({ up_to: z.string().nullable(), quantity: z.string(), exact_amount: z.string() })),
-      z.object({ packages: z.string() }),
-    ])
-    .nullable()
-    .meta({ description: 'By tier, or the number of packages, before minimum and maximum; else null.' }),
+  detail: ratedDetail,
 });
 
 export function evaluateRoute(app: App, { database, guards }: RouteDeps): void {

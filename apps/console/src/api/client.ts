@@ -2,7 +2,7 @@
 // throw an ApiError, never anything else, and both are typed from the API's own document.
 
 import { queryOptions } from '@tanstack/react-query';
-import createClient, { type Client, type FetchResponse, type MaybeOptionalInit } from 'openapi-fetch';
+import createClient, { type Client, type MaybeOptionalInit } from 'openapi-fetch';
 import type { PathsWithMethod } from 'openapi-typescript-helpers';
 import type { components, paths } from './openapi.d.ts';
 import { notify } from '../components/outcomes/notices.tsx';
@@ -25,9 +25,12 @@ export const client: Pick<Client<paths>, 'GET' | 'POST' | 'PUT' | 'DELETE'> = co
 /** A path that can be read. */
 export type GetPath = PathsWithMethod<paths, 'get'>;
 type GetInit<Path extends GetPath> = MaybeOptionalInit<paths[Path], 'get'>;
-type GetData<Path extends GetPath> = NonNullable<
-  FetchResponse<paths[Path]['get'] & Record<string | number, unknown>, GetInit<Path>, 'application/json'>['data']
->;
+/** As the document has it: the types of the client leave out fields that are always null, such as the meter of a FIXED charge. */
+type GetData<Path extends GetPath> = paths[Path]['get'] extends {
+  responses: { 200: { content: { 'application/json': infer Data extends object } } };
+}
+  ? Data
+  : never;
 
 /** The answer of `GET path`. */
 export type Answer<Path extends GetPath> = GetData<Path>;

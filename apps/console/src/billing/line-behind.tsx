@@ -16,6 +16,7 @@ import { ProblemBox } from '../components/outcomes/problem-box.tsx';
 import { Time } from '../components/page/time.tsx';
 
 type Line = Schema<'InvoiceLine'>;
+type Tier = Extract<NonNullable<Line['detail']>, unknown[]>[number];
 type Grouping = 'hour' | 'day' | 'week' | 'month';
 
 interface LineBehindProps {
@@ -58,15 +59,9 @@ export function LineBehind({ invoiceId, line, currency, zone, onClose }: LineBeh
   );
 }
 
-interface Tier {
-  up_to: string | null;
-  quantity: string;
-  exact_amount: string;
-}
-
 /** By tier, or the number of packages. */
 function Detail({ line, currency }: { line: Line; currency: string }) {
-  const detail = line.detail as Tier[] | { packages: string } | null;
+  const { detail } = line;
   if (detail === null) return null;
   if (!Array.isArray(detail)) return <p>{formatDecimal(detail.packages)} packages were started.</p>;
   const columns: Column<Tier>[] = [

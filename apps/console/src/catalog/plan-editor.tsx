@@ -47,7 +47,7 @@ export function NewPlanPage() {
           <NewPlan key="new" catalog={catalog} />
         ) : (
           <Loaded query={copied} rows={12}>
-            {(data) => <NewPlan key={copy} copied={data as Plan} catalog={catalog} />}
+            {(data) => <NewPlan key={copy} copied={data} catalog={catalog} />}
           </Loaded>
         )
       }
@@ -94,7 +94,7 @@ export function EditPlanPage() {
     <Loaded query={features} rows={12}>
       {({ data: catalog }) => (
         <ToChange path="/api/v1/plans/{id}" params={{ path: { id: planId } }} rows={12}>
-          {(opened) => <EditPlan opened={opened as Opened<Plan>} catalog={catalog} />}
+          {(opened) => <EditPlan opened={opened} catalog={catalog} />}
         </ToChange>
       )}
     </Loaded>

@@ -23,8 +23,7 @@ export function PlanPage() {
   const plan = useQuery(read('/api/v1/plans/{id}', { path: { id: planId } }));
   return (
     <Loaded query={plan} rows={10}>
-      {/* The types of the client leave out fields that are always null, such as the meter of a FIXED charge. */}
-      {(data) => <PlanView plan={data as Plan} />}
+      {(data) => <PlanView plan={data} />}
     </Loaded>
   );
 }

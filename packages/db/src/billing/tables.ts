@@ -1,6 +1,7 @@
 // The tables of billing, for kysely. Timestamps, dates, decimals and bigints come as text.
 
 import type { ChargeTerms } from '@weir/rating/charge-terms';
+import type { RatedDetail } from '@weir/rating/rate';
 import type { Interval } from '@weir/rating/periods';
 import type { ColumnType, Generated } from 'kysely';
 import type {
@@ -170,7 +171,7 @@ interface InvoiceLines {
   days_in_period: number | null;
   quantity: string | null;
   event_count: ColumnType<string | null, string | number | null | undefined, string | number | null>;
-  detail: ColumnType<unknown, string | null | undefined, string | null>;
+  detail: ColumnType<RatedDetail | null, string | null | undefined, string | null>;
   exact_amount: string;
   billed_before: string;
   amount: string;

@@ -8,7 +8,7 @@ import type { ChargeTerms } from '@weir/rating/charge-terms';
 import { minorDigits } from '@weir/rating/currencies';
 import { formatExact, parseExact } from '@weir/rating/exact';
 import { formatAmount, type Amount } from '@weir/rating/money';
-import { RATING_VERSION } from '@weir/rating/rate';
+import { RATING_VERSION, type RatedDetail } from '@weir/rating/rate';
 import { newId } from '@weir/shared/ids';
 import type { AggregationType } from '@weir/shared/meter';
 import { sql, type RawBuilder, type Selectable } from 'kysely';
@@ -41,7 +41,7 @@ export interface InvoiceLine {
   days: string | null;
   quantity: string | null;
   event_count: number | null;
-  detail: unknown;
+  detail: RatedDetail | null;
   exact_amount: string;
   billed_before: string;
   amount: string;
