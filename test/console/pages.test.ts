@@ -358,6 +358,25 @@ test('a list is given as a file of all that its filter lets through', async () =
   expect(faults).toEqual([]);
 });
 
+test('credits, crossings, events and the audit log are given as files, too', async () => {
+  const { page, faults } = visit;
+  const heads = {
+    credits: ['amount', 'remaining', 'customer_id'],
+    alert: ['threshold', 'crossed_at'],
+    events: ['idempotency_key', 'metadata'],
+    'audit-log': ['actor', 'action', 'changes'],
+  };
+  for (const [name, fields] of Object.entries(heads)) {
+    await page.goto(organization.addresses[name] ?? '');
+    const file = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'CSV' }).click();
+    const [head = '', ...rows] = (await readFile(await (await file).path(), 'utf8')).trimEnd().split('\r\n');
+    expect(head.split(','), name).toEqual(expect.arrayContaining(['id', ...fields]));
+    expect(rows.length, name).toBeGreaterThan(0);
+  }
+  expect(faults).toEqual([]);
+});
+
 test('an invoice is kept as the PDF that Weir makes of it', async () => {
   const { page, faults, close } = await signedIn();
   await page.goto(organization.addresses['invoice-paid'] ?? '');

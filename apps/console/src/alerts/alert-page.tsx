@@ -2,9 +2,10 @@
 
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
-import { read, type Schema } from '../api/client.ts';
+import { client, read, send, type Schema } from '../api/client.ts';
 import type { Column } from '../components/lists/data-table.tsx';
 import { Facts } from '../components/lists/facts.tsx';
+import { ListExport } from '../components/lists/list-export.tsx';
 import { PagedList } from '../components/lists/paged-list.tsx';
 import { useSearchState } from '../components/lists/search-state.ts';
 import { Status } from '../components/lists/status.tsx';
@@ -90,7 +91,18 @@ function Crossings({ alertId: id }: { alertId: string }) {
     refetchInterval: LOOK_MS,
   });
   return (
-    <Section title="Crossed" about="Each threshold once for each customer and period.">
+    <Section
+      title="Crossed"
+      about="Each threshold once for each customer and period."
+      actions={
+        <ListExport
+          name="crossings"
+          readPage={(part) =>
+            send(client.GET('/api/v1/alerts/{id}/crossings', { params: { path: { id }, query: { ...part } } }))
+          }
+        />
+      }
+    >
       <PagedList
         query={crossings}
         onPage={setPage}

@@ -8,6 +8,7 @@ import { writeExact } from '../api/exact-json.ts';
 import { pace } from '../api/pace.ts';
 import { useSession } from '../api/session.ts';
 import { DataTable, type Column } from '../components/lists/data-table.tsx';
+import { ListExport } from '../components/lists/list-export.tsx';
 import { formatDecimal } from '../text/decimals.ts';
 import { Loaded } from '../components/outcomes/loaded.tsx';
 import { Loading } from '../components/outcomes/loading.tsx';
@@ -34,12 +35,14 @@ export function EventsPage() {
   const [isLive, setLive] = useState(true);
   const { isAdmin } = useSession();
   const filter = useEventFilter();
+  const isReversed = areReversed(search.from, search.to);
   return (
     <Page
       title="Events"
       actions={
         <>
-          {isAdmin && isVoidable(filter) && !areReversed(search.from, search.to) && <VoidMany filter={filter} />}
+          {isAdmin && isVoidable(filter) && !isReversed && <VoidMany filter={filter} />}
+          {!isReversed && <ListExport name="events" readPage={(part) => listEvents({ ...filter, ...part })} />}
           <Switch label="Live" checked={isLive} onChange={({ currentTarget }) => setLive(currentTarget.checked)} />
         </>
       }
@@ -47,7 +50,7 @@ export function EventsPage() {
       <EventFilters />
       {search.status === 'rejected' && <Rejections />}
       <div className={search.event === undefined ? 'log' : 'beside'}>
-        {areReversed(search.from, search.to) ? <ReversedDates /> : <EventLog isLive={isLive} />}
+        {isReversed ? <ReversedDates /> : <EventLog isLive={isLive} />}
         {search.event !== undefined && <Receipt key={search.event} id={search.event} />}
       </div>
     </Page>

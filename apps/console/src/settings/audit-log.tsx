@@ -3,6 +3,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { client, read, send } from '../api/client.ts';
 import { DataTable, type Column } from '../components/lists/data-table.tsx';
+import { ListExport } from '../components/lists/list-export.tsx';
 import { DateField } from '../components/forms/date-field.tsx';
 import { isDay } from '../text/instants.ts';
 import { Loading } from '../components/outcomes/loading.tsx';
@@ -42,13 +43,13 @@ export function AuditLog() {
   const billing = useQuery(read('/api/v1/billing/settings'));
   const zone = billing.data?.time_zone;
   const { data: users } = useQuery(read('/api/v1/users', { query: { page_size: PEOPLE_MAX } }));
-  const query = {
-    limit: 50,
+  const filter = {
     ...(state.actor !== undefined && { actor_id: state.actor }),
     ...(state.action !== undefined && { action: state.action }),
     ...(state.from !== undefined && { start_date: state.from }),
     ...(state.to !== undefined && { end_date: state.to }),
   };
+  const query = { limit: 50, ...filter };
   const isReversed = areReversed(state.from, state.to);
   const log = useInfiniteQuery({
     queryKey: ['/api/v1/audit-log', query],
@@ -67,6 +68,14 @@ export function AuditLog() {
     <Section
       title="Audit log"
       about="Every change, by whom, and from where. Secrets are never in it. Times are in the zone of the organization."
+      actions={
+        !isReversed && (
+          <ListExport
+            name="audit-log"
+            readPage={(part) => send(client.GET('/api/v1/audit-log', { params: { query: { ...filter, ...part } } }))}
+          />
+        )
+      }
     >
       <div className="toolbar">
         <Select

@@ -19,6 +19,7 @@ test('what was done is said in words, also where nobody has written them down', 
   expect(actionWords('credit.create')).toBe('Granted credit');
   expect(actionWords('api_key.delete')).toBe('Deleted an API key');
   expect(actionWords('usage_move.create')).toBe('Made a usage move');
+  expect(actionWords('event.amend')).toBe('Amended an event');
 });
 
 test('an entry leads to what was changed, or to what it is a part of, and not to what is gone', () => {

@@ -51,7 +51,7 @@ export function WebhooksPage() {
   return (
     <Page
       title="Webhooks"
-      about="Your services are told of what happens in billing: invoices, subscriptions, credits."
+      about="Your services are told of what happens in billing: invoices, subscriptions, credits, alerts."
       actions={isAdmin && <Button onClick={() => setCreating(true)}>New endpoint</Button>}
     >
       <Loaded query={endpoints}>

@@ -1,3 +1,5 @@
+import { writeExact } from '../../api/exact-json.ts';
+
 /**
  * Returns rows of the API under the names of their fields; what is no plain value is JSON. A row that moved to the next page while the
  * pages were read is in it once.
@@ -11,5 +13,5 @@ export function csvOf(rows: readonly { id: string }[]): (string | number | null)
 
 function plain(value: unknown): string | number | null {
   if (value === null || value === undefined) return null;
-  return typeof value === 'string' || typeof value === 'number' ? value : JSON.stringify(value);
+  return typeof value === 'string' || typeof value === 'number' ? value : writeExact(value);
 }
