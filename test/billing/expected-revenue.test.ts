@@ -2,6 +2,7 @@
 
 import { readExpectedRevenue, reckonRevenue } from '@weir/db/billing/run/expected-revenue';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { watchRows } from '../support/held-rows.ts';
 import { startBilled, type Billed } from '../support/invoicing.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
@@ -71,6 +72,32 @@ test('two workers that reckon at the same time count every subscription once', a
   expect((await look()).currencies).toEqual([
     { currency: 'USD', drafts: '53.00', open_periods: '6.00', total: '59.00' },
   ]);
+});
+
+test('a step holds no more than it may compute at once, and comes to the same', async () => {
+  for (let times = 0; times < 4; times += 1) {
+    await billing.subscribe(billing.ownPlan.id, (await billing.customer()).id, { start_date: '2025-02-01T00:00:00Z' });
+  }
+  const { rows } = await weir.pool.query('SELECT id FROM subscriptions WHERE organization_id = $1', [billing.admin.id]);
+  // Each has two drafts.
+  await billing.moveTo('2025-03-01T00:10:00Z', ...rows.map(({ id }) => id));
+  await look();
+  expect(await reckonRevenue(billing.database, 10_000, throwIt)).toBe(1);
+  const { currencies } = await look();
+  expect(currencies).toEqual([{ currency: 'USD', drafts: '109.00', open_periods: '0.00', total: '109.00' }]);
+  // A draft of a whole period weighs 3 MB, and an open period 2 MB.
+  await weir.pool.query('UPDATE charges SET terms = terms || $1 WHERE organization_id = $2', [
+    { x: 'x'.repeat(1_000_000) },
+    billing.admin.id,
+  ]);
+  await billing.moveTo('2025-03-01T00:30:00Z');
+  await look();
+  const watched = watchRows(billing.database);
+  let steps = 1;
+  while ((await reckonRevenue(watched.database, 0, throwIt)) === 0) steps += 1;
+  expect(steps).toBe(8);
+  expect(watched.take('terms').most).toBe(4);
+  expect((await look()).currencies).toEqual(currencies);
 });
 
 test('one that cannot be reckoned is given up, and holds up nobody else', async () => {

@@ -142,7 +142,8 @@ test('late usage of ended subscriptions that comes to nothing closes nothing, ho
       customers.map((each) => ({ meter, customer: each.external_id, quantity, at: '2026-01-02T00:00:00Z' })),
     );
   const organization = billing.admin.id;
-  const unsettled = () => findUnsettled(billing.database.kysely, organization, { after: undefined, limit: 10 });
+  const unsettled = async () =>
+    (await findUnsettled(billing.database.kysely, organization, { after: undefined, limit: 10 })).ids;
   const closing = async () => {
     const { rows } = await weir.pool.query('SELECT number::int FROM closings WHERE organization_id = $1', [
       organization,

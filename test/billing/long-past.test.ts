@@ -1,6 +1,6 @@
 // A start long ago, and dues with many tiers: what a request opens and what the run takes on at once is bounded by what it holds.
 
-import { cutByWeight } from '@weir/db/billing/run/cut-by-weight';
+import { cutByWeight } from '@weir/db/billing/invoices/cut-by-weight';
 import { openDueSubscriptions } from '@weir/db/billing/run/run-work';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openRun } from '../support/billing-run.ts';

@@ -4,6 +4,7 @@ import { BILLING_CHECKS, checkBilling } from '@weir/db/billing/checks/billing-ch
 import { countBilledEvents } from '@weir/db/billing/checks/billed-events';
 import { readInvoices } from '@weir/db/billing/invoices/read-invoices';
 import { finalizeInvoices } from '@weir/db/billing/run/finalize';
+import { findUnsettled, settleSubscription } from '@weir/db/billing/run/settlements';
 import { findDues } from '@weir/db/billing/subscriptions/dues';
 import { findLateDues } from '@weir/db/billing/subscriptions/late-events';
 import { listFinalizedInvoices, recomputeInvoices } from '@weir/db/billing/invoices/recompute';
@@ -41,7 +42,7 @@ describe.each([
       CHUNK,
     ]);
     invoices = rows.map(({ id }) => id);
-  });
+  }, 180_000);
   afterAll(() => billing.close());
 
   /** Thousands of others like the subscription, each with its customer's number, invoices, lines, dues and late events. */
@@ -130,5 +131,32 @@ describe.each([
       expect((await listFinalizedInvoices(kysely, organizationId, { limit: CHUNK })).length).toBe(CHUNK);
     });
     expect(named).toBeLessThan(ROWS_MAX);
+  });
+
+  test('a look for something to settle reads a few subscriptions, and settling one its own rows', async () => {
+    const { id: organization } = billing.admin;
+    await weir.pool.query(`DELETE FROM invoices WHERE status = 'DRAFT'`);
+    await weir.pool.query(
+      `UPDATE subscriptions SET status = 'CANCELED', run_at = NULL, ended_at = '2025-03-01T00:00:00Z'`,
+    );
+    const limit = CHUNK / 2;
+    const [settled, unsettled] = [subscriptions.slice(0, limit), subscriptions.slice(limit)];
+    const looks = [
+      [undefined, []],
+      [settled.at(-1), unsettled],
+    ] as const;
+    for (const [after, ids] of looks) {
+      const rows = await rowsReadBy(weir, async ({ kysely }) => {
+        const found = await findUnsettled(kysely, organization, { after, limit });
+        expect(found.ids.filter((id) => id !== billing.subscription)).toEqual(ids);
+        expect(found.last).toBeDefined();
+      });
+      expect(rows).toBeLessThan(SUBSCRIPTIONS);
+    }
+    const rows = await rowsReadBy(weir, async (database) => {
+      const done = await settleSubscription(database, organization, unsettled[0] ?? '', { actor: 'weir' });
+      expect(done.outcome).toBe('settled');
+    });
+    expect(rows).toBeLessThan(ROWS_MAX);
   });
 });

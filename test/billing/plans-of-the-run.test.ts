@@ -2,13 +2,19 @@
 // marked as past due and put off in chunks, none of which reads all of the organization for each of its rows.
 
 import { findAlertWork, performAlerts } from '@weir/db/alerts/perform-alerts';
+import { findLine } from '@weir/db/billing/invoices/find-line';
+import { readInvoice } from '@weir/db/billing/invoices/read-invoices';
+import { previewInvoice, readSubscriptionUsage } from '@weir/db/billing/invoices/upcoming';
+import { findEntitlementTerms, readEntitlementUsage } from '@weir/db/billing/plans/entitlements';
+import { readExpectedRevenue, reckonRevenue } from '@weir/db/billing/run/expected-revenue';
 import { findUnsettled } from '@weir/db/billing/run/settlements';
-import { cutByWeight } from '@weir/db/billing/run/cut-by-weight';
+import { cutByWeight } from '@weir/db/billing/invoices/cut-by-weight';
 import { releaseMetersOfPlan } from '@weir/db/billing/subscriptions/billed-meters';
 import { updateDues } from '@weir/db/billing/subscriptions/dues';
 import { finalizeInvoices } from '@weir/db/billing/run/finalize';
 import { markPastDue } from '@weir/db/billing/run/past-due';
 import {
+  countDueDrafts,
   findDueDrafts,
   findDueDraftsOf,
   findDueOrganizations,
@@ -19,8 +25,14 @@ import {
   openDueSubscriptions,
   postponeDraft,
   postponeLater,
+  postponePastDue,
+  postponeSettlement,
   postponeSubscription,
+  readRunState,
 } from '@weir/db/billing/run/run-work';
+import { readDueBuckets } from '@weir/db/billing/usage/due-buckets';
+import { pageDueEvents } from '@weir/db/billing/usage/due-events';
+import { planWindow } from '@weir/shared/window';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setBillingTime } from '../support/billing-time.ts';
 import { startBilled, type Billed } from '../support/invoicing.ts';
@@ -46,13 +58,18 @@ describe.each([
     await billing.use(10, '2025-01-15T12:00:00Z');
     await billing.use(10, '2025-02-10T12:00:00Z');
     await billing.post(`/customers/${billing.ownCustomer.id}/credits`, { currency: 'USD', amount: '0.50' }, 201);
+    const { rows: features } = await weir.pool.query('SELECT feature_id FROM meters WHERE id = $1', [
+      billing.ownMeter.id,
+    ]);
+    const limited = { ...features[0], usage_limit: 100, usage_reset_period: 'month' };
+    await billing.post(`/plans/${billing.ownPlan.id}/features`, limited, 201);
     // It would take what the tests look at.
     await worker.close();
     // Its boundary of March is past, its draft of February due, and its first invoice past due.
     await setBillingTime(weir.pool, '2025-03-20T00:00:00Z');
     if (looked === 'one') await weir.pool.query('ANALYZE');
     await copyAll();
-  });
+  }, 180_000);
   afterAll(() => billing.close());
 
   /** Thousands like the subscription, each with all that is behind it. */
@@ -80,6 +97,7 @@ describe.each([
     await copy('invoice_lines', ids('id', 'invoice_id', 'subscription_id'));
     await copy('customer_usage_days', name);
     await copy('customer_usage_hours', name);
+    await copy('events', `${ids('id')}, ${name}`);
     await client.query('RESET session_replication_role');
     client.release();
   }
@@ -96,13 +114,44 @@ describe.each([
       const drafts = await findDueDrafts(kysely, organization(), { stagedSince: null, limit: CHUNK });
       expect(drafts.length).toBe(CHUNK);
       expect((await findPastDue(kysely, organization(), CHUNK)).length).toBe(CHUNK);
-      expect(await findUnsettled(kysely, organization(), { after: undefined, limit: CHUNK })).toEqual([]);
+      expect(await findUnsettled(kysely, organization(), { after: undefined, limit: CHUNK })).toMatchObject({
+        ids: [],
+      });
+      expect((await readRunState(kysely)).draftsDue).toBe(COPIES + 1);
+      expect(await countDueDrafts(kysely)).toEqual([]);
     });
     expect(rows).toBeLessThan(ROWS_MAX);
     const few = await rowsReadBy(weir, async ({ kysely }) => {
       expect(await findOrganizationsToSettle(kysely)).toEqual([]);
     });
     expect(few).toBeLessThan(COPIES);
+  });
+
+  test('what is read of one customer reads its own rows', async () => {
+    const { rows: found } = await weir.pool.query(
+      `SELECT invoices.id AS draft, subscription_id AS subscription FROM invoices JOIN subscriptions ON subscriptions.id = subscription_id
+       WHERE customer_external_id = 'copy-7' AND invoices.status = 'DRAFT'`,
+    );
+    const [{ draft, subscription }] = found;
+    const rows = await rowsReadBy(weir, async (database) => {
+      const terms = await findEntitlementTerms(database.pool, organization(), { customerExternalId: 'copy-7' });
+      const [entitled] = await readEntitlementUsage(database.pool, organization(), terms);
+      expect(entitled?.usage).toBe('0');
+      const amounts = await readSubscriptionUsage(database, organization(), subscription);
+      expect(amounts).toMatchObject([{ quantity: '10', amount: '0.15' }]);
+      const preview = await previewInvoice(database, organization(), subscription);
+      expect(preview).toMatchObject({ outcome: 'done', invoice: { total: '10.15' } });
+      const { lines = [] } = (await readInvoice(database, organization(), draft)) ?? {};
+      const line = await findLine(database, organization(), draft, lines[0]?.id ?? '');
+      if (line?.question === undefined) throw new Error('the first line has no usage');
+      const day = { start_date: '2025-01-01', end_date: '2025-02-01', timezone: 'UTC', group_by: 'day' } as const;
+      const window = planWindow(day, 0);
+      if ('problem' in window) throw new Error(window.problem.message);
+      const { total } = await readDueBuckets(database.kysely, line.question, window);
+      const { events } = await pageDueEvents(database.kysely, line.question, { limit: 100 });
+      expect([total.usage, events.length]).toEqual(['10', 1]);
+    });
+    expect(rows).toBeLessThan(CHUNK);
   });
 
   test('a chunk of drafts is found by its subscriptions, and weighed', async () => {
@@ -116,6 +165,20 @@ describe.each([
       expect((await cutByWeight(kysely, organization(), found)).flat().length).toBe(CHUNK);
     });
     expect(rows).toBeLessThan(ROWS_MAX);
+  });
+
+  test('a step of what may be expected to be invoiced is reckoned', async () => {
+    await readExpectedRevenue(billing.database.kysely, organization());
+    for (const part of ['drafts', 'open_periods']) {
+      await weir.pool.query('UPDATE revenue_reckonings SET part = $1, after = NULL', [part]);
+      const rows = await rowsReadBy(weir, async (database) => {
+        const throwIt = (error: unknown) => {
+          throw error;
+        };
+        expect(await reckonRevenue(database, 0, throwIt)).toBe(0);
+      });
+      expect(rows).toBeLessThan(ROWS_MAX);
+    }
   });
 
   test('a chunk of subscriptions is opened', async () => {
@@ -195,10 +258,13 @@ describe.each([
   test('what cannot be billed is put off', async () => {
     const drafts = await idsOf(`invoices WHERE status = 'DRAFT' AND run_at <= billing_now() ORDER BY id`);
     const [subscription = ''] = await idsOf('subscriptions WHERE run_at <= billing_now()');
+    const [open] = await idsOf(`invoices WHERE status = 'OPEN' AND NOT is_past_due AND past_due_at <= billing_now()`);
     const rows = await rowsReadBy(weir, async ({ kysely }) => {
       await postponeSubscription(kysely, organization(), subscription, 'why');
       await postponeDraft(kysely, organization(), drafts[0] ?? '', 'why');
       await postponeLater(kysely, organization(), drafts);
+      await postponePastDue(kysely, organization(), open ?? '', 'why');
+      await postponeSettlement(kysely, organization(), subscription, 'why');
     });
     expect(rows).toBeLessThan(ROWS_MAX);
     const left = await weir.pool.query('SELECT FROM invoices WHERE id = ANY ($1) AND run_at <= billing_now()', [

@@ -131,8 +131,9 @@ test('what a turn of opening leaves gets another turn, and what it has done whol
     { ...job, chunkMax: 4 },
     { task: 'finalize', organizationId: billing.admin.id },
   ]);
-  expect(await run.perform(job)).toEqual([]);
-  expect(await run.perform(job)).toEqual([]);
+  // What is finalized may be left to another turn, where opening took all of this one.
+  for (const _ of ['the rest', 'nothing'])
+    expect((await run.perform(job)).filter(({ task }) => task === 'open')).toEqual([]);
 });
 
 test('subscriptions that were made one by one with a start long ago are opened and finalized by one job', async () => {
@@ -146,34 +147,132 @@ test('subscriptions that were made one by one with a start long ago are opened a
   expect(rows).toEqual([{ number: '1' }]);
 });
 
+/** A worker that takes a job and dies where it begins the first chunk: the job as it is for whoever takes it next. */
+async function dieOf(job: BillingJob): Promise<BillingJob> {
+  let begun: BegunChunk | undefined;
+  const died = run.perform(job, (chunk) => {
+    begun = chunk;
+    return Promise.reject(new Error('died'));
+  });
+  await expect(died).rejects.toThrow('died');
+  return { ...job, ...(begun !== undefined && { begun }) };
+}
+
+/** Workers that each die of a job, up to the one before which it is put off. */
+async function dieUntilPutOff(job: BillingJob): Promise<{ last: BillingJob; begun: (BegunChunk | undefined)[] }> {
+  const begun: (BegunChunk | undefined)[] = [];
+  for (let last = job; ;) {
+    last = await dieOf(last);
+    begun.push(last.begun);
+    if (last.begun?.rows === 1 && last.begun.deaths === 1) return { last, begun };
+  }
+}
+
+/** Does a job, and all that follow it. */
+async function performAll(job: BillingJob): Promise<void> {
+  for (let next = [job]; next.length > 0;) next = (await Promise.all(next.map((each) => run.perform(each)))).flat();
+}
+
+const deadly = expect.stringMatching(/memory/);
+
 test('a worker that dies of a chunk comes back to an eighth of it, and what it dies of alone is put off', async () => {
   await makeDue(20);
-  const [poison, ...others] = (await drafts()).map(({ id }) => id);
-  const job: BillingJob = { task: 'finalize', organizationId: billing.admin.id };
-  // It dies where it begins on the poison.
-  const dies = async (from: BillingJob): Promise<BillingJob> => {
-    let begun: BegunChunk | undefined;
-    const died = run.perform(from, (chunk) => {
-      begun = chunk;
-      return Promise.reject(new Error('died'));
-    });
-    await expect(died).rejects.toThrow('died');
-    return { ...from, ...(begun !== undefined && { begun }) };
-  };
-  const once = await dies(job);
-  expect(once.begun).toEqual({ first: poison, rows: 20, deaths: 0 });
-  const twice = await dies(once);
-  expect(twice.begun).toEqual({ first: poison, rows: 2, deaths: 0 });
-  const alone = await dies(twice);
-  expect(alone.begun).toEqual({ first: poison, rows: 1, deaths: 0 });
-  const again = await dies(alone);
-  expect(again.begun).toEqual({ first: poison, rows: 1, deaths: 1 });
-  let next = await run.perform(again);
+  const [first = '', ...others] = (await drafts()).map(({ id }) => id);
+  const { last, begun } = await dieUntilPutOff({ task: 'finalize', organizationId: billing.admin.id });
+  expect(begun).toEqual([
+    { first, rows: 20, deaths: 0 },
+    { first, rows: 2, deaths: 0 },
+    { first, rows: 1, deaths: 0 },
+    { first, rows: 1, deaths: 1 },
+  ]);
+  await performAll(last);
   expect(run.deaths()).toBe(4);
-  while (next.length > 0) next = (await Promise.all(next.map((each) => run.perform(each)))).flat();
-  expect(await drafts()).toEqual([{ id: poison, run_error: expect.stringMatching(/memory/) }]);
+  expect(await drafts()).toEqual([{ id: first, run_error: deadly }]);
   const done = `SELECT count(*)::integer AS n FROM invoices WHERE organization_id = $1 AND status <> 'DRAFT'`;
   expect((await weir.pool.query(done, [billing.admin.id])).rows).toEqual([{ n: others.length }]);
+});
+
+test('an open invoice that workers die of is marked as past due hours later, and the others at once', async () => {
+  await makeDue(9);
+  await performAll({ task: 'finalize', organizationId: billing.admin.id });
+  await billing.moveTo('2026-03-01T00:00:00Z');
+  const job: BillingJob = { task: 'past_due', organizationId: billing.admin.id };
+  const { last, begun } = await dieUntilPutOff(job);
+  const first = begun[0]?.first;
+  expect(begun).toEqual([
+    { first, rows: 9, deaths: 0 },
+    { first, rows: 1, deaths: 0 },
+    { first, rows: 1, deaths: 1 },
+  ]);
+  await performAll(last);
+  const left = `SELECT id, run_error FROM invoices WHERE organization_id = $1 AND status = 'OPEN' AND NOT is_past_due`;
+  expect((await weir.pool.query(left, [billing.admin.id])).rows).toEqual([{ id: first, run_error: deadly }]);
+  await performAll(job);
+  expect((await weir.pool.query(left, [billing.admin.id])).rows).toHaveLength(1);
+  await billing.moveTo('2026-03-01T06:00:00Z');
+  await performAll(job);
+  expect((await weir.pool.query(left, [billing.admin.id])).rows).toEqual([]);
+});
+
+test('what workers die of where they settle is put off for hours, and settled then', async () => {
+  const subscribed = (await priced.subscribeMany(3)).sort((one, other) => (one.id < other.id ? -1 : 1));
+  for (const { id } of subscribed) await billing.post(`/subscriptions/${id}/cancel`);
+  for (const hour of ['00', '02']) {
+    await billing.moveTo(`2026-02-01T${hour}:00:00Z`);
+    await run.untilDone();
+  }
+  const late = subscribed.map(({ customer }) => ({
+    meter: priced.meter,
+    customer: customer.external_id,
+    quantity: 20,
+  }));
+  await billing.track(late.map((each) => ({ ...each, at: '2026-01-20T00:00:00Z' })));
+  const settled = async () => {
+    const found = `SELECT subscription_id AS id FROM invoices WHERE organization_id = $1 AND kind = 'ADJUSTMENT' ORDER BY 1`;
+    return (await weir.pool.query(found, [billing.admin.id])).rows.map(({ id }) => id);
+  };
+  const [one, poison = '', other] = subscribed.map(({ id }) => id);
+  // Somebody else has settled the first.
+  await billing.post(`/subscriptions/${one}/settle`, undefined, 201);
+  const job: BillingJob = { task: 'settle', organizationId: billing.admin.id };
+  const { last, begun } = await dieUntilPutOff(job);
+  expect(begun.map((each) => each?.first)).toEqual([poison, poison]);
+  await performAll(last);
+  expect(await settled()).toEqual([one, other]);
+  const putOff = 'SELECT run_error FROM subscriptions WHERE organization_id = $1 AND run_error IS NOT NULL';
+  expect((await weir.pool.query(putOff, [billing.admin.id])).rows).toEqual([{ run_error: deadly }]);
+  // Each hour there is another look.
+  await billing.moveTo('2026-02-01T07:59:00Z');
+  await run.untilDone();
+  await performAll(job);
+  expect(await settled()).toEqual([one, other]);
+  await billing.moveTo('2026-02-01T08:00:00Z');
+  await run.untilDone();
+  await performAll(job);
+  expect(await settled()).toEqual([one, poison, other]);
+  expect((await weir.pool.query(putOff, [billing.admin.id])).rows).toEqual([]);
+});
+
+test('a day that workers die of where they look for what nothing bills is looked at on the next day', async () => {
+  await priced.subscribeMany(1);
+  await billing.moveTo('2026-01-03T01:00:00Z');
+  const job: BillingJob = { task: 'unbilled', organizationId: billing.admin.id };
+  const first = `${priced.meter.id} 2026-01-01`;
+  const { last, begun } = await dieUntilPutOff(job);
+  expect(begun).toEqual([
+    { first, rows: 1, deaths: 0 },
+    { first, rows: 1, deaths: 1 },
+  ]);
+  const begins: string[] = [];
+  const note = (chunk: BegunChunk) => Promise.resolve(void begins.push(chunk.first));
+  for (let next = [last]; next.length > 0;)
+    next = (await Promise.all(next.map((each) => run.perform(each, note)))).flat();
+  expect(begins).toEqual([`${priced.meter.id} 2026-01-02`]);
+  expect(await run.perform(job, note)).toEqual([]);
+  expect(begins).toHaveLength(1);
+  await billing.moveTo('2026-01-04T01:00:00Z');
+  await run.perform(job, note);
+  expect(begins[1]).toBe(first);
 });
 
 test('the worker that takes over a job is told what the one before began', async () => {

@@ -1,7 +1,9 @@
 // What a subscription comes to before there is an invoice, and after its last one.
 
+import { readUsageAmounts } from '@weir/db/billing/invoices/upcoming';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
+import { watchRows } from '../support/held-rows.ts';
 import { startBilled, type Billed } from '../support/invoicing.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
@@ -78,6 +80,25 @@ describe('before there is an invoice', () => {
     expect(await billing.get(`/subscriptions/${billing.subscription}/usage`)).toEqual({
       data: [{ charge_id: billing.ownPlan.charges[1], meter_id: billing.ownMeter.id, quantity: '100', amount: '1.50' }],
     });
+  });
+
+  test('what many periods come to is added up of parts, which hold no more than may be computed at once', async () => {
+    await billing.use(100, '2025-02-01T00:00:00Z');
+    const periods = [{ subscription_id: billing.subscription, cycle: 1, currency: 'USD' }];
+    for (let times = 0; times < 4; times += 1) {
+      const { id } = await billing.customer();
+      const other = await billing.subscribe(billing.ownPlan.id, id, { start_date: '2025-02-01T00:00:00Z' });
+      periods.unshift({ subscription_id: other.id, cycle: 0, currency: 'USD' });
+    }
+    const watched = watchRows(billing.database);
+    const amounts = () => readUsageAmounts(watched.database.kysely, billing.admin.id, periods);
+    expect([await amounts(), watched.take('terms')]).toEqual([[0n, 0n, 0n, 0n, 150n], { all: 5, most: 5 }]);
+    // A period weighs 2 MB.
+    await weir.pool.query('UPDATE charges SET terms = terms || $1 WHERE organization_id = $2', [
+      { x: 'x'.repeat(1_000_000) },
+      billing.admin.id,
+    ]);
+    expect([await amounts(), watched.take('terms')]).toEqual([[0n, 0n, 0n, 0n, 150n], { all: 5, most: 2 }]);
   });
 });
 

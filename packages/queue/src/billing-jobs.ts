@@ -32,7 +32,7 @@ export interface BillingJob {
 
 /** A chunk that is under way. */
 export interface BegunChunk {
-  /** Its first row. */
+  /** Its first row, by its id; of a look at a day the meter and the day. */
   first: string;
   rows: number;
   /** How often a worker died of this row while it was alone. */

@@ -1,6 +1,6 @@
 // Finalizes many drafts in one request: those of a start long ago, or of a day, where only people finalize.
 
-import { cutByWeight } from '@weir/db/billing/run/cut-by-weight';
+import { cutByWeight } from '@weir/db/billing/invoices/cut-by-weight';
 import { closeForDrafts, finalizeClosed } from '@weir/db/billing/run/finalize';
 import { findInvoicesToFinalize } from '@weir/db/billing/invoices/invoices';
 import { Refusal } from '@weir/shared/errors';

@@ -2,7 +2,7 @@
 // billing/run/run-work.ts and billing/run/finalize.ts). So any job may come any number of times, at any time, and beside another like it.
 
 import { findUnsettled, settleSubscription } from '@weir/db/billing/run/settlements';
-import { cutByWeight } from '@weir/db/billing/run/cut-by-weight';
+import { cutByWeight } from '@weir/db/billing/invoices/cut-by-weight';
 import { finalizeInvoices } from '@weir/db/billing/run/finalize';
 import { markPastDue } from '@weir/db/billing/run/past-due';
 import {
@@ -14,9 +14,11 @@ import {
   openDueSubscriptions,
   postponeDraft,
   postponeLater,
+  postponePastDue,
+  postponeSettlement,
   postponeSubscription,
 } from '@weir/db/billing/run/run-work';
-import { findDaysToLookAt, lookAtDay } from '@weir/db/billing/usage/unbilled-usage';
+import { findDaysToLookAt, lookAtDay, writeLook, type MeterDay } from '@weir/db/billing/usage/unbilled-usage';
 import type { Database } from '@weir/db/database';
 import { BILLING_CHUNK_MAX, type BegunChunk, type BillingJob, type BillingTask } from '@weir/queue/billing-jobs';
 import type { QueueConnection } from '@weir/queue/connection';
@@ -54,6 +56,9 @@ const DEATHS_MAX = 2;
 
 /** So many days of meters are found at once. */
 const LOOKS_MAX = 100;
+
+/** So many subscriptions are looked at at once for something to settle: of each, all of its dues may have to be read. */
+const UNSETTLED_LOOKS_MAX = 100;
 
 const DEADLY = 'a worker began this and did not come back from it: it may need more memory than there is';
 
@@ -98,7 +103,7 @@ export async function performBillingJob(
       await pastDue(deps, turn);
       break;
     case 'settle':
-      after = await settlePage(deps, turn, hasPostponed ? job.begun?.first : job.after);
+      after = await settle(deps, turn, hasPostponed);
       return after === undefined ? [] : [{ ...nextOf(turn, 'settle'), after }];
     case 'unbilled':
       await lookAtDays(deps, turn);
@@ -148,11 +153,44 @@ async function leaveDeadly(deps: BillingDeps, { task, organizationId, begun }: B
     'a worker died while it billed this',
   );
   if (rows > 1 || deaths + 1 < DEATHS_MAX) return false;
-  const { kysely } = deps.database;
   tell(deps, new Error(DEADLY), { organization_id: organizationId, id });
-  if (task === 'open') await postponeSubscription(kysely, organizationId, id, DEADLY, { isDeadly: true });
-  await postponeDraft(kysely, organizationId, id, DEADLY, { isDeadly: true });
+  await postponeDeadly(deps.database, task, organizationId, id);
   return true;
+}
+
+async function postponeDeadly(
+  { kysely }: Database,
+  task: BillingTask,
+  organizationId: string,
+  id: string,
+): Promise<void> {
+  switch (task) {
+    case 'open':
+      await postponeSubscription(kysely, organizationId, id, DEADLY, { isDeadly: true });
+      // It may be one of the drafts that were made.
+      await postponeDraft(kysely, organizationId, id, DEADLY, { isDeadly: true });
+      break;
+    case 'finalize':
+      await postponeDraft(kysely, organizationId, id, DEADLY, { isDeadly: true });
+      break;
+    case 'past_due':
+      await postponePastDue(kysely, organizationId, id, DEADLY, { isDeadly: true });
+      break;
+    case 'settle':
+      await postponeSettlement(kysely, organizationId, id, DEADLY);
+      break;
+    case 'unbilled':
+      await writeLook(kysely, organizationId, dayOf(id));
+      break;
+  }
+}
+
+/** A day of a meter, as a job remembers it. */
+const keyOf = ({ meterId, day }: MeterDay): string => `${meterId} ${day}`;
+
+function dayOf(key: string): MeterDay {
+  const [meterId = '', day = ''] = key.split(' ');
+  return { meterId, day };
 }
 
 /** Drafts of a boundary long ago may be due as soon as they are made. */
@@ -219,11 +257,26 @@ async function finalize(deps: BillingDeps, turn: Turn, ready: readonly string[])
   }
 }
 
-async function pastDue({ database }: BillingDeps, turn: Turn): Promise<void> {
+async function pastDue(deps: BillingDeps, turn: Turn): Promise<void> {
+  const { database } = deps;
   const { organizationId, ids } = turn.job;
   const found = ids ?? (await findPastDue(database.kysely, organizationId, turn.chunkMax));
   if (ids === undefined && found.length === turn.chunkMax) turn.left.add('past_due');
-  if (found.length > 0) turn.done += await markPastDue(database, organizationId, found);
+  for (let at = 0; at < found.length; at += turn.chunkMax) {
+    const chunk = found.slice(at, at + turn.chunkMax);
+    await turn.begin(chunk);
+    await doOrSplit(
+      chunk,
+      async (some) => {
+        turn.done += await markPastDue(database, organizationId, some);
+      },
+      async (id, error) => {
+        turn.done += 1;
+        tell(deps, error, { organization_id: organizationId, invoice_id: id });
+        await postponePastDue(database.kysely, organizationId, id, textOf(error));
+      },
+    );
+  }
 }
 
 /** Returns how many of them it did, or put off. */
@@ -260,23 +313,35 @@ async function withoutWaiting(
   return await leaveWaiting(database.kysely, organizationId, ids, new Date(since).toISOString());
 }
 
-/** Settles a page of those that have ended, while the turn is not over. Returns the last one where there may be more. */
-async function settlePage(deps: BillingDeps, turn: Turn, after: string | undefined): Promise<string | undefined> {
-  const { database } = deps;
-  const { organizationId } = turn.job;
-  const page = await findUnsettled(database.kysely, organizationId, { after, limit: turn.chunkMax });
-  let last: string | undefined;
-  for (const id of page) {
-    if (last !== undefined && turn.isOver()) return last;
-    await turn.begin([id]);
-    await doOrSplit(
-      [id],
-      () => settleSubscription(database, organizationId, id, { actor: 'weir' }),
-      async (_, error) => tell(deps, error, { organization_id: organizationId, subscription_id: id }),
-    );
-    last = id;
-  }
+/**
+ * Settles those that have ended, until the turn is over. Returns the subscription behind which the next turn goes on, where there may be
+ * more. After a death it goes on with the one that the worker died of: all before that one were done.
+ */
+async function settle(deps: BillingDeps, turn: Turn, hasPostponed: boolean): Promise<string | undefined> {
+  const { organizationId, begun, after } = turn.job;
+  const limit = Math.min(turn.chunkMax, UNSETTLED_LOOKS_MAX);
+  if (begun !== undefined && !hasPostponed) await settleOne(deps, turn, begun.first);
+  let last = begun?.first ?? after;
+  do {
+    const page = await findUnsettled(deps.database.kysely, organizationId, { after: last, limit });
+    for (const [index, id] of page.ids.entries()) {
+      if (index > 0 && turn.isOver()) return last;
+      await settleOne(deps, turn, id);
+      last = id;
+    }
+    last = page.last;
+  } while (last !== undefined && !turn.isOver());
   return last;
+}
+
+async function settleOne(deps: BillingDeps, turn: Turn, id: string): Promise<void> {
+  const { organizationId } = turn.job;
+  await turn.begin([id]);
+  await doOrSplit(
+    [id],
+    () => settleSubscription(deps.database, organizationId, id, { actor: 'weir' }),
+    async (_, error) => tell(deps, error, { organization_id: organizationId, subscription_id: id }),
+  );
 }
 
 /** Looks at days until the turn is over. One that fails does not hold up the others, and is found again by the next look for work. */
@@ -290,6 +355,7 @@ async function lookAtDays(deps: BillingDeps, turn: Turn): Promise<void> {
       turn.left.add('unbilled');
       return;
     }
+    await turn.begin([keyOf(at)]);
     await doOrSplit(
       [at.day],
       async () => {

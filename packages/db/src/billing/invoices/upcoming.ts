@@ -3,6 +3,7 @@
 
 import { Room } from '@weir/billing/chunk-weight';
 import type { Drive } from '@weir/billing/drive';
+import { cycleKey } from '@weir/billing/dues-of-invoices';
 import { usageToRate, type DueUsage, type SubscriptionCycle } from '@weir/billing/due';
 import { newInvoice, type NewInvoice } from '@weir/billing/new-invoice';
 import { passBoundaries, type OpenedPeriod } from '@weir/billing/pass-boundaries';
@@ -18,6 +19,7 @@ import { isoOf, microsOfText } from '@weir/shared/instant';
 import type { AggregationType } from '@weir/shared/meter';
 import { sql } from 'kysely';
 import type { Database, Queries } from '../../database.ts';
+import { cutBoundaries } from './cut-by-weight.ts';
 import { computeFirstLines } from './draft-lines.ts';
 import { readDrafting } from '../drafting.ts';
 import { readDueUsage } from '../usage/due-usage.ts';
@@ -187,25 +189,28 @@ export async function readSubscriptionUsage(
 
 /**
  * What all usage comes to in periods of subscriptions, in their order: of an open one the sum of the amounts that
- * {@link readSubscriptionUsage} returns.
+ * {@link readSubscriptionUsage} returns. What is held of them at once is bounded, however many there are.
  */
 export async function readUsageAmounts(
   db: Queries,
   organizationId: string,
   periods: readonly (SubscriptionCycle & { currency: string })[],
 ): Promise<Amount[]> {
-  if (periods.length === 0) return [];
-  const priced = await pricedInPeriods(db, organizationId, periods);
-  const usage = await readPriced(db, organizationId, priced);
-  const keyOf = ({ subscription_id, cycle }: SubscriptionCycle) => `${subscription_id} ${cycle}`;
-  const digits = new Map(periods.map((period) => [keyOf(period), minorDigits(period.currency)]));
   const sums = new Map<string, Amount>();
-  for (const [index, each] of priced.entries()) {
-    const key = keyOf(each);
-    const comesTo = comesToOf(each, usageToRate(usage[index]), digits.get(key) ?? 0);
-    sums.set(key, (sums.get(key) ?? 0n) + comesTo);
+  const digits = new Map(periods.map((period) => [cycleKey(period), minorDigits(period.currency)]));
+  // A period weighs what the invoice of its end does.
+  const ends = periods.map(({ subscription_id, cycle }) => ({ subscription_id, cycle: cycle + 1 }));
+  for (const part of await cutBoundaries(db, organizationId, ends)) {
+    const some = part.map(({ subscription_id, cycle }) => ({ subscription_id, cycle: cycle - 1 }));
+    const priced = await pricedInPeriods(db, organizationId, some);
+    const usage = await readPriced(db, organizationId, priced);
+    for (const [index, each] of priced.entries()) {
+      const key = cycleKey(each);
+      const comesTo = comesToOf(each, usageToRate(usage[index]), digits.get(key) ?? 0);
+      sums.set(key, (sums.get(key) ?? 0n) + comesTo);
+    }
   }
-  return periods.map((period) => sums.get(keyOf(period)) ?? 0n);
+  return periods.map((period) => sums.get(cycleKey(period)) ?? 0n);
 }
 
 type PricedMeter = Pick<

@@ -6,6 +6,7 @@ import type { InvoiceToCompute } from '@weir/billing/dues-of-invoices';
 import { newId } from '@weir/shared/ids';
 import { sql } from 'kysely';
 import type { Database, Queries } from '../../database.ts';
+import { cutBoundaries } from '../invoices/cut-by-weight.ts';
 import { computeInvoices } from '../invoices/compute-lines.ts';
 import { inSnapshot } from '../snapshot.ts';
 import { amountOf, amountText } from '../stored-amounts.ts';
@@ -23,11 +24,11 @@ const GOOD_FACTOR = 50;
 /** One that is under way for longer begins anew: its first steps are of another time. */
 const UNDER_WAY_MINUTES = 60;
 
-/** Subscriptions, or drafts, of a step: some tens of milliseconds, and of as many charges and tiers as a plan may have some megabytes. */
+/** Subscriptions, or drafts, of a step: some tens of milliseconds. It is fewer where they weigh more than is computed at once. */
 const STEP = 100;
 
 export interface ReckonOptions {
-  /** So many subscriptions, or drafts, are a step. */
+  /** So many subscriptions, or drafts, are a step at most. */
   step?: number;
 }
 
@@ -161,11 +162,13 @@ async function reckon(
   const find = part === 'drafts' ? findDrafts : findOpenPeriods;
   const { last, invoices } = await find(snapshot, organizationId, { after, size });
   const amounts: Reckoned['amounts'] = [];
-  // A subscription may have more drafts than a step.
-  for (let from = 0; from < invoices.length; from += size) {
-    const some = invoices.slice(from, from + size);
+  const chunks = await cutBoundaries(snapshot, organizationId, invoices);
+  for (const [index, some] of chunks.entries()) {
     const computed = await computeInvoices(snapshot, organizationId, some, null);
-    amounts.push(...some.map(({ currency }, index) => ({ currency, total: computed[index]?.total ?? 0n })));
+    amounts.push(...some.map(({ currency }, at) => ({ currency, total: computed[at]?.total ?? 0n })));
+    const [one, next] = [some.at(-1)?.subscription_id, chunks[index + 1]?.[0]?.subscription_id];
+    // The rest is of the next step, but for other drafts of the same subscription.
+    if (next !== undefined && next !== one) return { last: one, amounts };
   }
   return { last, amounts };
 }

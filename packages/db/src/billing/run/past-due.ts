@@ -25,7 +25,7 @@ export async function markPastDue(
       ORDER BY id FOR UPDATE SKIP LOCKED`.execute(transaction);
     // Whoever changes the status of an invoice holds its subscription.
     const { rows: invoices } = await sql<InvoiceRow>`
-      UPDATE invoices SET is_past_due = true
+      UPDATE invoices SET is_past_due = true, run_error = NULL
       WHERE organization_id = ${organizationId}::uuid AND id = ANY (${invoiceIds}::uuid[])
         AND subscription_id = ANY (${subscriptions.rows.map(({ id }) => id)}::uuid[])
         AND status = 'OPEN' AND NOT is_past_due AND past_due_at <= billing_now()

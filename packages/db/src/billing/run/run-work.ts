@@ -212,6 +212,40 @@ export async function postponeDraft(
     `.execute(db);
 }
 
+/** The same for an open invoice that is to be marked as past due. */
+export async function postponePastDue(
+  db: Queries,
+  organizationId: string,
+  id: string,
+  error: string,
+  { isDeadly = false } = {},
+): Promise<void> {
+  const minutes = isDeadly ? DEADLY_RETRY_MINUTES : RETRY_MINUTES;
+  await sql`
+    UPDATE invoices
+    SET run_error = ${error.slice(0, ERROR_LENGTH_MAX)}, past_due_at = billing_now() + make_interval(mins => ${minutes})
+    WHERE organization_id = ${organizationId}::uuid AND id = ${id}::uuid AND status = 'OPEN' AND NOT is_past_due
+      AND past_due_at <= billing_now()`.execute(db);
+}
+
+/**
+ * Has the run settle nothing of a subscription that has ended for some hours, and says why. When they are over, the run finds nothing
+ * to open of it, and leaves it without both.
+ */
+export async function postponeSettlement(
+  db: Queries,
+  organizationId: string,
+  subscriptionId: string,
+  error: string,
+): Promise<void> {
+  await sql`
+    UPDATE subscriptions
+    SET run_error = ${error.slice(0, ERROR_LENGTH_MAX)}, run_at = billing_now() + make_interval(mins => ${DEADLY_RETRY_MINUTES})
+    WHERE organization_id = ${organizationId}::uuid AND id = ${subscriptionId}::uuid AND status = 'CANCELED'`.execute(
+    db,
+  );
+}
+
 /**
  * Has the run leave drafts alone for some minutes that wait for an earlier one which is not due itself. Each is asked for by itself:
  * side by side, all drafts of the organization would be compared with each of these.

@@ -19,6 +19,7 @@ import { invoiceData } from '../invoices/invoice-data.ts';
 import type { InvoiceRow } from '../invoices/invoices.ts';
 import { inSnapshot } from '../snapshot.ts';
 import { endRebilling, type IdleDue } from '../subscriptions/dues.ts';
+import { lateDuesOf } from '../subscriptions/late-events.ts';
 import type { SubscriptionRow } from '../subscriptions/subscriptions.ts';
 import { writeFinalized } from './write-finalized.ts';
 import { writeLines } from './write-lines.ts';
@@ -236,33 +237,39 @@ async function insertSettlement(
 /** Days between two invoices of kind ADJUSTMENT that nobody asked for. */
 const DAYS_BETWEEN = 1;
 
+/** What a look at some subscriptions has found to settle. */
+export interface Unsettled {
+  ids: string[];
+  /** The last one that was looked at; undefined where no other follows it. */
+  last: string | undefined;
+}
+
 /**
- * Finds subscriptions of an organization that have ended, have late changes, no draft, and no invoice of kind ADJUSTMENT of the last
- * day; up to `limit`, in the order of their ids, after the one that the page before ended with.
+ * Looks at `limit` subscriptions of an organization in the order of their ids, after the one that the look before ended with, and finds
+ * those that have ended, have late changes, no draft, no invoice of kind ADJUSTMENT of the last day, and are not put off. Late events are
+ * never deleted, so most looks find nothing: the limit is of what is read, and not of what is found.
  */
 export async function findUnsettled(
   db: Queries,
   organizationId: string,
   { after, limit }: { after: string | undefined; limit: number },
-): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
-    SELECT s.id FROM subscriptions s
-    WHERE s.organization_id = ${organizationId}::uuid AND s.status = 'CANCELED'
-      AND (${after ?? null}::uuid IS NULL OR s.id > ${after ?? null}::uuid)
-      AND (EXISTS (SELECT FROM dues d WHERE d.organization_id = s.organization_id AND d.subscription_id = s.id AND d.rebilling)
-        OR EXISTS (
-        SELECT FROM dues d
-        JOIN late_events l ON l.organization_id = d.organization_id AND l.meter_id = d.meter_id
-          AND l.customer_external_id = d.customer_external_id
-          AND l."timestamp" >= d.period_start AND l."timestamp" < d.period_end
-        WHERE d.organization_id = s.organization_id AND d.subscription_id = s.id AND d.meter_id IS NOT NULL
-          AND l.closing >= d.closing AND l.closing >= s.closing))
-      AND NOT ${isMovedAway('s')}
-      AND NOT EXISTS (
-        SELECT FROM invoices i
-        WHERE i.organization_id = s.organization_id AND i.subscription_id = s.id AND (i.status = 'DRAFT'
-          OR i.kind = 'ADJUSTMENT' AND i.created_at > billing_now() - make_interval(days => ${DAYS_BETWEEN})))
-    ORDER BY s.id
-    LIMIT ${limit}`.execute(db);
-  return rows.map(({ id }) => id);
+): Promise<Unsettled> {
+  // Each is asked for by itself, and no further than it has to be.
+  const { rows } = await sql<{ id: string; is_unsettled: boolean }>`
+    SELECT s.id, CASE
+      WHEN s.status <> 'CANCELED' OR s.run_at IS NOT NULL OR ${isMovedAway('s')} THEN false
+      WHEN (SELECT true FROM invoices i
+        WHERE i.subscription_id = s.id AND (i.organization_id = s.organization_id) IS TRUE AND (i.status = 'DRAFT'
+          OR i.kind = 'ADJUSTMENT' AND i.created_at > billing_now() - make_interval(days => ${DAYS_BETWEEN})) LIMIT 1) THEN false
+      WHEN (SELECT true FROM dues r
+        WHERE r.organization_id = s.organization_id AND r.subscription_id = s.id AND r.rebilling LIMIT 1) THEN true
+      ELSE coalesce((SELECT true FROM ${lateDuesOf(null)} LIMIT 1), false) END AS is_unsettled
+    FROM (
+      SELECT * FROM subscriptions
+      WHERE organization_id = ${organizationId}::uuid AND (${after ?? null}::uuid IS NULL OR id > ${after ?? null}::uuid)
+      ORDER BY id LIMIT ${limit}::integer
+    ) AS s
+    ORDER BY s.id`.execute(db);
+  const ids = rows.filter(({ is_unsettled: isUnsettled }) => isUnsettled).map(({ id }) => id);
+  return { ids, last: rows.length < limit ? undefined : rows.at(-1)?.id };
 }

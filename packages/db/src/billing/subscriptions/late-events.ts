@@ -1,5 +1,5 @@
 import { dueKey, type LateDue } from '@weir/billing/due';
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { Queries } from '../../database.ts';
 
 /**
@@ -14,15 +14,30 @@ export async function findLateDues(
   before: number | null,
 ): Promise<LateDue[]> {
   if (subscriptionIds.length === 0) return [];
-  const end = before === null ? sql`9223372036854775807` : sql`${before}::bigint`;
-  // Most subscriptions have none, which the index by closing says for each meter at once. Then each due is asked.
-  // The order has each of them go by its index, also where Postgres believes that any row will do.
   const { rows } = await sql<LateDue>`
     SELECT d.subscription_id, d.cycle, d.charge_id, 'USAGE' AS type, d.rebilling
     FROM (
       SELECT * FROM subscriptions WHERE organization_id = ${organizationId}::uuid AND id = ANY (${subscriptionIds}::uuid[]) OFFSET 0
     ) AS s
-    CROSS JOIN LATERAL (
+    CROSS JOIN LATERAL ${lateDuesOf(before)}
+    ORDER BY d.subscription_id, d.period_start, d.cycle, d.charge_id`.execute(db);
+  const { rows: again } = await sql<LateDue>`
+    SELECT d.subscription_id, d.cycle, d.charge_id, d.terms ->> 'type' AS type, d.rebilling
+    FROM dues d
+    WHERE d.organization_id = ${organizationId}::uuid AND d.subscription_id = ANY (${subscriptionIds}::uuid[]) AND d.rebilling
+    ORDER BY d.subscription_id, d.period_start, d.cycle, d.charge_id`.execute(db);
+  const late = new Set(rows.map(dueKey));
+  return [...rows, ...again.filter((due) => !late.has(dueKey(due)))];
+}
+
+/**
+ * The closed dues `d` of a subscription `s` that have late events as {@link findLateDues} says. Most subscriptions have none, which the
+ * index by closing says for each meter at once. Then each due is asked. The order has each of them go by its index, also where Postgres
+ * believes that any row will do.
+ */
+export function lateDuesOf(before: number | null): RawBuilder<unknown> {
+  const end = before === null ? sql`9223372036854775807` : sql`${before}::bigint`;
+  return sql`(
       SELECT DISTINCT meter_id, customer_external_id FROM dues
       WHERE organization_id = s.organization_id AND subscription_id = s.id AND meter_id IS NOT NULL AND closing IS NOT NULL OFFSET 0
     ) AS billed
@@ -40,13 +55,5 @@ export async function findLateDues(
       WHERE organization_id = d.organization_id AND meter_id = d.meter_id AND customer_external_id = d.customer_external_id
         AND "timestamp" >= d.period_start AND "timestamp" < d.period_end
         AND closing >= greatest(s.closing, d.closing) AND closing < ${end} ORDER BY "timestamp" LIMIT 1
-    ) AS late
-    ORDER BY d.subscription_id, d.period_start, d.cycle, d.charge_id`.execute(db);
-  const { rows: again } = await sql<LateDue>`
-    SELECT d.subscription_id, d.cycle, d.charge_id, d.terms ->> 'type' AS type, d.rebilling
-    FROM dues d
-    WHERE d.organization_id = ${organizationId}::uuid AND d.subscription_id = ANY (${subscriptionIds}::uuid[]) AND d.rebilling
-    ORDER BY d.subscription_id, d.period_start, d.cycle, d.charge_id`.execute(db);
-  const late = new Set(rows.map(dueKey));
-  return [...rows, ...again.filter((due) => !late.has(dueKey(due)))];
+    ) AS late`;
 }

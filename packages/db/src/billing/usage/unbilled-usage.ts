@@ -83,10 +83,7 @@ export async function lookAtDay(database: Database, organizationId: string, { me
   const date = sql`${day}::date`;
   await database.kysely.transaction().execute(async (transaction) => {
     // Whoever comes second waits here for the first.
-    await sql`
-      INSERT INTO unbilled_usage_looks (day, organization_id, meter_id, looked_on)
-      VALUES (${date}, ${own}, ${meter}, (billing_now() AT TIME ZONE 'UTC')::date)
-      ON CONFLICT (day, organization_id, meter_id) DO UPDATE SET looked_on = excluded.looked_on`.execute(transaction);
+    await writeLook(transaction, organizationId, { meterId, day });
     await sql`
       DELETE FROM unbilled_usage_days WHERE organization_id = ${own} AND day = ${date} AND meter_id = ${meter}`.execute(
       transaction,
@@ -119,6 +116,14 @@ export async function lookAtDay(database: Database, organizationId: string, { me
       })),
     );
   });
+}
+
+/** Has a day count as looked at for today. Like every day, it is looked at again while it is one of the last. */
+export async function writeLook(db: Queries, organizationId: string, { meterId, day }: MeterDay): Promise<void> {
+  await sql`
+    INSERT INTO unbilled_usage_looks (day, organization_id, meter_id, looked_on)
+    VALUES (${day}::date, ${organizationId}::uuid, ${meterId}::uuid, (billing_now() AT TIME ZONE 'UTC')::date)
+    ON CONFLICT (day, organization_id, meter_id) DO UPDATE SET looked_on = excluded.looked_on`.execute(db);
 }
 
 // Each customer of the day with why nothing bills its usage, null where something does or will, or where it is free as agreed: in a
