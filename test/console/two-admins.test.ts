@@ -1,9 +1,12 @@
-// Two who work on the same thing: what one sees before it is done, and what one is told when the other was first.
+// Two who work on the same thing: what one sees before it is done, and what one is told when the other was first. And one who begins
+// with nothing.
 
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findBarriers, openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
-import { makeCustomer, makePricedPlan } from '../support/billing-fixture.ts';
+import { fixedCharge, makeCustomer, makePricedPlan } from '../support/billing-fixture.ts';
 import { signUp, type Organization } from '../support/harness.ts';
 import { sharedWeir } from '../support/use-weir.ts';
 
@@ -152,4 +155,47 @@ test('a change of plan that somebody else put in place of the one on the page is
   await page.getByText(/^It changes to the plan/).waitFor({ state: 'detached' });
   expect(await plan()).toBeNull();
   expect(visit.faults).toEqual([]);
+});
+
+test('the first page leads from nothing to a first invoice in three steps, which tick themselves off', async () => {
+  const beginner = await signUp(weir);
+  const { page: home, context, faults, close } = await browser.visit({ baseURL: weir.baseUrl });
+  await context.addCookies([{ name: 'access_token', value: beginner.session, url: weir.baseUrl }]);
+  const press = (name: string) => home.getByRole('button', { name, exact: true }).click();
+  const guide = home.getByRole('region', { name: 'First steps' });
+  const done = () => guide.getByRole('img', { name: 'Done' }).count();
+  await home.goto('/');
+  await press('Make the meter');
+  await press('Create the key');
+  const command = (await guide.locator('pre', { hasText: 'curl' }).textContent()) ?? '';
+  expect([await guide.getByRole('listitem').count(), await done()]).toEqual([3, 0]);
+  await promisify(execFile)('sh', ['-c', command]);
+  await guide.getByText('An event came').waitFor();
+  await home.getByRole('textbox', { name: 'Price of a unit' }).fill('0.25');
+  await press('Make the plan');
+  await expect.poll(() => home.getByRole('textbox', { name: 'Customer' }).inputValue()).toBe('acme');
+  expect(await findBarriers(home)).toEqual([]);
+  await press('Subscribe to Pay as you go');
+  await guide.getByRole('link', { name: 'see its draft' }).click();
+  await home.getByRole('row', { name: /API calls.* 1 0\.25 USD$/ }).waitFor();
+
+  // They stay until there is an invoice, for whoever has not put them away.
+  const standing = async () => {
+    await home.goto('/');
+    await home.getByRole('region', { name: 'Events by day' }).waitFor();
+    return await done();
+  };
+  expect(await standing()).toBe(3);
+  await press('Put away');
+  await guide.waitFor({ state: 'detached' });
+  expect(await standing()).toBe(0);
+  await home.evaluate('localStorage.clear()');
+  expect(await standing()).toBe(3);
+  const plan = await makePricedPlan(weir, beginner, [fixedCharge(5)]);
+  const customer = await makeCustomer(weir, beginner);
+  const body = { customer_id: customer.id, plan_id: plan.id };
+  const { status } = await weir.request('POST', '/api/v1/subscriptions', { session: beginner.session, body });
+  expect([status, await standing(), await guide.count()]).toEqual([201, 0, 0]);
+  expect(faults).toEqual([]);
+  await close();
 });

@@ -12,15 +12,16 @@ const SCOPES: { scope: Scope; label: string; about: string }[] = [
 ];
 
 interface NewKeyFormProps {
+  initialName?: string;
   onCreated: (key: Schema<'CreatedApiKey'>) => void;
   onCancel?: () => void;
 }
 
-export function NewKeyForm({ onCreated, onCancel }: NewKeyFormProps) {
+export function NewKeyForm({ initialName = '', onCreated, onCancel }: NewKeyFormProps) {
   const queries = useQueryClient();
   const form = useForm({
     name: 'api-key',
-    initial: { name: '', scopes: ['usage.write'] as Scope[] },
+    initial: { name: initialName, scopes: ['usage.write'] as Scope[] },
     onSubmit: async (body) => {
       const created = await send(client.POST('/api/v1/api-keys', { body }));
       // It is shown at once, whatever becomes of the list.

@@ -18,6 +18,7 @@ interface InvoiceFilter {
   page: number;
   page_size?: number;
   status?: Invoice['status'];
+  is_past_due?: 'true';
   customer_id?: string;
   subscription_id?: string;
   from?: string;
@@ -86,7 +87,7 @@ export function InvoiceList({ filter, onPage, sorting }: InvoiceListProps) {
           <FinalizeAll drafts={invoices.data.data} />
         </AdminOnly>
       )}
-      {filter.sort !== undefined && filter.status === undefined && (
+      {filter.sort !== undefined && (filter.status ?? filter.is_past_due) === undefined && (
         <p className="muted">In the order of issue dates there are no drafts: they have none yet.</p>
       )}
       <PagedList

@@ -12,18 +12,30 @@ import { useSearchState, useSorting } from '../components/lists/search-state.ts'
 import { LinesExport } from './lines-export.tsx';
 import { InvoiceList } from './invoice-list.tsx';
 
-const STATUSES = ['DRAFT', 'OPEN', 'PAID', 'VOID', 'UNCOLLECTIBLE'] as const;
+/** Open ones whose due date has ended are chosen like a status, and are none of their own. */
+const PAST_DUE = 'PAST_DUE';
+
+const CHOICES = [
+  { value: 'DRAFT', label: 'draft' },
+  { value: 'OPEN', label: 'open' },
+  { value: PAST_DUE, label: 'past due' },
+  { value: 'PAID', label: 'paid' },
+  { value: 'VOID', label: 'void' },
+  { value: 'UNCOLLECTIBLE', label: 'uncollectible' },
+];
 
 export function InvoicesPage() {
   const { state, change, page, setPage } = useSearchState<'status' | 'from' | 'to'>();
   const billing = useQuery(read('/api/v1/billing/settings'));
-  const status = state.status as Schema<'Invoice'>['status'] | undefined;
+  const isPastDue = state.status === PAST_DUE;
+  const status = isPastDue ? undefined : (state.status as Schema<'Invoice'>['status'] | undefined);
   // Drafts have no issue date.
   const { sorting, sorted } = useSorting(status === 'DRAFT' ? [] : ['issue_date', '-issue_date']);
   const filter = {
     page,
     ...sorted,
     ...(status !== undefined && { status }),
+    ...(isPastDue && { is_past_due: 'true' as const }),
     ...instantsOf(state, billing.data?.time_zone),
   };
   const isReversed = areReversed(state.from, state.to);
@@ -37,8 +49,10 @@ export function InvoicesPage() {
     return <InvoiceList filter={shown} onPage={setPage} {...(status !== 'DRAFT' && { sorting })} />;
   };
   const { page: _, ...list } = filter;
-  const { status: __, sort: ___, ...times } = list;
-  const lines = { ...times, ...(status !== undefined && status !== 'DRAFT' && { status }) };
+  const lines = {
+    ...instantsOf(state, billing.data?.time_zone),
+    ...(status !== undefined && status !== 'DRAFT' && { status }),
+  };
   return (
     <Page
       title="Invoices"
@@ -48,7 +62,7 @@ export function InvoicesPage() {
         !isReversed &&
         !isUnknown && (
           <>
-            {status !== 'DRAFT' && <LinesExport filter={lines} />}
+            {status !== 'DRAFT' && !isPastDue && <LinesExport filter={lines} />}
             <ListExport
               name="invoices"
               readPage={(part) => send(client.GET('/api/v1/invoices', { params: { query: { ...list, ...part } } }))}
@@ -61,8 +75,8 @@ export function InvoicesPage() {
         <Select
           label="Status"
           placeholder="Any"
-          data={STATUSES.map((value) => ({ value, label: value.toLowerCase() }))}
-          value={status ?? null}
+          data={CHOICES}
+          value={state.status ?? null}
           onChange={(value) => change({ status: value })}
           clearable
         />

@@ -15,6 +15,7 @@ import { formatDays } from '../text/instants.ts';
 import { Loaded } from '../components/outcomes/loaded.tsx';
 import { notify } from '../components/outcomes/notices.tsx';
 import { Page } from '../components/page/page.tsx';
+import { tabOf, useSearchState } from '../components/lists/search-state.ts';
 import { Status } from '../components/lists/status.tsx';
 import { Time } from '../components/page/time.tsx';
 import { InvoiceLines, InvoiceTotals } from './invoice-lines.tsx';
@@ -25,6 +26,9 @@ import { CancelForm } from './subscription-forms.tsx';
 import { SubscriptionTimeline } from './subscription-timeline.tsx';
 
 type Subscription = Schema<'SubscriptionWithEntitlements'>;
+
+const WITHOUT_NEXT = ['timeline', 'invoices', 'features'] as const;
+const TABS = [...WITHOUT_NEXT, 'next'] as const;
 
 export function SubscriptionPage() {
   const { subscriptionId: id } = useParams({ strict: false }) as { subscriptionId: string };
@@ -38,6 +42,7 @@ export function SubscriptionPage() {
 
 function SubscriptionView({ subscription }: { subscription: Subscription }) {
   const { id, status, time_zone: zone } = subscription;
+  const { state, change } = useSearchState<'tab'>();
   const [dialog, setDialog] = useState<'cancel' | 'change'>();
   const isOver = status === 'CANCELED';
   // To compute it is not open to viewers.
@@ -64,7 +69,11 @@ function SubscriptionView({ subscription }: { subscription: Subscription }) {
     >
       <PendingChanges subscription={subscription} />
       <SubscriptionFacts subscription={subscription} />
-      <Tabs defaultValue="timeline" keepMounted={false}>
+      <Tabs
+        value={tabOf(state.tab, hasNext ? TABS : WITHOUT_NEXT)}
+        onChange={(tab) => change({ tab })}
+        keepMounted={false}
+      >
         <Tabs.List>
           <Tabs.Tab value="timeline">Timeline</Tabs.Tab>
           {hasNext && <Tabs.Tab value="next">Next invoice</Tabs.Tab>}

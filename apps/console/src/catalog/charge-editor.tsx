@@ -2,6 +2,7 @@
 
 import { ActionIcon, Button, Checkbox, Select, TextInput } from '@mantine/core';
 import { Icon } from '../components/page/icons.tsx';
+import { DateField } from '../components/forms/date-field.tsx';
 import { keysOf } from '../components/forms/keys-of.ts';
 import type { ChargeDraft, TierDraft } from './charge-draft.ts';
 import { fieldsOf, MODELS, type PriceField } from './charge-models.ts';
@@ -20,6 +21,8 @@ interface ChargeEditorProps {
   meters: MeterChoice[];
   /** Whether it takes the place of a charge, of whose meter it has to be. */
   isReplacing: boolean;
+  /** The day from which it holds, for a plan that is there. */
+  from: { label: string; value: string; onChange: (day: string) => void } | undefined;
   /** The feature of its meter, and whether the plan includes it. */
   feature: { name: string; isIncluded: boolean; onChange: (isIncluded: boolean) => void } | undefined;
   /** Returns the refusal of a field, by its path in a charge. */
@@ -46,7 +49,7 @@ const FIELDS: Readonly<
 
 /** The form of a charge. It keeps what is typed in fields that another model does not have. */
 export function ChargeEditor(props: ChargeEditorProps) {
-  const { draft, onChange, onMeter, currency, interval, meters, isReplacing, feature, errorOf } = props;
+  const { draft, onChange, onMeter, currency, interval, meters, isReplacing, from, feature, errorOf } = props;
   const change = (part: Partial<ChargeDraft>) => onChange({ ...draft, ...part });
   const fields = fieldsOf(draft);
   const text = (name: PriceField) => ({
@@ -105,6 +108,7 @@ export function ChargeEditor(props: ChargeEditorProps) {
             allowDeselect={false}
           />
         )}
+        {from !== undefined && <DateField {...from} error={errorOf('effective_from')} />}
       </div>
       {draft.type === 'USAGE' && <p className="charge-hint">{MODELS[draft.model].hint}</p>}
       {fields.tiers !== undefined && (

@@ -1,6 +1,6 @@
 // The charges of a plan, edited where they stand: one of them is open, and its cost is shown beside it.
 
-import { Button } from '@mantine/core';
+import { Button, TextInput } from '@mantine/core';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 import type { Schema } from '../api/client.ts';
 import { problemOf } from '../api/problem.ts';
@@ -11,11 +11,12 @@ import { RowMenu } from '../components/lists/row-menu.tsx';
 import { fieldWords } from '../components/outcomes/problem-words.ts';
 import { Icon } from '../components/page/icons.tsx';
 import { Section } from '../components/page/page.tsx';
+import { formatDate, formatDay, isDay } from '../text/instants.ts';
 import { useCosts } from './charge-costs.tsx';
 import { describeDraft, draftOf, newChargeDraft, type ChargeDraft } from './charge-draft.ts';
 import { ChargeEditor } from './charge-editor.tsx';
 import { MODELS } from './charge-models.ts';
-import { timeWords } from './charge-time.ts';
+import { isAnnounced, timeWords } from './charge-time.ts';
 import { describeCharge } from './charge-words.ts';
 import { newFeatureDraft, withMeter, type ChargeRow, type PlanDraft } from './plan-draft.ts';
 
@@ -24,8 +25,10 @@ type Feature = Schema<'Feature'>;
 
 interface ChargeRowsProps {
   form: Form<PlanDraft>;
-  /** Charges that the plan has: they do not change, but may end. */
+  /** Charges that the plan has: but for their names they do not change, and may end. */
   charges: readonly Charge[];
+  /** Of a plan that is there: in which its days begin. */
+  zone: string | undefined;
   catalog: readonly Feature[];
   /** As the amounts are shown in. */
   currency: string;
@@ -34,10 +37,12 @@ interface ChargeRowsProps {
   onOpen: (key: string | undefined) => void;
   /** Where those that are new stand in what is sent. */
   path: string;
+  /** Where what is changed of one that the plan has stands there. */
+  pathOf: (id: string) => string;
 }
 
-export function ChargeRows({ form, charges, catalog, currency, open, onOpen, path }: ChargeRowsProps) {
-  const { charges: rows, archived, type, billing_interval: interval } = form.values;
+export function ChargeRows({ form, charges, zone, catalog, currency, open, onOpen, path, pathOf }: ChargeRowsProps) {
+  const { charges: rows, archived, renamed, type, billing_interval: interval } = form.values;
   const [added, setAdded] = useState<string>();
   const add = (row: Omit<ChargeRow, 'key'>): void => {
     const key = newKey();
@@ -76,12 +81,15 @@ export function ChargeRows({ form, charges, catalog, currency, open, onOpen, pat
         {charges.map((charge) => (
           <Row
             key={charge.id}
-            name={charge.display_name}
+            name={renamed[charge.id]?.trim() || charge.display_name}
             words={describeCharge(charge, currency, interval)}
             isOpen={open === charge.id}
             onOpen={onOpen}
             id={charge.id}
-            note={noteOf(archived.includes(charge.id), replaced.has(charge.id)) ?? timeWords(charge)}
+            note={
+              noteOf(archived.includes(charge.id), replaced.has(charge.id)) ??
+              (zone === undefined ? undefined : timeWords(charge, zone))
+            }
             items={
               isOver(charge)
                 ? archived.includes(charge.id)
@@ -92,7 +100,21 @@ export function ChargeRows({ form, charges, catalog, currency, open, onOpen, pat
                     { label: 'Archive price', onClick: () => archive(charge.id), isDangerous: true },
                   ]
             }
-          />
+          >
+            {!archived.includes(charge.id) && (
+              <div className="charge-fields">
+                <TextInput
+                  label="Name"
+                  description="On invoices from the next period on"
+                  value={renamed[charge.id] ?? charge.display_name}
+                  onChange={({ currentTarget: { value } }) => form.set('renamed', { ...renamed, [charge.id]: value })}
+                  error={form.errorAt(`${pathOf(charge.id)}.display_name`)}
+                  autoComplete="off"
+                  required
+                />
+              </div>
+            )}
+          </Row>
         ))}
         {rows.map((row, index) => (
           <Row
@@ -103,12 +125,14 @@ export function ChargeRows({ form, charges, catalog, currency, open, onOpen, pat
             isFocused={added === row.key}
             onOpen={onOpen}
             id={row.key}
-            note={row.replaces !== undefined ? 'new price' : charges.length > 0 ? 'new' : undefined}
+            note={charges.length > 0 ? noteOfNew(row) : undefined}
             items={[{ label: 'Remove', onClick: () => remove(row.key), isDangerous: true }]}
           >
             <OpenCharge
               form={form}
               row={row}
+              replaced={charges.find(({ id }) => id === row.replaces)}
+              zone={zone}
               path={`${path}[${index}]`}
               currency={currency}
               catalog={catalog}
@@ -135,6 +159,11 @@ export function ChargeRows({ form, charges, catalog, currency, open, onOpen, pat
 function noteOf(isArchived: boolean, isReplaced: boolean): string | undefined {
   if (isArchived) return 'archived when you save';
   return isReplaced ? 'until the new price' : undefined;
+}
+
+function noteOfNew({ replaces, from = '' }: ChargeRow): string {
+  const words = replaces === undefined ? 'new' : 'new price';
+  return isDay(from) ? `${words} from ${formatDay(from)}` : words;
 }
 
 function AddButton({ onClick, children }: { onClick: () => void; children: string }) {
@@ -185,17 +214,26 @@ function Row({ id, name, words, note, items, isOpen, isFocused = false, onOpen, 
 interface OpenChargeProps {
   form: Form<PlanDraft>;
   row: ChargeRow;
+  /** The charge whose place it takes. */
+  replaced: Charge | undefined;
+  zone: string | undefined;
   path: string;
   currency: string;
   catalog: readonly Feature[];
   meters: { value: string; label: string }[];
 }
 
-function OpenCharge({ form, row: { key, draft, replaces }, path, currency, catalog, meters }: OpenChargeProps) {
+function OpenCharge({ form, row, replaced, zone, path, currency, catalog, meters }: OpenChargeProps) {
+  const { key, draft } = row;
   const { charges, features, billing_interval: interval } = form.values;
   const [tried] = useCosts(draft, currency, ['0']);
   const own = catalog.find(({ meter_id }) => meter_id !== null && meter_id === draft.meter_id);
   const others = features.filter(({ feature_id }) => feature_id !== own?.id);
+  const change = (part: Partial<ChargeRow>): void =>
+    form.set(
+      'charges',
+      charges.map((each) => (each.key === key ? { ...each, ...part } : each)),
+    );
   const onMeter = (meter: string | null): void => {
     const changed = withMeter({ charges, features }, { key, meter, catalog });
     form.set('charges', changed.charges);
@@ -204,17 +242,21 @@ function OpenCharge({ form, row: { key, draft, replaces }, path, currency, catal
   return (
     <ChargeEditor
       draft={draft}
-      onChange={(changed: ChargeDraft) =>
-        form.set(
-          'charges',
-          charges.map((each) => (each.key === key ? { ...each, draft: changed } : each)),
-        )
-      }
+      onChange={(changed: ChargeDraft) => change({ draft: changed })}
       onMeter={onMeter}
       currency={currency}
       interval={interval}
       meters={meters}
-      isReplacing={replaces !== undefined}
+      isReplacing={row.replaces !== undefined}
+      from={
+        zone === undefined
+          ? undefined
+          : {
+              label: `From (empty: ${soonestOf(replaced, zone)})`,
+              value: row.from ?? '',
+              onChange: (from) => change({ from }),
+            }
+      }
       feature={
         own && {
           name: own.name,
@@ -225,6 +267,11 @@ function OpenCharge({ form, row: { key, draft, replaces }, path, currency, catal
       errorOf={(field) => form.errorAt(`${path}.${field}`) ?? liveErrorOf(tried?.error ?? null, field)}
     />
   );
+}
+
+/** When a price holds that is for no day: one that is announced gives its place away as it would begin. */
+function soonestOf(replaced: Charge | undefined, zone: string): string {
+  return replaced !== undefined && isAnnounced(replaced) ? formatDate(replaced.effective_from, zone) : 'now';
 }
 
 /** What is wrong with a value that is there; what is missing is only told when it is sent. */

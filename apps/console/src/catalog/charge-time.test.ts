@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import { isPresent, timeWords } from './charge-time.ts';
 
 const NOW = Date.parse('2026-11-26T12:00:00Z');
-const [BEFORE, LATER] = ['2026-01-01T12:00:00.000Z', '2027-01-01T12:00:00.000Z'];
+/** Its new year begins nine hours before that of UTC. */
+const ZONE = 'Asia/Tokyo';
+const [BEFORE, LATER] = ['2026-01-01T12:00:00.000Z', '2026-12-31T15:00:00.000Z'];
 
 test.each([
   ['that just holds', 'ACTIVE', BEFORE, null, null, undefined, true],
@@ -13,5 +15,5 @@ test.each([
   ['that is archived', 'INACTIVE', BEFORE, BEFORE, null, undefined, false],
 ] as const)('a price %s', (_, status, effective_from, ended_at, replaces, words, isNow) => {
   const charge = { status, effective_from, ended_at, replaces };
-  expect([timeWords(charge, NOW), isPresent(charge, NOW)]).toEqual([words, isNow]);
+  expect([timeWords(charge, ZONE, NOW), isPresent(charge, NOW)]).toEqual([words, isNow]);
 });

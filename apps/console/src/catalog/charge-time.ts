@@ -5,13 +5,17 @@ import { formatDate } from '../text/instants.ts';
 
 type Times = Pick<components['schemas']['Charge'], 'effective_from' | 'ended_at' | 'status' | 'replaces'>;
 
-const isAnnounced = ({ effective_from }: Times, now: number): boolean => Date.parse(effective_from) > now;
+export const isAnnounced = ({ effective_from }: Pick<Times, 'effective_from'>, now = Date.now()): boolean =>
+  Date.parse(effective_from) > now;
 
-/** `until 1 Jan 2027`, `from 1 Jan 2027`; nothing of a price that just holds, or is archived. */
-export function timeWords(charge: Times, now = Date.now()): string | undefined {
+/**
+ * `until 1 Jan 2027`, `from 1 Jan 2027`; nothing of a price that just holds, or is archived. The zone is that of the organization, in
+ * which prices are announced for a day.
+ */
+export function timeWords(charge: Times, zone: string, now = Date.now()): string | undefined {
   if (charge.status !== 'ACTIVE') return undefined;
-  const from = isAnnounced(charge, now) ? `from ${formatDate(charge.effective_from)}` : '';
-  const until = charge.ended_at === null ? '' : `until ${formatDate(charge.ended_at)}`;
+  const from = isAnnounced(charge, now) ? `from ${formatDate(charge.effective_from, zone)}` : '';
+  const until = charge.ended_at === null ? '' : `until ${formatDate(charge.ended_at, zone)}`;
   return `${from} ${until}`.trim() || undefined;
 }
 

@@ -28,6 +28,7 @@ const plan = {
   charges: [
     { ...charge, status: 'ACTIVE', replaces: null, ended_at: null },
     { ...charge, id: 'c0', status: 'INACTIVE', replaces: null, ended_at: '2026-01-01T00:00:00.000Z' },
+    { ...charge, id: 'c2', display_name: 'Base', status: 'ACTIVE', replaces: null, ended_at: null },
   ],
 } as unknown as components['schemas']['PlanWithFeatures'];
 
@@ -38,7 +39,10 @@ test('a copy has the prices that have not ended and the features, and another na
     name: 'Pro copy',
     lookup_id: 'pro-copy',
     currency: 'EUR',
-    charges: [{ type: 'FIXED', display_name: 'Fee', timing: 'in_arrears', unit_price: '49' }],
+    charges: [
+      { type: 'FIXED', display_name: 'Fee', timing: 'in_arrears', unit_price: '49' },
+      { type: 'FIXED', display_name: 'Base' },
+    ],
     features: [{ feature_id: 'f1', usage_limit: '1000' }],
   });
 });
@@ -64,12 +68,24 @@ test('of a plan that is changed only what differs is sent', () => {
   const changed = {
     ...draft,
     archived: ['c1'],
-    charges: [{ key: 'x', draft: { ...newChargeDraft('FIXED'), unit_price: '59' }, replaces: 'c1' }],
+    renamed: { c1: 'Gone', c0: 'Fee', c2: ' Base fee ' },
+    charges: [
+      { key: 'x', draft: { ...newChargeDraft('FIXED'), unit_price: '59' }, replaces: 'c1', from: '' },
+      { key: 'y', draft: { ...newChargeDraft('FIXED'), unit_price: '69' }, replaces: 'c2', from: '2027-01-01' },
+    ],
     features: [newFeatureDraft('f2')],
   };
-  expect(planChangesOf(plan, changed, catalog)).toMatchObject({
-    update_charges: [{ id: 'c1', status: 'INACTIVE' }],
-    add_charges: [{ type: 'FIXED', unit_price: '59', replaces: 'c1' }],
+  const sent = planChangesOf(plan, changed, catalog);
+  expect(sent.update_charges).toEqual([
+    { id: 'c1', status: 'INACTIVE' },
+    { id: 'c2', display_name: 'Base fee' },
+  ]);
+  expect(sent.add_charges?.map((each) => each.effective_from)).toEqual([undefined, '2027-01-01']);
+  expect(sent).toMatchObject({
+    add_charges: [
+      { type: 'FIXED', unit_price: '59', replaces: 'c1' },
+      { unit_price: '69', replaces: 'c2' },
+    ],
     remove_features: ['f1'],
     put_features: [{ feature_id: 'f2', usage_limit: null }],
   });

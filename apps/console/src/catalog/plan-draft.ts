@@ -16,12 +16,16 @@ export type SentChanges = NonNullable<
   paths['/api/v1/plans/{id}']['patch']['requestBody']
 >['content']['application/json'];
 
+type ChangedCharge = NonNullable<SentChanges['update_charges']>[number];
+
 /** A charge that the plan does not have yet. */
 export interface ChargeRow {
   key: string;
   draft: ChargeDraft;
   /** The charge whose place it takes. */
   replaces?: string;
+  /** The day from which it holds; without one, it does as soon as it is saved. */
+  from?: string;
 }
 
 export interface FeatureDraft extends Pick<PlanFeature, 'feature_id' | 'is_enabled' | 'is_soft_limit'> {
@@ -39,6 +43,8 @@ export interface PlanDraft extends Pick<
   charges: ChargeRow[];
   /** Charges of the plan that end when it is saved. */
   archived: string[];
+  /** What charges of the plan are called when it is saved, by their ids. */
+  renamed: Record<string, string>;
   features: FeatureDraft[];
 }
 
@@ -66,6 +72,7 @@ export function newPlanDraft(): PlanDraft {
     is_active: true,
     charges: [],
     archived: [],
+    renamed: {},
     features: [],
   };
 }
@@ -84,6 +91,7 @@ export function draftOfPlan(plan: Plan): PlanDraft {
     description: plan.description ?? '',
     charges: [],
     archived: [],
+    renamed: {},
     features: plan.features.map(draftOfFeature),
   };
 }
@@ -135,19 +143,27 @@ export function planBodyOf(draft: PlanDraft, catalog: readonly MeterFeature[]): 
 
 /** The body that changes the plan. Its type, interval and currency are fixed once it has a price. */
 export function planChangesOf(plan: Plan, draft: PlanDraft, catalog: readonly MeterFeature[]): SentChanges {
+  const charges = changedCharges(plan, draft);
   const changed = changedFeatures(plan, draft).map((each) => sentFeature(each, catalog));
   const kept = new Set(draft.features.map(({ feature_id }) => feature_id));
   const removed = plan.features.map(({ feature_id }) => feature_id).filter((id) => !kept.has(id));
   return {
     ...fieldsOf(draft),
     ...(plan.charges.length === 0 && termsOf(draft)),
-    ...(draft.archived.length > 0 && {
-      update_charges: draft.archived.map((id) => ({ id, status: 'INACTIVE' as const })),
-    }),
+    ...(charges.length > 0 && { update_charges: charges }),
     ...(draft.charges.length > 0 && { add_charges: draft.charges.map(sentCharge) }),
     ...(removed.length > 0 && { remove_features: removed }),
     ...(changed.length > 0 && { put_features: changed }),
   } as SentChanges;
+}
+
+/** What is changed of charges that the plan has, in the order in which it is sent. */
+export function changedCharges({ charges }: Plan, { archived, renamed }: PlanDraft): ChangedCharge[] {
+  return charges.flatMap(({ id, display_name: before }): ChangedCharge[] => {
+    if (archived.includes(id)) return [{ id, status: 'INACTIVE' as const }];
+    const display_name = renamed[id]?.trim() ?? before;
+    return display_name === before ? [] : [{ id, display_name }];
+  });
 }
 
 /** Those that the plan has not, or says something else of, in the order in which they are sent. */
@@ -188,9 +204,10 @@ function termsOf({ type, billing_interval, currency }: PlanDraft) {
   return { type, billing_interval, currency: currency.trim().toUpperCase() };
 }
 
-const sentCharge = ({ draft, replaces }: ChargeRow) => ({
+const sentCharge = ({ draft, replaces, from = '' }: ChargeRow) => ({
   ...chargeBodyOf(draft),
   ...(replaces !== undefined && { replaces }),
+  ...(from !== '' && { effective_from: from }),
 });
 
 /** A plan may have a limit from before for a feature without a meter, which takes none. */

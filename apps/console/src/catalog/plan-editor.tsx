@@ -17,6 +17,7 @@ import { draftOf } from './charge-draft.ts';
 import { ChargeRows } from './charge-rows.tsx';
 import { FeatureRows } from './feature-rows.tsx';
 import {
+  changedCharges,
   changedFeatures,
   copyOfPlan,
   draftOfPlan,
@@ -62,6 +63,7 @@ function NewPlan({ copied, catalog }: { copied?: Plan; catalog: Catalog }) {
     name: copied === undefined ? 'plan' : `plan-${copied.id}`,
     initial: copied === undefined ? newPlanDraft() : copyOfPlan(copied),
     path: 'charges',
+    keysOf: ({ charges }) => ({ charges: charges.map(({ key }) => key) }),
     save: (draft) => send(client.POST('/api/v1/plans', { body: planBodyOf(draft, catalog) })),
   });
   return (
@@ -90,24 +92,39 @@ function NewPlan({ copied, catalog }: { copied?: Plan; catalog: Catalog }) {
 export function EditPlanPage() {
   const { planId } = useParams({ strict: false }) as { planId: string };
   const features = useQuery(read('/api/v1/features'));
+  const billing = useQuery(read('/api/v1/billing/settings'));
   return (
     <Loaded query={features} rows={12}>
       {({ data: catalog }) => (
-        <ToChange path="/api/v1/plans/{id}" params={{ path: { id: planId } }} rows={12}>
-          {(opened) => <EditPlan opened={opened} catalog={catalog} />}
-        </ToChange>
+        <Loaded query={billing} rows={12}>
+          {({ time_zone: zone }) => (
+            <ToChange path="/api/v1/plans/{id}" params={{ path: { id: planId } }} rows={12}>
+              {(opened) => <EditPlan opened={opened} catalog={catalog} zone={zone} />}
+            </ToChange>
+          )}
+        </Loaded>
       )}
     </Loaded>
   );
 }
 
-function EditPlan({ opened, catalog }: { opened: Opened<Plan>; catalog: Catalog }) {
+interface EditPlanProps {
+  opened: Opened<Plan>;
+  catalog: Catalog;
+  zone: string;
+}
+
+function EditPlan({ opened, catalog, zone }: EditPlanProps) {
   const navigate = useNavigate();
   // As it was when it was opened: what is read later does not change what is being written.
   const [plan, setPlan] = useState(opened.data);
   const editor = useEditor({
     initial: draftOfPlan(plan),
     path: 'add_charges',
+    keysOf: (draft) => ({
+      update_charges: changedCharges(plan, draft).map(({ id }) => id),
+      add_charges: draft.charges.map(({ key }) => key),
+    }),
     save: (draft) =>
       opened.change((PATCH) =>
         PATCH('/api/v1/plans/{id}', { params: { path: { id: plan.id } }, body: planChangesOf(plan, draft, catalog) }),
@@ -123,11 +140,11 @@ function EditPlan({ opened, catalog }: { opened: Opened<Plan>; catalog: Catalog 
     <Page title={`Edit ${plan.name}`} above={<Link {...back}>{plan.name}</Link>}>
       <FormBox form={editor.form} submitLabel="Save" onCancel={() => void navigate(back)}>
         <PlanFields form={editor.form} isNew={false} isPriced={plan.charges.length > 0} />
-        <PlanParts editor={editor} catalog={catalog} plan={plan} />
+        <PlanParts editor={editor} catalog={catalog} there={{ plan, zone }} />
         {plan.charges.length > 0 && (
           <p className="muted">
-            A price that is replaced or archived ends with the open period of each subscription. Invoices that are made
-            do not change.
+            A price that is replaced or archived ends with the period of each subscription that is open then. Invoices
+            that are made do not change.
           </p>
         )}
       </FormBox>
@@ -149,12 +166,14 @@ interface EditorOptions {
   name?: string;
   initial: PlanDraft;
   path: string;
+  /** Of each list of charges that is sent: their keys, or their ids. */
+  keysOf: (draft: PlanDraft) => Record<string, string[]>;
   save: (draft: PlanDraft) => Promise<{ id: string }>;
   /** Where somebody else has changed the plan: what it is now. */
   reload?: () => Promise<PlanDraft>;
 }
 
-function useEditor({ name, initial, path, save, reload }: EditorOptions): Editor {
+function useEditor({ name, initial, path, keysOf, save, reload }: EditorOptions): Editor {
   const queries = useQueryClient();
   const navigate = useNavigate();
   const [open, setOpen] = useState<string>();
@@ -165,8 +184,8 @@ function useEditor({ name, initial, path, save, reload }: EditorOptions): Editor
     merge: (now, typed, known) => ({ features: mergedFeatures(now, typed, known) }),
     async onSubmit(draft) {
       const { id } = await save(draft).catch((error: unknown) => {
-        const wrong = wrongRow(error, path);
-        if (wrong !== undefined) setOpen(draft.charges[wrong]?.key);
+        const wrong = wrongRow(error, keysOf(draft));
+        if (wrong !== undefined) setOpen(wrong);
         throw error;
       });
       await invalidate(queries, '/api/v1/plans', '/api/v1/plans/{id}', '/api/v1/features');
@@ -177,29 +196,31 @@ function useEditor({ name, initial, path, save, reload }: EditorOptions): Editor
 }
 
 /** Which charge a refusal is about first. */
-function wrongRow(error: unknown, path: string): number | undefined {
-  for (const each of problemOf(error).errors ?? []) {
-    const [, list, index] = /^(\w+)\[(\d+)\]/.exec(each.path) ?? [];
-    if (list === path) return Number(index);
-  }
-  return undefined;
+function wrongRow(error: unknown, keys: Record<string, string[]>): string | undefined {
+  return problemOf(error).errors?.flatMap(({ path }) => {
+    const [, list = '', index] = /^(\w+)\[(\d+)\]/.exec(path) ?? [];
+    return keys[list]?.[Number(index)] ?? [];
+  })[0];
 }
 
 interface PlanPartsProps {
   editor: Editor;
   catalog: Catalog;
-  plan?: Plan;
+  /** The plan that is changed, and the zone in which its days begin. */
+  there?: { plan: Plan; zone: string };
 }
 
 /** Its charges and features, and what the charge that is open costs. */
-function PlanParts({ editor: { form, open, setOpen, path }, catalog, plan }: PlanPartsProps) {
+function PlanParts({ editor: { form, open, setOpen, path }, catalog, there }: PlanPartsProps) {
   const { values } = form;
+  const plan = there?.plan;
   const charges = (plan?.charges ?? []).filter(({ status }) => status === 'ACTIVE');
   const typed = values.currency.trim().toUpperCase();
   const currency = /^[A-Z]{3}$/.test(typed) ? typed : 'XXX';
   const row = values.charges.find(({ key }) => key === open);
   const charge = charges.find(({ id }) => id === open);
   const draft = row?.draft ?? (charge && draftOf(charge));
+  const changes = plan === undefined ? [] : changedCharges(plan, values);
   const changed = plan === undefined ? values.features : changedFeatures(plan, values);
   const list = plan === undefined ? 'features' : 'put_features';
   return (
@@ -208,11 +229,13 @@ function PlanParts({ editor: { form, open, setOpen, path }, catalog, plan }: Pla
         <ChargeRows
           form={form}
           charges={charges}
+          zone={there?.zone}
           catalog={catalog}
           currency={currency}
           open={open}
           onOpen={setOpen}
           path={path}
+          pathOf={(charge) => `update_charges[${changes.findIndex(({ id }) => id === charge)}]`}
         />
         <FeatureRows form={form} catalog={catalog} pathOf={(feature) => `${list}[${changed.indexOf(feature)}]`} />
       </div>

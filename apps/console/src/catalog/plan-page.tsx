@@ -21,14 +21,25 @@ type PlanFeature = Plan['features'][number];
 export function PlanPage() {
   const { planId } = useParams({ strict: false }) as { planId: string };
   const plan = useQuery(read('/api/v1/plans/{id}', { path: { id: planId } }));
+  const billing = useQuery(read('/api/v1/billing/settings'));
   return (
-    <Loaded query={plan} rows={10}>
-      {(data) => <PlanView plan={data} />}
+    <Loaded query={billing} rows={10}>
+      {({ time_zone: zone }) => (
+        <Loaded query={plan} rows={10}>
+          {(data) => <PlanView plan={data} zone={zone} />}
+        </Loaded>
+      )}
     </Loaded>
   );
 }
 
-function PlanView({ plan }: { plan: Plan }) {
+interface PlanViewProps {
+  plan: Plan;
+  /** In which a day begins from which a price is announced. */
+  zone: string;
+}
+
+function PlanView({ plan, zone }: PlanViewProps) {
   return (
     <Page
       title={plan.name}
@@ -51,7 +62,7 @@ function PlanView({ plan }: { plan: Plan }) {
           ['New subscriptions', plan.is_active ? 'yes' : 'no'],
         ]}
       />
-      <Charges plan={plan} />
+      <Charges plan={plan} zone={zone} />
       <PlanFeatures plan={plan} />
     </Page>
   );
@@ -86,7 +97,7 @@ function PlanMenu({ plan: { id, name } }: { plan: Plan }) {
   );
 }
 
-function Charges({ plan }: { plan: Plan }) {
+function Charges({ plan, zone }: PlanViewProps) {
   const columns: Column<Charge>[] = [
     {
       title: 'Charge',
@@ -104,7 +115,7 @@ function Charges({ plan }: { plan: Plan }) {
       cell: (charge) => (
         <>
           {describeCharge(charge, plan.currency, plan.billing_interval)}{' '}
-          <span className="muted">{timeWords(charge)}</span>
+          <span className="muted">{timeWords(charge, zone)}</span>
         </>
       ),
     },

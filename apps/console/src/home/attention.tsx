@@ -11,7 +11,7 @@ import { formatDay } from '../text/instants.ts';
 type Unbilled = Answer<'/api/v1/billing/unbilled-usage'>['data'][number];
 type Endpoint = Schema<'WebhookEndpoint'>;
 
-/** More of them are told by their number: who has many has one cause for most. */
+/** More of them are told by their number, and shown when it is opened: who has many has one cause for most. */
 const SHOWN_MAX = 5;
 
 /** What a plan was made without needs nobody's attention. */
@@ -45,18 +45,23 @@ export function Attention({ rejected, unbilled, endpoints }: AttentionProps) {
             <Failing endpoint={endpoint} />
           </li>
         ))}
-        {found.slice(0, SHOWN_MAX).map((each) => (
-          <li key={`${each.meter_id} ${each.reason}`}>
-            <NoPrice found={each} />
-          </li>
-        ))}
+        {found.slice(0, SHOWN_MAX).map(itemOf)}
       </ul>
       {found.length > SHOWN_MAX && (
-        <p className="muted">And usage of {formatDecimal(found.length - SHOWN_MAX)} more that no price bills.</p>
+        <details className="more">
+          <summary>And usage of {formatDecimal(found.length - SHOWN_MAX)} more that no price bills</summary>
+          <ul className="attention">{found.slice(SHOWN_MAX).map(itemOf)}</ul>
+        </details>
       )}
     </Section>
   );
 }
+
+const itemOf = (found: Unbilled) => (
+  <li key={`${found.meter_id} ${found.reason}`}>
+    <NoPrice found={found} />
+  </li>
+);
 
 function Rejected({ count }: { count: number }) {
   return (

@@ -1,83 +1,122 @@
+// From nothing to a first invoice: what is counted, what it costs, and who pays for it. Each step ticks itself off when it is done,
+// whoever does it.
+
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState, type ReactNode } from 'react';
-import { read, type Schema } from '../api/client.ts';
-import { useSession } from '../api/session.ts';
-import { NewKeyForm } from '../api-keys/new-key-form.tsx';
+import type { ReactNode } from 'react';
+import { read } from '../api/client.ts';
+import { AdminOnly } from '../components/page/admin-only.tsx';
 import { Icon } from '../components/page/icons.tsx';
-import { Loaded } from '../components/outcomes/loaded.tsx';
+import { Loading } from '../components/outcomes/loading.tsx';
+import { ProblemBox } from '../components/outcomes/problem-box.tsx';
 import { Section } from '../components/page/page.tsx';
-import { SecretOnce } from '../components/page/secret-once.tsx';
-import { Snippet } from '../components/page/snippet.tsx';
-import { Status } from '../components/lists/status.tsx';
-import { Time } from '../components/page/time.tsx';
-import { AGGREGATIONS } from '../usage/aggregations.ts';
-import type { Meter } from '../usage/meters.ts';
+import { CountStep } from './count-step.tsx';
+import { FirstPlanForm } from './first-plan-form.tsx';
 import './first-steps.css';
-import { NewMeterForm } from './new-meter-form.tsx';
+import { FirstSubscriptionForm } from './first-subscription-form.tsx';
 
 /** How often it is looked whether what is to be done is done. */
 const LOOK_MS = 1_000;
 
-/** From nothing to a number on a chart: a meter, a key, an event. Each step ticks itself off when it is done, whoever does it. */
-export function FirstSteps() {
-  const { isAdmin } = useSession();
+const FIRST = { page_size: 1 } as const;
+
+interface FirstStepsProps {
+  onPutAway: (() => void) | undefined;
+  /** What stands below comes after the steps, so that nothing moves. */
+  below: ReactNode;
+}
+
+export function FirstSteps({ onPutAway, below }: FirstStepsProps) {
   const untilThere = ({ state }: { state: { data?: { data: unknown[] } } }): number | false =>
     state.data?.data.length === 0 ? LOOK_MS : false;
-  const meters = useQuery({ ...read('/api/v1/meters', { query: { page_size: 1 } }), refetchInterval: untilThere });
-  const keys = useQuery({ ...read('/api/v1/api-keys', { query: { page_size: 1 } }), refetchInterval: untilThere });
-  const [created, setCreated] = useState<Schema<'CreatedApiKey'> | undefined>();
-  const events = useQuery({
-    ...read('/api/v1/events', { query: { limit: 1 } }),
+  const meters = useQuery({
+    ...read('/api/v1/meters', { query: { status: 'ACTIVE', ...FIRST } }),
     refetchInterval: untilThere,
   });
-  const meter = meters.data?.data[0];
-  const key = keys.data?.data[0];
-  const event = events.data?.data[0];
+  const keys = useQuery({ ...read('/api/v1/api-keys', { query: FIRST }), refetchInterval: untilThere });
+  const events = useQuery({ ...read('/api/v1/events', { query: { limit: 1 } }), refetchInterval: untilThere });
+  const [meter, key, event] = [meters.data?.data[0], keys.data?.data[0], events.data?.data[0]];
+  // The next step only: nobody waits for the one after it.
+  const plans = useQuery({
+    ...read('/api/v1/plans', { query: { is_active: 'true', ...FIRST } }),
+    refetchInterval: event !== undefined && untilThere,
+  });
+  const plan = plans.data?.data[0];
+  const subscriptions = useQuery({
+    ...read('/api/v1/subscriptions', { query: FIRST }),
+    refetchInterval: plan !== undefined && untilThere,
+  });
+  const subscription = subscriptions.data?.data[0];
+  const reads = [meters, keys, events, plans, subscriptions];
+  if (reads.some(({ isPending }) => isPending)) return <Loading rows={12} />;
+  const failed = reads.find(({ error }) => error !== null);
   return (
-    <Section title="First steps">
-      <Loaded query={keys} rows={8}>
-        {() => (
-          <ol className="steps">
-            <Step title="Make a meter" isDone={meter !== undefined}>
-              {meter === undefined ? (
-                <>
-                  <p>A meter is what you count: API calls, tokens, active users.</p>
-                  {isAdmin && <NewMeterForm />}
-                </>
-              ) : (
+    <>
+      <Section
+        title="First steps"
+        about="Three of them lead to a first invoice."
+        actions={
+          onPutAway !== undefined && (
+            <Button variant="default" onClick={onPutAway}>
+              Put away
+            </Button>
+          )
+        }
+      >
+        {failed !== undefined && <ProblemBox error={failed.error} onRetry={() => void failed.refetch()} />}
+        <ol className="steps">
+          <Step title="Count something" isDone={event !== undefined}>
+            <CountStep meter={meter} apiKey={key} event={event} />
+          </Step>
+          <Step title="Put a price on it" isDone={plan !== undefined}>
+            {plan !== undefined && (
+              <p>
+                Customers can be subscribed to{' '}
+                <Link to="/plans/$planId" params={{ planId: plan.id }}>
+                  {plan.name}
+                </Link>
+                .
+              </p>
+            )}
+            {plan === undefined && meter !== undefined && (
+              <AdminOnly>
                 <p>
-                  {meter.name} counts by {meter.aggregation_type}. Its token is <code>{meter.meter_token}</code>.
+                  A plan says what usage costs. This one has one price for each unit of {meter.name}; tiers, packages
+                  and fees are among what <Link to="/plans/new">a plan of your own</Link> can have.
                 </p>
-              )}
-            </Step>
-            <Step title="Make an API key" isDone={key !== undefined}>
-              <KeyStep hasKey={key !== undefined} created={created} onCreated={setCreated} />
-            </Step>
-            <Step title="Send an event" isDone={event !== undefined}>
-              {meter !== undefined && <SendStep meter={meter} secret={created?.key ?? undefined} last4={key?.last4} />}
-              {event !== undefined && (
-                <p role="status">
-                  <Status of={event.status} /> It came <Time at={event.received_at} as="ago" />, from{' '}
-                  {event.customer_external_id}.
-                </p>
-              )}
-            </Step>
-            <Step title="See it counted" isDone={false}>
-              {event !== undefined && (
+                <FirstPlanForm meter={meter} />
+              </AdminOnly>
+            )}
+          </Step>
+          <Step title="Subscribe a customer" isDone={subscription !== undefined}>
+            {subscription !== undefined && (
+              <p>
+                {subscription.customer_external_id} is on {subscription.plan_name}, and its first invoice goes up with
+                each event:{' '}
+                <Link
+                  to="/subscriptions/$subscriptionId"
+                  params={{ subscriptionId: subscription.id }}
+                  search={{ tab: 'next' }}
+                >
+                  see its draft
+                </Link>
+                .
+              </p>
+            )}
+            {subscription === undefined && plan !== undefined && (
+              <AdminOnly>
                 <p>
-                  <Link to="/usage" search={{ meter: event.meter_id, by: 'hour' }}>
-                    Look at its usage
-                  </Link>
-                  , or <Link to="/plans">put a price on it</Link>.
+                  From its subscription on, what a customer uses is billed at the end of each {plan.billing_interval}.
                 </p>
-              )}
-            </Step>
-          </ol>
-        )}
-      </Loaded>
-    </Section>
+                <FirstSubscriptionForm plan={plan} event={event} />
+              </AdminOnly>
+            )}
+          </Step>
+        </ol>
+      </Section>
+      {below}
+    </>
   );
 }
 
@@ -92,68 +131,5 @@ function Step({ title, isDone, children }: { title: string; isDone: boolean; chi
         {children}
       </div>
     </li>
-  );
-}
-
-interface KeyStepProps {
-  hasKey: boolean;
-  created: Schema<'CreatedApiKey'> | undefined;
-  onCreated: (key: Schema<'CreatedApiKey'>) => void;
-}
-
-function KeyStep({ hasKey, created, onCreated }: KeyStepProps) {
-  const { isAdmin } = useSession();
-  const [isAsking, setAsking] = useState(false);
-  if (created !== undefined) {
-    return (
-      <>
-        <p>Keep it like a password: it is shown here until you leave this page, and never again.</p>
-        <SecretOnce text={created.key} label="Copy the key" />
-      </>
-    );
-  }
-  if (!isAdmin) return null;
-  if (!hasKey || isAsking)
-    return <NewKeyForm onCreated={onCreated} onCancel={hasKey ? () => setAsking(false) : undefined} />;
-  return (
-    <p>
-      There is a key, which was shown when it was made.{' '}
-      <Button variant="default" size="compact-xs" onClick={() => setAsking(true)}>
-        Make another
-      </Button>
-    </p>
-  );
-}
-
-function SendStep({
-  meter,
-  secret,
-  last4,
-}: {
-  meter: Meter;
-  secret: string | undefined;
-  last4: string | null | undefined;
-}) {
-  const { metadata } = AGGREGATIONS[meter.aggregation_type];
-  const event = {
-    meter_token: meter.meter_token,
-    customer_external_id: 'acme',
-    quantity: 1,
-    ...(metadata !== undefined && { metadata }),
-  };
-  const command = [
-    `curl -X POST ${window.location.origin}/api/v1/sdk/track`,
-    `-H 'X-API-Key: ${secret ?? 'org_live_…'}'`,
-    `-H 'Content-Type: application/json'`,
-    `-d '${JSON.stringify(event)}'`,
-  ].join(' \\\n  ');
-  return (
-    <>
-      <p>
-        Paste this into a terminal. This page notices when the event arrives.
-        {secret === undefined && typeof last4 === 'string' && ` Put your own key in: the one that ends in ${last4}.`}
-      </p>
-      <Snippet text={command} label="Copy the command" />
-    </>
   );
 }

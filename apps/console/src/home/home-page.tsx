@@ -1,10 +1,11 @@
-// How the organization stands in this month; or, while it has no events at all, what to do first.
+// How the organization stands in this month; and, until it has an invoice, what to do first.
 
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { read, type Answer } from '../api/client.ts';
 import { pace } from '../api/pace.ts';
+import { useSession } from '../api/session.ts';
 import { DataTable, type Column } from '../components/lists/data-table.tsx';
 import { formatAmount, formatDecimal, percentChange } from '../text/decimals.ts';
 import { formatDate } from '../text/instants.ts';
@@ -36,43 +37,68 @@ export function HomePage() {
   const pastDue = useQuery(read('/api/v1/invoices', { query: PAST_DUE }));
   const endpoints = useQuery(read('/api/v1/webhook-endpoints', {}));
   const log = useQuery(read('/api/v1/events', { query: { limit: 1 } }));
-  // Who has begun with the first steps sees them tick off to the end, also when the first event has come.
+  // The overview knows no invoices but those that are open and those of these months.
+  const invoices = useQuery({
+    ...read('/api/v1/invoices', { query: { page_size: 1 } }),
+    enabled: overview.data?.invoices.length === 0,
+  });
+  const [isPutAway, putAway] = usePutAway();
+  // Who has begun with the first steps sees them tick off to the end, also when the first invoice has come.
   const [isFollowing, setFollowing] = useState(false);
+  const isBeforeFirst = overview.data?.invoices.length === 0 && invoices.data?.data.length === 0;
+  if (isBeforeFirst && !isFollowing && !overview.isFetching && !invoices.isFetching) setFollowing(true);
   const isEmpty = log.data?.data.length === 0 && overview.data?.waiting?.events === 0;
-  if (isEmpty && !isFollowing) setFollowing(true);
+  const isGuided = (isBeforeFirst || isFollowing) && (isEmpty || !isPutAway);
+  const standing = (
+    // Which of the two it is has to be known first, so that neither gives way to the other.
+    <Loaded query={log} rows={12}>
+      {() => (
+        <Loaded query={overview} rows={12}>
+          {(data) => {
+            if (isGuided && isEmpty) return null;
+            const others = [unbilled, pastDue, endpoints, invoices];
+            // What it has to tell stands above the rest, which must not give way to it.
+            if (others.some(({ isLoading }) => isLoading)) return <Loading rows={12} />;
+            const failed = others.find(({ error }) => error !== null);
+            return (
+              <>
+                {failed !== undefined && <ProblemBox error={failed.error} onRetry={() => void failed.refetch()} />}
+                <OverviewOf
+                  overview={data}
+                  unbilled={unbilled.data?.data ?? []}
+                  endpoints={endpoints.data?.data ?? []}
+                  pastDue={pastDue.data}
+                />
+              </>
+            );
+          }}
+        </Loaded>
+      )}
+    </Loaded>
+  );
   return (
     <Page title="Home">
-      {isFollowing && (
-        <Suspense fallback={<Loading rows={8} />}>
-          <FirstSteps />
+      {isGuided ? (
+        <Suspense fallback={<Loading rows={12} />}>
+          <FirstSteps onPutAway={isEmpty ? undefined : putAway} below={standing} />
         </Suspense>
+      ) : (
+        standing
       )}
-      {/* Which of the two it is has to be known first, so that neither gives way to the other. */}
-      <Loaded query={log} rows={12}>
-        {() => (
-          <Loaded query={overview} rows={12}>
-            {(data) => {
-              if (isEmpty) return null;
-              // What it has to tell stands above the rest, which must not give way to it.
-              if (unbilled.isPending || pastDue.isPending || endpoints.isPending) return <Loading rows={12} />;
-              const failed = [unbilled, pastDue, endpoints].find(({ error }) => error !== null);
-              return (
-                <>
-                  {failed !== undefined && <ProblemBox error={failed.error} onRetry={() => void failed.refetch()} />}
-                  <OverviewOf
-                    overview={data}
-                    unbilled={unbilled.data?.data ?? []}
-                    endpoints={endpoints.data?.data ?? []}
-                    pastDue={pastDue.data}
-                  />
-                </>
-              );
-            }}
-          </Loaded>
-        )}
-      </Loaded>
     </Page>
   );
+}
+
+/** Whether the first steps are put away in this browser: whoever only counts needs no invoice. */
+function usePutAway(): [isPutAway: boolean, putAway: () => void] {
+  const { organization } = useSession();
+  const name = `weir-first-steps-${organization.id}`;
+  const [isPutAway, setPutAway] = useState(localStorage.getItem(name) !== null);
+  const putAway = (): void => {
+    localStorage.setItem(name, 'put away');
+    setPutAway(true);
+  };
+  return [isPutAway, putAway];
 }
 
 interface OverviewProps {

@@ -1,20 +1,18 @@
-import { Select, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { client, send } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
 import { FormBox, useForm } from '../components/forms/form.tsx';
 import { slugOf } from '../text/typed-text.ts';
-import { PLAIN_CHOICES, type Aggregation } from '../usage/aggregations.ts';
 
-const FIRST: Aggregation = 'SUM';
-
-/** A meter is made with the feature that it belongs to; here both have one name. */
+/** The simplest meter: it counts events. It is made with the feature that it belongs to; here both have one name. */
 export function NewMeterForm() {
   const queries = useQueryClient();
   const form = useForm({
     name: 'first-meter',
-    initial: { name: '', aggregation_type: FIRST, unit: '' },
-    onSubmit: async ({ name, aggregation_type: aggregation, unit }) => {
+    initial: { name: 'API calls' },
+    onSubmit: async ({ name }) => {
       await send(
         client.POST('/api/v1/features', {
           body: {
@@ -22,8 +20,7 @@ export function NewMeterForm() {
             // Nobody is asked for it here; a name in other letters gives none.
             lookup_key: slugOf(name) || 'meter-1',
             type: 'meter',
-            aggregation_type: aggregation,
-            ...(unit.trim() !== '' && { unit: unit.trim() }),
+            aggregation_type: 'COUNT',
           },
         }),
       );
@@ -32,11 +29,11 @@ export function NewMeterForm() {
   });
   return (
     <FormBox form={form} submitLabel="Make the meter">
-      <div className="form-row">
-        <TextInput label="Name" placeholder="Tokens" {...form.field('name')} />
-        <Select label="It counts" data={PLAIN_CHOICES} allowDeselect={false} {...form.field('aggregation_type')} />
-        <TextInput label="Unit" placeholder="token" {...form.field('unit')} />
-      </div>
+      <TextInput label="Name of the meter" autoComplete="off" required {...form.field('name')} />
+      <p className="muted">
+        It counts how many events there are. Meters that add up quantities or count users are made among{' '}
+        <Link to="/features">features and meters</Link>.
+      </p>
     </FormBox>
   );
 }

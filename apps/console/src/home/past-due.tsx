@@ -34,15 +34,12 @@ export function PastDue({ invoices: { data, meta } }: { invoices: Answer<'/api/v
   return (
     <Section title="Past due">
       <DataTable label="Invoices past due" columns={COLUMNS} rows={data} keyOf={({ id }) => id} empty={null} />
-      {more > 0 && (
-        <p className="muted">
-          And {formatDecimal(more)} more among the{' '}
-          <Link to="/invoices" search={{ status: 'OPEN' }}>
-            open ones
-          </Link>
-          .
-        </p>
-      )}
+      <p className="muted">
+        {more > 0 && `And ${formatDecimal(more)} more. `}
+        <Link to="/invoices" search={{ status: 'PAST_DUE' }}>
+          List all that are past due
+        </Link>
+      </p>
     </Section>
   );
 }

@@ -7,8 +7,6 @@ import { keysOf } from '../components/forms/keys-of.ts';
 export type Aggregation = Schema<'Meter'>['aggregation_type'];
 
 interface Words {
-  /** Offered to somebody who is new. */
-  plain: string;
   /** Offered beside its name. */
   exact: string;
   /** Heading of the usage of a window. */
@@ -22,30 +20,20 @@ interface Words {
 }
 
 export const AGGREGATIONS: Readonly<Record<Aggregation, Words>> = {
-  COUNT: {
-    plain: 'How many events',
-    exact: 'how many events',
-    total: 'Events counted',
-    addsUp: true,
-    unit: 'events',
-  },
-  SUM: { plain: 'Their quantities added up', exact: 'the quantities, added up', total: 'Sum', addsUp: true },
+  COUNT: { exact: 'how many events', total: 'Events counted', addsUp: true, unit: 'events' },
+  SUM: { exact: 'the quantities, added up', total: 'Sum', addsUp: true },
   UNIQUE_COUNT: {
-    plain: 'How many different users',
     exact: 'different metadata.user_id',
     total: 'Distinct values',
     metadata: { user_id: 'ann' },
   },
-  MAX: { plain: 'The highest quantity', exact: 'the largest quantity', total: 'Highest' },
-  MIN: { plain: 'The lowest quantity', exact: 'the smallest quantity', total: 'Lowest' },
-  AVG: { plain: 'The average quantity', exact: 'the average quantity', total: 'Average' },
-  LAST: { plain: 'The last quantity', exact: 'the latest quantity', total: 'Last value' },
+  MAX: { exact: 'the largest quantity', total: 'Highest' },
+  MIN: { exact: 'the smallest quantity', total: 'Lowest' },
+  AVG: { exact: 'the average quantity', total: 'Average' },
+  LAST: { exact: 'the latest quantity', total: 'Last value' },
 };
 
 const names = keysOf(AGGREGATIONS);
 
-/** Choices in plain words. */
-export const PLAIN_CHOICES = names.map((value) => ({ value, label: AGGREGATIONS[value].plain }));
-
-/** The same by their names. */
+/** Choices by their names. */
 export const EXACT_CHOICES = names.map((value) => ({ value, label: `${value}: ${AGGREGATIONS[value].exact}` }));

@@ -40,8 +40,8 @@ export function WholeUsage({ scope, below }: WholeUsageProps) {
             {isComparing && <ProblemBox error={before.error} />}
             {isComparing && (before.isPending || before.isPlaceholderData) ? (
               <Loading rows={10} />
-            ) : data.event_count === 0 && !isComparing ? (
-              <NoUsage scope={{ ...scope, window: asked }} />
+            ) : data.event_count === 0 && (earlier?.event_count ?? 0) === 0 ? (
+              <NoUsage scope={{ ...scope, window: asked }} before={earlier && windowBefore(asked)} />
             ) : (
               <UsageChart meter={meter} usage={data} before={earlier} window={asked} />
             )}
