@@ -58,6 +58,11 @@ async function settled(page: Page): Promise<void> {
   await page.evaluate('document.fonts.ready.then(() => undefined)');
 }
 
+async function tokensMeter(): Promise<{ id: string; meter_token: string }> {
+  const { session } = organization;
+  return (await weir.request('GET', '/api/v1/meters?search=Tokens', { session })).body.data[0];
+}
+
 async function draw(page: Page, name: string): Promise<void> {
   if (screenshots === undefined) return;
   await mkdir(screenshots, { recursive: true });
@@ -438,3 +443,41 @@ test('an invoice is kept as the PDF that Weir makes of it', async () => {
   expect(faults).toEqual([]);
   await close();
 });
+  await page.goto(organization.addresses['meter'] ?? '');
+  await page.getByText('Days begin and end in UTC, as on the invoices of the organization.').waitFor();
+});
+
+test('days of a customer with a time zone of its own are those of its invoices, on every page', async () => {
+  const { page, faults } = visit;
+  const { session } = organization;
+  const body = { external_id: 'sony', time_zone: 'Asia/Tokyo' };
+  const { id } = (await weir.request('POST', '/api/v1/customers', { session, body })).body;
+  const { id: meter, meter_token } = await tokensMeter();
+  const now = new Date();
+  const today = new Intl.DateTimeFormat('en-CA', { timeZone: 'Asia/Tokyo' }).format(now);
+  // One minute before the first of the last 30 days there.
+  const before = new Date(Date.parse(`${today}T00:00:00+09:00`) - 29 * 86_400_000 - 60_000);
+  const events = [
+    { quantity: 5, timestamp: now.toISOString() },
+    { quantity: 7, timestamp: before.toISOString() },
+  ].map((event) => ({ ...event, meter_token, customer_external_id: 'sony' }));
+  const { apiKey } = organization;
+  expect((await weir.request('POST', '/api/v1/sdk/track/batch', { apiKey, body: { events } })).status).toBe(201);
+  await weir.drained();
+  const words = 'Days begin and end in Asia/Tokyo, as on the invoices of sony.';
+  await page.goto(`/customers/${id}`);
+  const charts = page.getByRole('region', { name: 'Usage of the last 30 days' });
+  await charts.getByText(words).waitFor();
+  await charts.getByText('5 tokens', { exact: true }).waitFor();
+  await page.getByRole('tab', { name: 'Usage' }).click();
+  await page.getByText(words).waitFor();
+  await page.getByRole('row', { name: /Tokens\s+5 tokens\s+1$/ }).waitFor();
+  await page.getByRole('link', { name: 'Tokens', exact: true }).click();
+  await page.waitForURL((url) => url.search === `?meter=${meter}&customer=sony`);
+  await page.getByText(words).waitFor();
+  await page.locator('.figure', { hasText: /^5$/ }).first().waitFor();
+  expect(await findBarriers(page)).toEqual([]);
+  await page.getByLabel('Customer', { exact: true }).and(page.locator('input')).fill('globex');
+  await page.keyboard.press('Enter');
+  await page.getByText('Days begin and end in UTC, as on the invoices of the organization.').waitFor();
+  expect(faults).toEqual([]);

@@ -1,7 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { changeShown, read, type Schema } from '../api/client.ts';
-import { pace } from '../api/pace.ts';
 import { invalidate } from '../api/queries.ts';
 import { AdminOnly } from '../components/page/admin-only.tsx';
 import { Confirm } from '../components/dialogs/confirm.tsx';
@@ -14,6 +13,7 @@ import { Loaded } from '../components/outcomes/loaded.tsx';
 import { Page, Section } from '../components/page/page.tsx';
 import { Status } from '../components/lists/status.tsx';
 import { Time } from '../components/page/time.tsx';
+import { useRecentCustomers, zoneWords } from '../usage/days-of-usage.ts';
 import { MeterKeys } from './meter-keys.tsx';
 
 type Meter = Schema<'Meter'>;
@@ -98,11 +98,8 @@ function MeterView({ meter }: { meter: Meter }) {
 }
 
 function TopCustomers({ meter: { id, unit } }: { meter: Meter }) {
-  const customers = useQuery({
-    ...read('/api/v1/meters/{id}/customers', { path: { id } }),
-    refetchInterval: () => pace(10_000),
-  });
-  type Row = NonNullable<typeof customers.data>['data'][number];
+  const recent = useRecentCustomers(id, 10_000);
+  type Row = NonNullable<typeof recent.data>['customers'][number];
   const columns: Column<Row>[] = [
     {
       title: 'Customer',
@@ -126,15 +123,18 @@ function TopCustomers({ meter: { id, unit } }: { meter: Meter }) {
   ];
   return (
     <Section title="Customers" about="Of the last 30 days, the largest first.">
-      <Loaded query={customers}>
-        {({ data }) => (
-          <DataTable
-            label="Customers by usage"
-            columns={columns}
-            rows={data}
-            keyOf={({ customer_external_id }) => customer_external_id}
-            empty="No usage yet: send an event with the meter token."
-          />
+      <Loaded query={recent}>
+        {({ customers, window }) => (
+          <>
+            <DataTable
+              label="Customers by usage"
+              columns={columns}
+              rows={customers}
+              keyOf={({ customer_external_id }) => customer_external_id}
+              empty="No usage yet: send an event with the meter token."
+            />
+            <p className="muted">{zoneWords(window.zone, 'the organization')}</p>
+          </>
         )}
       </Loaded>
     </Section>

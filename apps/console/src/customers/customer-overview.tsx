@@ -13,6 +13,7 @@ import { ProblemBox } from '../components/outcomes/problem-box.tsx';
 import { Section } from '../components/page/page.tsx';
 import { addDecimals, formatAmount } from '../text/decimals.ts';
 import { formatDate, formatDays, formatLastDay } from '../text/instants.ts';
+import { useRecentUsage } from '../usage/days-of-usage.ts';
 import { UsageOfCustomer } from './usage-of-customer.tsx';
 
 type Subscription = Schema<'Subscription'>;
@@ -29,10 +30,7 @@ export function CustomerOverview({ customer }: { customer: Schema<'Customer'> })
   const subscriptions = useQuery(read('/api/v1/subscriptions', { query: { customer_id: id, page_size: 50 } }));
   const open = useQuery(read('/api/v1/invoices', { query: { customer_id: id, status: 'OPEN', page_size: 100 } }));
   const credits = useQuery(read('/api/v1/customers/{id}/credits', { path: { id } }));
-  const usage = useQuery({
-    ...read('/api/v1/customers/{id}/usage', { path: { id } }),
-    refetchInterval: () => pace(REFRESH_MS),
-  });
+  const usage = useRecentUsage(customer, REFRESH_MS);
   const going = (subscriptions.data?.data ?? []).filter(({ status }) => status !== 'CANCELED');
   const shown = going.slice(0, SHOWN_MAX);
   const previews = useQueries({
@@ -81,7 +79,7 @@ export function CustomerOverview({ customer }: { customer: Schema<'Customer'> })
           )}
         </Section>
       )}
-      {usage.data !== undefined && <UsageOfCustomer customer={customer} usage={usage.data.data} />}
+      {usage.data !== undefined && <UsageOfCustomer customer={customer} usage={usage.data} />}
     </>
   );
 }

@@ -22,6 +22,7 @@ import { RowMenu } from '../components/lists/row-menu.tsx';
 import { RowsByPage } from '../components/lists/rows-by-page.tsx';
 import { tabOf, useSearchState } from '../components/lists/search-state.ts';
 import { Time } from '../components/page/time.tsx';
+import { useRecentUsage, zoneWords, type RecentUsage } from '../usage/days-of-usage.ts';
 import { CustomerForm } from './customer-form.tsx';
 import { CustomerOverview } from './customer-overview.tsx';
 import { EntitlementTable } from './entitlement-table.tsx';
@@ -169,12 +170,9 @@ function addressOf(customer: Customer): string {
 }
 
 function Usage({ customer }: { customer: Customer }) {
-  const usage = useQuery({
-    ...read('/api/v1/customers/{id}/usage', { path: { id: customer.id } }),
-    refetchInterval: () => pace(5_000),
-  });
+  const usage = useRecentUsage(customer, 5_000);
   const [isWhole, setWhole] = useState(false);
-  type Row = NonNullable<typeof usage.data>['data'][number];
+  type Row = RecentUsage['meters'][number];
   const columns: Column<Row>[] = [
     {
       title: 'Meter',
@@ -193,12 +191,13 @@ function Usage({ customer }: { customer: Customer }) {
   ];
   return (
     <Loaded query={usage}>
-      {({ data }) => {
-        const used = data.filter(({ event_count: events }) => events > 0);
-        const rows = (isWhole ? data : used).toSorted((a, b) => b.event_count - a.event_count);
+      {({ meters, window }) => {
+        const used = meters.filter(({ event_count: events }) => events > 0);
+        const rows = (isWhole ? meters : used).toSorted((a, b) => b.event_count - a.event_count);
         return (
           <>
-            {used.length < data.length && (
+            <p className="muted">Of the last 30 days. {zoneWords(window.zone, customer.external_id)}</p>
+            {used.length < meters.length && (
               <Switch
                 label="Meters without usage, too"
                 mb="sm"

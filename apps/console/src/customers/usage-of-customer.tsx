@@ -2,27 +2,28 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { read, type Answer, type Schema } from '../api/client.ts';
+import { read, type Schema } from '../api/client.ts';
 import { SparkBars } from '../components/charts/spark-bars.tsx';
 import { Section } from '../components/page/page.tsx';
 import { forDrawing, formatDecimal } from '../text/decimals.ts';
+import { zoneWords, type RecentUsage } from '../usage/days-of-usage.ts';
+import { windowQuery, type UsageWindow } from '../usage/window.ts';
 import './usage-of-customer.css';
-
-type Used = Answer<'/api/v1/customers/{id}/usage'>['data'][number];
 
 /** As many as one takes in, and as many reads. */
 const CHARTS_MAX = 6;
 
 interface UsageOfCustomerProps {
   customer: Schema<'Customer'>;
-  usage: readonly Used[];
+  usage: RecentUsage;
 }
 
-export function UsageOfCustomer({ customer, usage }: UsageOfCustomerProps) {
-  const used = usage.filter(({ event_count }) => event_count > 0).toSorted((a, b) => b.event_count - a.event_count);
+export function UsageOfCustomer({ customer, usage: { meters, window } }: UsageOfCustomerProps) {
+  const used = meters.filter(({ event_count }) => event_count > 0).toSorted((a, b) => b.event_count - a.event_count);
   return (
     <Section
       title="Usage of the last 30 days"
+      about={zoneWords(window.zone, customer.external_id)}
       actions={
         <Link to="/customers/$customerId" params={{ customerId: customer.id }} search={{ tab: 'usage' }}>
           {used.length > CHARTS_MAX ? `All ${used.length} meters` : 'As a table'}
@@ -34,7 +35,7 @@ export function UsageOfCustomer({ customer, usage }: UsageOfCustomerProps) {
       ) : (
         <ul className="sparks">
           {used.slice(0, CHARTS_MAX).map((each) => (
-            <MeterOfCustomer key={each.meter_id} used={each} customer={customer} />
+            <MeterOfCustomer key={each.meter_id} used={each} window={window} customer={customer} />
           ))}
         </ul>
       )}
@@ -42,11 +43,16 @@ export function UsageOfCustomer({ customer, usage }: UsageOfCustomerProps) {
   );
 }
 
-function MeterOfCustomer({ used, customer }: { used: Used; customer: Schema<'Customer'> }) {
+interface MeterOfCustomerProps {
+  used: RecentUsage['meters'][number];
+  window: UsageWindow;
+  customer: Schema<'Customer'>;
+}
+
+function MeterOfCustomer({ used, window, customer }: MeterOfCustomerProps) {
   const { meter_id: id, name, unit, total_usage: total } = used;
-  const { data } = useQuery(
-    read('/api/v1/meters/{id}/usage', { path: { id }, query: { customer_id: customer.id, group_by: 'day' } }),
-  );
+  const query = { ...windowQuery(window), customer_id: customer.id, group_by: window.by };
+  const { data } = useQuery(read('/api/v1/meters/{id}/usage', { path: { id }, query }));
   const words = `${formatDecimal(total)}${unit === null ? '' : ` ${unit}`}`;
   return (
     <li>

@@ -8,7 +8,7 @@ import { Loaded } from '../components/outcomes/loaded.tsx';
 import { Section } from '../components/page/page.tsx';
 import type { SearchTexts } from '../components/lists/search-texts.ts';
 import type { Meter } from './meters.ts';
-import type { UsageWindow } from './window.ts';
+import { windowQuery, type UsageWindow } from './window.ts';
 
 type Row = Answer<'/api/v1/meters/{id}/customers'>['data'][number];
 
@@ -19,7 +19,7 @@ export function TopCustomers({ meter, window }: { meter: Meter; window: UsageWin
   const of = `${window.from} ${window.to} ${window.zone}`;
   const [shown, setShown] = useState({ of, page: 1 });
   const page = shown.of === of ? shown.page : 1;
-  const query = { start_date: window.from, end_date: window.to, timezone: window.zone, page, page_size: PAGE_SIZE };
+  const query = { ...windowQuery(window), page, page_size: PAGE_SIZE };
   const customers = useQuery({
     ...read('/api/v1/meters/{id}/customers', { path: { id: meter.id }, query }),
     placeholderData: keepPreviousData,

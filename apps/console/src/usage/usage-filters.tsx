@@ -4,6 +4,7 @@ import { DateField } from '../components/forms/date-field.tsx';
 import { dateIn, isDay, timeZones } from '../text/instants.ts';
 import type { SearchTexts } from '../components/lists/search-texts.ts';
 import { CustomerField } from './customer-field.tsx';
+import { zoneWords, type ZoneOfInvoices } from './days-of-usage.ts';
 import { MeterSelect } from './meter-select.tsx';
 import type { Meter } from './meters.ts';
 import { useUsageSearch } from './usage-search.ts';
@@ -13,11 +14,11 @@ interface UsageFiltersProps {
   meters: readonly Meter[];
   meter: Meter;
   window: UsageWindow;
-  zoneOfInvoices: string;
+  invoices: ZoneOfInvoices;
 }
 
 /** The choice of what is looked at. All of it stands in the address. */
-export function UsageFilters({ meters, meter, window, zoneOfInvoices }: UsageFiltersProps) {
+export function UsageFilters({ meters, meter, window, invoices }: UsageFiltersProps) {
   const [search, change] = useUsageSearch();
   return (
     <>
@@ -63,19 +64,17 @@ export function UsageFilters({ meters, meter, window, zoneOfInvoices }: UsageFil
           w={150}
         />
       </div>
-      <ZoneWords zone={window.zone} ofInvoices={zoneOfInvoices} />
+      <ZoneWords zone={window.zone} invoices={invoices} />
     </>
   );
 }
 
-/** Where days begin decides what a day has used, so it is said. */
-function ZoneWords({ zone, ofInvoices }: { zone: string; ofInvoices: string }) {
-  if (zone === ofInvoices) {
-    return <p className="usage-zone muted">Days begin and end in {zone}, as on the invoices of the organization.</p>;
-  }
+function ZoneWords({ zone, invoices }: { zone: string; invoices: ZoneOfInvoices }) {
+  const whose = invoices.customer ?? 'the organization';
+  if (zone === invoices.zone) return <p className="usage-zone muted">{zoneWords(zone, whose)}</p>;
   return (
     <p className="usage-zone muted">
-      Days begin and end in {zone}. Invoices of the organization are in {ofInvoices}:{' '}
+      Days begin and end in {zone}. Invoices of {whose} are in {invoices.zone}:{' '}
       <Link from="/usage" to="/usage" search={(all: SearchTexts) => ({ ...all, zone: undefined })} resetScroll={false}>
         show them as there
       </Link>

@@ -1,11 +1,10 @@
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { read } from '../api/client.ts';
 import { useSession } from '../api/session.ts';
 import { areReversed, ReversedDates } from '../components/forms/reversed-dates.tsx';
 import { Loaded } from '../components/outcomes/loaded.tsx';
 import { Loading } from '../components/outcomes/loading.tsx';
 import { Page } from '../components/page/page.tsx';
+import { useZoneOfInvoices, type ZoneOfInvoices } from './days-of-usage.ts';
 import { useFirstMeter, useRemembered } from './first-meter.ts';
 import { useMeters, type Meter } from './meters.ts';
 import { MonthExport } from './month-export.tsx';
@@ -19,15 +18,15 @@ import { WholeUsage } from './whole-usage.tsx';
 import { windowOf, type UsageWindow } from './window.ts';
 
 export function UsagePage() {
+  const [{ customer }] = useUsageSearch();
   const meters = useMeters();
-  // Where days begin is as on invoices, wherever the reader is, so that the numbers of the two can be compared.
-  const billing = useQuery(read('/api/v1/billing/settings'));
+  const zone = useZoneOfInvoices(customer);
   return (
-    <Page title="Usage" actions={billing.data !== undefined && <MonthExport zoneOfInvoices={billing.data.time_zone} />}>
-      <Loaded query={billing} rows={12}>
-        {({ time_zone: zone }) => (
+    <Page title="Usage" actions={zone.data !== undefined && <MonthExport zoneOfInvoices={zone.data.organization} />}>
+      <Loaded query={zone} rows={12}>
+        {(invoices) => (
           <Loaded query={meters} rows={12}>
-            {(all) => <UsageOfOne meters={all} zoneOfInvoices={zone} />}
+            {(all) => <UsageOfOne meters={all} invoices={invoices} />}
           </Loaded>
         )}
       </Loaded>
@@ -35,15 +34,15 @@ export function UsagePage() {
   );
 }
 
-function UsageOfOne({ meters, zoneOfInvoices }: { meters: readonly Meter[]; zoneOfInvoices: string }) {
+function UsageOfOne({ meters, invoices }: { meters: readonly Meter[]; invoices: ZoneOfInvoices }) {
   const [search] = useUsageSearch();
   const meter = useFirstMeter(meters, search.meter);
-  const window = windowOf(search, zoneOfInvoices);
+  const window = windowOf(search, invoices.zone);
   if (meter === null) return <Loading rows={12} />;
   if (meter === undefined) return <NoMeters />;
   return (
     <>
-      <UsageFilters meters={meters} meter={meter} window={window} zoneOfInvoices={zoneOfInvoices} />
+      <UsageFilters meters={meters} meter={meter} window={window} invoices={invoices} />
       {areReversed(window.from, window.to) ? (
         <ReversedDates />
       ) : (

@@ -7,7 +7,7 @@ import { GROUP_BUCKETS_MAX } from '../api/limits.ts';
 import { pace } from '../api/pace.ts';
 import type { Meter, MeterUsage } from './meters.ts';
 import { PARTS_DRAWN_FIRST, type Part, type PartName, type SplitKey } from './split.ts';
-import { periodsAtMost, type UsageWindow } from './window.ts';
+import { periodsAtMost, windowQuery, type UsageWindow } from './window.ts';
 
 /** Usage is read anew this often while one looks at it. */
 const REFRESH_MS = 1_500;
@@ -28,10 +28,6 @@ export interface Scope {
 }
 
 const PATH = '/api/v1/meters/{id}/usage';
-
-function windowQuery({ from, to, zone }: UsageWindow) {
-  return { start_date: from, end_date: to, timezone: zone };
-}
 
 function queryOf({ window, customer, only }: Scope) {
   return {

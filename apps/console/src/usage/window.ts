@@ -78,6 +78,11 @@ export function periodsAtMost({ from, to, by }: UsageWindow): number {
   return { hour: 25 * days, day: days, week: Math.ceil(days / 7) + 1, month: Math.ceil(days / 28) + 1 }[by];
 }
 
+/** As the API takes it. */
+export function windowQuery({ from, to, zone }: UsageWindow) {
+  return { start_date: from, end_date: to, timezone: zone };
+}
+
 /** The same number of days right before. */
 export function windowBefore(window: UsageWindow): UsageWindow {
   const days = daysBetween(window.from, window.to);
