@@ -355,6 +355,37 @@ test('customers stand side by side with their shares, and one that is added with
   expect(faults).toEqual([]);
 });
 
+test('a value that is not among the largest stands beside them once it is added', async () => {
+  const { page, faults } = visit;
+  const { id, meter_token } = await tokensMeter();
+  // As many as are told apart, and some with less usage.
+  const events = Array.from({ length: 23 }, (_, index) => {
+    const metadata = { model: `model ${index}` };
+    return { meter_token, customer_external_id: 'many-models', quantity: 100 - index, metadata };
+  });
+  const { apiKey } = organization;
+  await weir.request('POST', '/api/v1/sdk/track/batch', { apiKey, body: { events } });
+  await weir.drained();
+  await page.goto(`/usage?meter=${id}&customer=many-models&split=metadata.model`);
+  const table = page.getByRole('group', { name: 'Usage by model' });
+  await table.getByRole('link', { name: 'model 19', exact: true }).waitFor({ timeout: 30_000 });
+  expect(await table.getByRole('link', { name: 'model 21', exact: true }).count()).toBe(0);
+  const field = page.getByLabel('Add a value');
+  await field.fill('model 21');
+  await field.press('Enter');
+  await table.getByLabel('Draw model 21').and(page.locator(':checked')).waitFor();
+  expect(await field.inputValue()).toBe('');
+  await table.getByRole('row', { name: /model 21\s+79\s+[\d.]+ %\s+1$/ }).waitFor();
+  await field.fill('none has this');
+  await field.press('Enter');
+  await table.getByRole('row', { name: /none has this\s+0\s+0 %\s+0$/ }).waitFor();
+  expect(JSON.parse(new URL(page.url()).searchParams.get('shown') ?? '')).toEqual(
+    expect.arrayContaining(['model 0', 'model 21', 'none has this']),
+  );
+  expect(await findBarriers(page)).toEqual([]);
+  expect(faults).toEqual([]);
+});
+
 test('days of usage are those of invoices, wherever the reader is, and the page says so', async () => {
   const { page } = visit;
   const address = organization.addresses['usage'] ?? '';

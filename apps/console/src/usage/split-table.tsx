@@ -1,7 +1,8 @@
 // What usage is split by, the largest first: the key to the colours of the chart, and where one chooses what stands side by side.
 
-import { Checkbox } from '@mantine/core';
+import { Checkbox, TextInput } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import { DataTable, type Column } from '../components/lists/data-table.tsx';
 import type { SearchTexts } from '../components/lists/search-texts.ts';
 import { formatDecimal, shareOf } from '../text/decimals.ts';
@@ -41,8 +42,8 @@ interface Row {
 export function SplitTable({ meter, answer: { usage, parts, rest, split }, drawn, chosen }: SplitTableProps) {
   const [, change] = useUsageSearch();
   const { addsUp = false } = AGGREGATIONS[meter.aggregation_type];
-  // A customer that is added is read then; a value that is not among the largest is nowhere.
-  const isKnown = (name: PartName): boolean => split === null || parts.some((part) => part.name === name);
+  // What is added is read then, but for what has no name.
+  const isKnown = (name: PartName): boolean => name !== null || parts.some((part) => part.name === null);
   const names = chosen?.filter(isKnown) ?? drawn.parts.map(({ name }) => name);
   const toggle = (name: PartName): void => {
     const next = names.includes(name) ? names.filter((each) => each !== name) : [...names, name];
@@ -93,7 +94,7 @@ export function SplitTable({ meter, answer: { usage, parts, rest, split }, drawn
   }
   // What does not add up cannot be told of those that are not ticked, and of these only as the API tells it.
   if (!addsUp && rest !== undefined)
-    rows.push(sumOf('All others', { usage: rest.usage, events: rest.events, swatch: 'swatch' }));
+    rows.push(sumOf('All beyond the largest', { usage: rest.usage, events: rest.events, swatch: 'swatch' }));
   return (
     <div>
       <div className="usage-numbers usage-parts">
@@ -111,8 +112,32 @@ export function SplitTable({ meter, answer: { usage, parts, rest, split }, drawn
           : 'This does not add up, so each has a line of its own, and there are no shares.'}
         {names.length >= PARTS_DRAWN_MAX && ` At most ${PARTS_DRAWN_MAX} stand side by side.`}
       </p>
-      {split === null && <CustomerField labelToAdd="Add a customer" value={undefined} onChange={add} />}
+      {split === null ? (
+        <CustomerField labelToAdd="Add a customer" value={undefined} onChange={add} />
+      ) : (
+        <ValueField onAdd={add} />
+      )}
     </div>
+  );
+}
+
+/** A value counts at Enter, and when the field is left: a part of it is another value. */
+function ValueField({ onAdd }: { onAdd: (value: string) => void }) {
+  const [typed, setTyped] = useState('');
+  const take = (): void => {
+    if (typed !== '') onAdd(typed);
+    setTyped('');
+  };
+  return (
+    <TextInput
+      label="Add a value"
+      size="xs"
+      value={typed}
+      onChange={({ currentTarget: { value } }) => setTyped(value)}
+      onKeyDown={({ key }) => key === 'Enter' && take()}
+      onBlur={take}
+      w={170}
+    />
   );
 }
 

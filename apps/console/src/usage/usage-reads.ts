@@ -64,37 +64,70 @@ export interface SplitUsage {
   window: UsageWindow;
 }
 
-/** Customers are read one by one, so only as many as are drawn: those that were chosen, else the largest. */
+/**
+ * Customers are read one by one, so only as many as are drawn: those that were chosen, else the largest. The largest values come in one
+ * answer, and beside it those that were chosen and are not among them.
+ */
 export function useSplitUsage(scope: Scope, split: SplitKey, chosen: readonly PartName[] | undefined) {
+  const largest = useParts({ scope, split, chosen: split === null ? chosen : undefined });
+  const parts = largest.data?.split === split ? largest.data?.parts : undefined;
+  const added = parts && chosen?.filter((name) => name !== null && parts.every((part) => part.name !== name));
+  const isAdding = split !== null && added !== undefined && added.length > 0;
+  const withAdded = useParts({ scope, split, chosen: added }, isAdding, largest.data);
+  return isAdding ? withAdded : largest;
+}
+
+interface PartsQuestion {
+  scope: Scope;
+  split: SplitKey;
+  /** Customers: these alone. Values: these beside the largest. */
+  chosen: readonly PartName[] | undefined;
+}
+
+function useParts({ scope, split, chosen }: PartsQuestion, isOn = true, meanwhile?: SplitUsage) {
   const { meter, window } = scope;
-  const customers = split === null ? chosen : undefined;
-  return useQuery({
-    queryKey: [PATH, 'split', meter.id, split, queryOf(scope), customers],
-    queryFn: async ({ signal }): Promise<SplitUsage> => ({
-      ...(split === null ? await readByCustomer(scope, customers, signal) : await readByValue(scope, split, signal)),
+  return useQuery<SplitUsage>({
+    queryKey: [PATH, 'split', meter.id, split, queryOf(scope), chosen],
+    queryFn: async ({ signal }) => ({
+      ...(split === null
+        ? await readByCustomer(scope, chosen, signal)
+        : await readByValue(scope, split, chosen ?? [], signal)),
       split,
       window,
     }),
+    enabled: isOn,
     // Also while the API says that it is still making the groups of new keys.
     refetchInterval: () => pace(SPLIT_REFRESH_MS),
-    placeholderData: keepPreviousData,
+    placeholderData: (before) => before ?? meanwhile,
   });
 }
 
 type Parts = Pick<SplitUsage, 'usage' | 'parts' | 'rest'>;
 
-async function readByValue(scope: Scope, key: string, signal: AbortSignal): Promise<Parts> {
+async function readByValue(scope: Scope, key: string, added: readonly PartName[], signal: AbortSignal): Promise<Parts> {
+  const path = { id: scope.meter.id };
+  const names = added.filter((name) => name !== null);
+  const beside = await Promise.all(
+    names.map(async (name) => {
+      const query = { ...queryOf(scope), filter: { ...scope.only, [key]: name } };
+      return partOf(name, await send(client.GET(PATH, { params: { path, query }, signal })));
+    }),
+  );
   // Of many periods fewer values are told apart, so that the answer stays within its bound.
   const room = Math.floor(GROUP_BUCKETS_MAX / periodsAtMost(scope.window)) - 2;
   const groups_limit = Math.max(1, Math.min(VALUES_MAX, room));
   const query = { ...queryOf(scope), group_by_metadata: key, groups_limit };
-  const usage = await send(client.GET(PATH, { params: { path: { id: scope.meter.id }, query }, signal }));
+  // The whole comes last: what arrives meanwhile is among the others, and these are never less than nothing.
+  const usage = await send(client.GET(PATH, { params: { path, query }, signal }));
   const groups = usage.groups ?? [];
-  const parts = groups.map((group) => partOf(group.value, group));
+  const all = groups.map((group) => partOf(group.value, group));
+  const largest = all.filter((_, index) => groups[index]?.is_rest === false);
+  // It may be among the largest by now.
+  const others = beside.filter(({ name }) => largest.every((part) => part.name !== name));
   return {
     usage,
-    parts: parts.filter((_, index) => groups[index]?.is_rest === false),
-    rest: parts.find((_, index) => groups[index]?.is_rest === true),
+    parts: [...largest, ...others],
+    rest: all.find((_, index) => groups[index]?.is_rest === true),
   };
 }
 
