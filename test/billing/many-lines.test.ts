@@ -43,6 +43,7 @@ describe('an invoice of some lines', () => {
     expect(Object.keys(draft)).not.toContain('lines_total');
     expect((await pagesOf(draft.id, 500)).flat()).toEqual(draft.lines);
     expect((await pagesOf(draft.id, 1)).map(({ length }) => length)).toEqual([1, 1]);
+    for (const line of draft.lines) expect(await billing.get(`/invoices/${draft.id}/lines/${line.id}`)).toEqual(line);
   });
 });
 
@@ -104,10 +105,12 @@ describe('an invoice of a thousand lines', () => {
 
   test('opens each of its lines', async () => {
     const last = (await pagesOf(invoice.id, 500)).flat().at(-1);
+    expect(await billing.get(`/invoices/${invoice.id}/lines/${last.id}`)).toEqual(last);
     expect(await billing.get(`/invoices/${invoice.id}/lines/${last.id}/usage`)).toMatchObject({ event_count: 0 });
     // Of another invoice.
     const { id } = (await billing.get('/invoices?issued_to=2025-01-31')).data[0];
-    expectProblem(await billing.request('GET', `/invoices/${id}/lines/${last.id}/usage`), 404, 'not_found');
+    for (const what of ['', '/usage'])
+      expectProblem(await billing.request('GET', `/invoices/${id}/lines/${last.id}${what}`), 404, 'not_found');
   });
 
   test.each(['cursor=x', 'cursor=-1', 'limit=501'])('takes no %s', async (query) => {

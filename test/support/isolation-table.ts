@@ -205,6 +205,8 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
       () => ({ description: 'Mine', amount: -1 }),
     ],
     ['DELETE /api/v1/invoices/{id}/lines/{line_id}', ({ invoice, line }) => `/invoices/${invoice}/lines/${line}`],
+    ['GET /api/v1/invoices/{id}/lines/{line_id}', ({ invoice, line }) => `/invoices/${invoice}/lines/${line}`],
+    ['GET /api/v1/invoices/{id}/lines/{line_id}', ({ line }) => `/invoices/${own().invoice}/lines/${line}`],
     [
       'GET /api/v1/invoices/{id}/lines/{line_id}/usage',
       ({ invoice, line }) => `/invoices/${invoice}/lines/${line}/usage`,

@@ -57,6 +57,7 @@ export const WHO_MAY = {
     'GET /api/v1/invoices/{id}',
     'GET /api/v1/invoices/{id}/credits',
     'GET /api/v1/invoices/{id}/lines',
+    'GET /api/v1/invoices/{id}/lines/{line_id}',
     'GET /api/v1/invoices/{id}/lines/{line_id}/events',
     'GET /api/v1/invoices/{id}/lines/{line_id}/usage',
     'GET /api/v1/invoices/{id}/pdf',

@@ -221,6 +221,7 @@ const MEANINGS_OF: Record<string, Meanings> = {
   'post /api/v1/invoices/{id}/uncollectible': open,
   'post /api/v1/invoices/{id}/recompute': open,
   'get /api/v1/invoices/{id}/lines': ofLines,
+  'get /api/v1/invoices/{id}/lines/{line_id}': lined,
   'get /api/v1/invoices/{id}/lines/{line_id}/usage': lined,
   'get /api/v1/invoices/{id}/lines/{line_id}/events': { ...lined, ...ofEvents },
   'get /api/v1/widget/invoices/{id}': ownInvoice,

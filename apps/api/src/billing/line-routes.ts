@@ -1,7 +1,7 @@
-// The lines of an invoice: what an admin adds to a draft, and what is behind a line: buckets and single events, as they were at
-// its closing.
+// The lines of an invoice: what an admin adds to a draft, one line by itself, and what is behind it: buckets and single events, as
+// they were at its closing.
 
-import { deleteAdjustmentLine, insertAdjustmentLine } from '@weir/db/billing/invoices/invoice-lines';
+import { deleteAdjustmentLine, insertAdjustmentLine, lineOf } from '@weir/db/billing/invoices/invoice-lines';
 import { findInvoiceRow } from '@weir/db/billing/invoices/invoices';
 import { findLine, type FoundLine } from '@weir/db/billing/invoices/find-line';
 import { pageDueEvents } from '@weir/db/billing/usage/due-events';
@@ -120,6 +120,28 @@ export function lineRoutes(app: App, { database, guards, turns }: RouteDeps & { 
   );
 
   app.get(
+    '/api/v1/invoices/:id/lines/:line_id',
+    {
+      onRequest: guards.viewer,
+      schema: {
+        operationId: 'getInvoiceLine',
+        tags: ['Billing'],
+        summary: 'Read one line of an invoice',
+        description: 'Also one that is beyond those that come with the invoice. Of a draft it is computed now.',
+        params: lineInPath,
+        response: {
+          200: invoiceLine,
+          ...problemResponses('unauthenticated', 'rate_limited', 'unavailable', 'not_found'),
+        },
+      },
+    },
+    async ({ caller, params }) => {
+      const { line, currency } = await getLine(caller.organizationId, params);
+      return lineOf(line, currency);
+    },
+  );
+
+  app.get(
     '/api/v1/invoices/:id/lines/:line_id/usage',
     {
       onRequest: guards.viewer,
@@ -140,7 +162,7 @@ export function lineRoutes(app: App, { database, guards, turns }: RouteDeps & { 
       },
     },
     async (request, reply) => {
-      const found = await getLine(request.caller.organizationId, request.params);
+      const found = await getLineToOpen(request.caller.organizationId, request.params);
       return await sendLineUsage(request, reply, found, request.query.group_by);
     },
   );
@@ -173,7 +195,7 @@ export function lineRoutes(app: App, { database, guards, turns }: RouteDeps & { 
     },
     async (request, reply) => {
       const { cursor, limit, changes } = request.query;
-      const { question, changesSince } = await getLine(request.caller.organizationId, request.params);
+      const { question, changesSince } = await getLineToOpen(request.caller.organizationId, request.params);
       if (question === undefined) return sendJson(reply, writeReceipts([], undefined));
       const since = changes ? changesSince : undefined;
       const { events, next } = await pageDueEvents(db, question, { cursor, limit }, since);
@@ -207,9 +229,17 @@ export function lineRoutes(app: App, { database, guards, turns }: RouteDeps & { 
     return sendJson(reply, json);
   }
 
-  async function getLine(organizationId: string, { id, line_id }: { id: string; line_id: string }): Promise<FoundLine> {
+  type LinePath = z.output<typeof lineInPath>;
+
+  async function getLine(organizationId: string, { id, line_id }: LinePath): Promise<FoundLine> {
     const found = await findLine(database, organizationId, id, line_id, (work) => inTurns(turns, work));
     if (found === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+    return found;
+  }
+
+  /** A line whose usage is read, all of which has to be in one place. */
+  async function getLineToOpen(organizationId: string, path: LinePath): Promise<FoundLine> {
+    const found = await getLine(organizationId, path);
     if (found.question !== undefined) await refuseMoving(database, organizationId, found.question.customerExternalId);
     return found;
   }

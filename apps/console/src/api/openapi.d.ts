@@ -879,6 +879,13 @@ export interface paths {
     };
     "/api/v1/invoices/{id}/lines/{line_id}": {
         /**
+         * Read one line of an invoice
+         * @description Also one that is beyond those that come with the invoice. Of a draft it is computed now.
+         *
+         *     Who may: whoever is signed in, or a service account of any role.
+         */
+        get: operations["getInvoiceLine"];
+        /**
          * Take an ADJUSTMENT line off a draft
          * @description The other lines of a draft are computed, and cannot be taken off.
          *
@@ -6605,6 +6612,23 @@ export interface operations {
             path: {
                 id: string;
                 line_id: string;
+    getInvoiceLine: {
+        parameters: {
+            path: {
+                id: string;
+                line_id: string;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                content: {
+                    "application/json": components["schemas"]["InvoiceLine"];
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
             };
         };
         responses: {

@@ -11,6 +11,7 @@ export interface InvoiceDialogProps {
 export const OF_INVOICES = [
   '/api/v1/invoices',
   '/api/v1/invoices/{id}',
+  '/api/v1/invoices/{id}/lines',
   '/api/v1/subscriptions',
   '/api/v1/subscriptions/{id}',
   '/api/v1/customers/{id}/credits',

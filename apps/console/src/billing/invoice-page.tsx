@@ -5,7 +5,6 @@ import { useState } from 'react';
 import { client, send, type Schema } from '../api/client.ts';
 import { pace } from '../api/pace.ts';
 import { AdminOnly } from '../components/page/admin-only.tsx';
-import { formatDecimal } from '../text/decimals.ts';
 import { Facts } from '../components/lists/facts.tsx';
 import { formatDay } from '../text/instants.ts';
 import { Loaded } from '../components/outcomes/loaded.tsx';
@@ -17,7 +16,8 @@ import { AddLineForm, InvoiceButtons, useRemoveLine } from './invoice-changes.ts
 import { DownloadPdf } from './download-pdf.tsx';
 import { InvoiceCredits } from './invoice-credits.tsx';
 import { InvoicePayments } from './invoice-payments.tsx';
-import { InvoiceLines, InvoiceTotals, periodOf } from './invoice-lines.tsx';
+import { AllLines } from './all-lines.tsx';
+import { InvoiceTotals, periodOf } from './invoice-lines.tsx';
 import { CustomerName } from './customer-name.tsx';
 import { LineBehind } from './line-behind.tsx';
 
@@ -51,7 +51,6 @@ function InvoiceView({ invoice, subscription }: { invoice: Invoice; subscription
   const { line: lineId } = useSearch({ strict: false }) as { line?: string };
   const closeLine = useCloseLine();
   const { time_zone: zone } = subscription;
-  const line = invoice.lines.find((each) => each.id === lineId && each.quantity !== null);
   const [isAdding, setIsAdding] = useState(false);
   const { id, status, currency } = invoice;
   const isDraft = status === 'DRAFT';
@@ -107,24 +106,23 @@ function InvoiceView({ invoice, subscription }: { invoice: Invoice; subscription
         ]}
       />
       {!isDraft && <Recompute id={id} />}
-      <InvoiceLines
+      <AllLines
         invoice={invoice}
         zone={zone}
-        invoiceId={id}
         onRemove={isDraft ? (removed) => void removeLine(removed.id) : undefined}
       />
       <ProblemBox error={error} />
-      {invoice.lines_total !== undefined && (
-        <p className="muted">
-          The first {formatDecimal(invoice.lines.length)} of {formatDecimal(invoice.lines_total)} lines. All of them are
-          in the CSV of the invoices.
-        </p>
-      )}
       <InvoiceTotals invoice={invoice} />
       <InvoicePayments invoice={invoice} zone={zone} />
       {!isDraft && <InvoiceCredits invoice={invoice} zone={zone} />}
-      {line !== undefined && (
-        <LineBehind invoiceId={id} line={line} currency={currency} zone={zone} onClose={closeLine} />
+      {lineId !== undefined && (
+        <LineBehind
+          path={{ id, line_id: lineId }}
+          known={invoice.lines.find((each) => each.id === lineId)}
+          currency={currency}
+          zone={zone}
+          onClose={closeLine}
+        />
       )}
       {isAdding && <AddLineForm invoice={invoice} onClose={() => setIsAdding(false)} />}
     </Page>

@@ -19,18 +19,50 @@ type Line = Schema<'InvoiceLine'>;
 type Tier = Extract<NonNullable<Line['detail']>, unknown[]>[number];
 type Grouping = 'hour' | 'day' | 'week' | 'month';
 
+interface LinePath {
+  id: string;
+  line_id: string;
+}
+
+interface BehindProps {
+  path: LinePath;
+  zone: string;
+}
+
 interface LineBehindProps {
-  invoiceId: string;
-  line: Line;
+  path: LinePath;
+  /** Where it came with the invoice. */
+  known: Line | undefined;
   currency: string;
   zone: string;
   onClose: () => void;
 }
 
-export function LineBehind({ invoiceId, line, currency, zone, onClose }: LineBehindProps) {
-  const path = { id: invoiceId, line_id: line.id };
+export function LineBehind({ path, known, currency, zone, onClose }: LineBehindProps) {
+  const found = useQuery({
+    ...read('/api/v1/invoices/{id}/lines/{line_id}', { path }),
+    enabled: known === undefined,
+  });
+  const line = known ?? found.data;
   return (
-    <Drawer title={`What is behind “${line.description}”`} onClose={onClose}>
+    <Drawer
+      title={line === undefined ? 'What is behind a line' : `What is behind “${line.description}”`}
+      onClose={onClose}
+    >
+      {line === undefined ? (
+        <Loaded query={found} rows={8}>
+          {() => null}
+        </Loaded>
+      ) : (
+        <Behind path={path} line={line} currency={currency} zone={zone} />
+      )}
+    </Drawer>
+  );
+}
+
+function Behind({ path, line, currency, zone }: BehindProps & { line: Line; currency: string }) {
+  return (
+    <>
       <Facts
         of={[
           ['Quantity', formatDecimal(line.quantity)],
@@ -55,7 +87,7 @@ export function LineBehind({ invoiceId, line, currency, zone, onClose }: LineBeh
           <Events path={path} zone={zone} isLate={line.kind === 'LATE_USAGE'} />
         </Tabs.Panel>
       </Tabs>
-    </Drawer>
+    </>
   );
 }
 
@@ -72,11 +104,6 @@ function Detail({ line, currency }: { line: Line; currency: string }) {
   return (
     <DataTable label="By tier" columns={columns} rows={detail} keyOf={({ up_to }) => up_to ?? 'end'} empty="No tier." />
   );
-}
-
-interface BehindProps {
-  path: { id: string; line_id: string };
-  zone: string;
 }
 
 function Buckets({ path, zone }: BehindProps) {

@@ -14,6 +14,8 @@ export interface FoundLine {
   line: LineFields & UsageOfLine;
   /** What to read for it; undefined for a line without usage. */
   question: DueUsageQuestion | undefined;
+  /** Of the invoice. */
+  currency: string;
   /** Of the subscription. */
   timeZone: string;
   /** The closing of the line before it for the same due, and its own; undefined where it is the first. */
@@ -40,7 +42,8 @@ export async function findLine(
       .where('id', '=', invoice.subscription_id)
       .executeTakeFirstOrThrow();
     const question = questionOfLine(organizationId, line);
-    return { line, question, timeZone, changesSince: await findChangesSince(snapshot, organizationId, invoice, line) };
+    const changesSince = await findChangesSince(snapshot, organizationId, invoice, line);
+    return { line, question, currency: invoice.currency, timeZone, changesSince };
   });
 }
 
