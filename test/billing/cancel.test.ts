@@ -149,7 +149,7 @@ describe('now', () => {
   });
 
   test('its period and its dues are cut at the instant, with the dates that they touch: the last one counts', async () => {
-    const { id } = await subscribe([FIXED, IN_ARREARS, await usage()], {}, {}, 'Europe/Berlin');
+    const { id, plan_id } = await subscribe([FIXED, IN_ARREARS, await usage()], {}, {}, 'Europe/Berlin');
     await billing.at('2024-05-14T22:30:00.000001Z');
     await cancel(id, now);
     // Half an hour past midnight in Berlin: 15 dates of May.
@@ -165,6 +165,7 @@ describe('now', () => {
     expect((await billing.get(`/subscriptions/${id}/periods`)).data).toEqual([
       {
         cycle: 0,
+        plan_id,
         period_start: '2024-04-30T22:00:00.000Z',
         period_end: '2024-05-14T22:30:00.000001Z',
         days: '15/31',

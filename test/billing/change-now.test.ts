@@ -43,6 +43,7 @@ const graduated = (meter: PricedMeter) => {
 
 interface Subscribed {
   id: string;
+  planId: string;
   customer: { id: string; external_id: string };
 }
 
@@ -51,7 +52,7 @@ async function subscribe(charges: object[], { zone = 'UTC', plan = {}, ...fields
   const { id: planId } = await billing.plan(charges, plan as object);
   await setBillingTime(weir.pool, START);
   const { id } = await billing.subscribe(planId, customer.id, { start_date: START, ...fields });
-  return { id, customer };
+  return { id, planId, customer };
 }
 
 const changeNow = (id: string, plan_id: string) =>
@@ -116,10 +117,11 @@ describe('a change of plan now', () => {
     const changed = await changeNow(id, other);
     const period = { current_period_start: CHANGE, current_period_end: '2025-02-01T00:00:00.000Z' };
     expect(changed).toMatchObject({ plan_id: other, plan_name: 'Max', pending_plan_id: null, cycle: 1, ...period });
+    const [february, march] = ['2025-02-01T00:00:00.000Z', '2025-03-01T00:00:00.000Z'];
     expect(await periods(id, 1)).toEqual([
-      { cycle: 0, period_start: START, period_end: CHANGE, days: '11/31' },
-      { cycle: 1, period_start: CHANGE, period_end: '2025-02-01T00:00:00.000Z', days: '20/31' },
-      { cycle: 2, period_start: '2025-02-01T00:00:00.000Z', period_end: '2025-03-01T00:00:00.000Z', days: null },
+      { cycle: 0, plan_id: made.planId, period_start: START, period_end: CHANGE, days: '11/31' },
+      { cycle: 1, plan_id: other, period_start: CHANGE, period_end: february, days: '20/31' },
+      { cycle: 2, plan_id: other, period_start: february, period_end: march, days: null },
     ]);
     const [draft] = await billing.drafts(id);
     const { id: _, invoice_number: __, lines, ...whole } = await billing.get(`/invoices/${draft?.id}`);
@@ -201,10 +203,12 @@ describe('a change of plan now', () => {
     await billing.moveTo('2025-03-31T21:59:00Z', made.id);
     await issue(made);
     // The last minute of March in Berlin, where summer has begun.
-    await changeNow(made.id, (await billing.plan([fixed('62')])).id);
+    const { id: other } = await billing.plan([fixed('62')]);
+    await changeNow(made.id, other);
+    const [from, at, to] = ['2025-02-28T23:00:00.000Z', '2025-03-31T21:59:00.000Z', '2025-03-31T22:00:00.000Z'];
     expect((await periods(made.id)).slice(-2)).toEqual([
-      { cycle: 2, period_start: '2025-02-28T23:00:00.000Z', period_end: '2025-03-31T21:59:00.000Z', days: '30/31' },
-      { cycle: 3, period_start: '2025-03-31T21:59:00.000Z', period_end: '2025-03-31T22:00:00.000Z', days: '1/31' },
+      { cycle: 2, plan_id: made.planId, period_start: from, period_end: at, days: '30/31' },
+      { cycle: 3, plan_id: other, period_start: at, period_end: to, days: '1/31' },
     ]);
     expect(await issue(made)).toEqual([['Fee of 31 (2) 30/31 -1.00', 'Fee of 62 (3) 1/31 2.00']]);
   });

@@ -86,7 +86,7 @@ describe('a change of plan', () => {
 
   test('to another interval begins with a new anchor, and boundaries are counted on', async () => {
     await billing.at('2024-01-31T12:00:00.000Z');
-    const { id } = await subscribe([FIXED], { start_date: '2024-01-31' });
+    const { id, plan_id } = await subscribe([FIXED], { start_date: '2024-01-31' });
     await billing.at('2024-02-10T00:00:00.000Z');
     const yearly = await billing.plan({ billing_interval: 'year' });
     await change(id, yearly);
@@ -98,6 +98,7 @@ describe('a change of plan', () => {
       [4, '2027-02-28', '2028-02-29'],
     ].map(([cycle, start, end]) => ({
       cycle,
+      plan_id: cycle === 0 ? plan_id : yearly,
       period_start: `${start}T00:00:00.000Z`,
       period_end: `${end}T00:00:00.000Z`,
       days: null,

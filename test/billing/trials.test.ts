@@ -50,11 +50,12 @@ describe('a trial', () => {
   });
 
   test('has no dues, no invoice and no period, and is told as made and not as active', async () => {
-    const { id } = await subscribe();
+    const { id, plan_id } = await subscribe();
     expect([await billing.dues(id), await billing.invoices(id)]).toEqual([[], []]);
     expect(await billing.feed(id)).toEqual(['subscription.created']);
+    const instants = { period_start: '2024-04-03T00:00:00.000Z', period_end: '2024-05-03T00:00:00.000Z' };
     expect((await billing.get(`/subscriptions/${id}/periods`)).data).toEqual([
-      { cycle: 0, period_start: '2024-04-03T00:00:00.000Z', period_end: '2024-05-03T00:00:00.000Z', days: null },
+      { cycle: 0, plan_id, ...instants, days: null },
     ]);
     expect((await billing.get(`/subscriptions/${id}/periods?count=0`)).data).toEqual([]);
   });

@@ -432,7 +432,10 @@ test('a change of plan now shows its invoice before, and makes that one', async 
   await dialog().getByRole('button', { name: 'Change now' }).click();
   await dialog().waitFor({ state: 'detached' });
   await page.getByRole('heading', { name: 'Large for upgrading' }).waitFor();
-  await page.getByRole('region', { name: 'Past' }).getByText('Set a change of the plan by').waitFor();
+  const past = page.getByRole('region', { name: 'Past' });
+  await past.getByText('Set a change of the plan to Large at once by').waitFor();
+  await past.getByText('Went over to the plan Large').waitFor();
+  await past.getByText(/^Period .*, on the plan Small$/).waitFor();
   const { data } = await call('GET', `/subscriptions/${id}/periods?count=0`);
   expect(data.map(({ cycle }: { cycle: number }) => cycle)).toEqual([0, 1]);
 });

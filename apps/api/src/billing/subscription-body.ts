@@ -129,6 +129,7 @@ export const periodsAnswer = z.object({
   data: z.array(
     z.object({
       cycle: z.int(),
+      plan_id: z.uuid().meta({ description: 'The plan whose charges bill it.' }),
       period_start: time,
       period_end: time,
       days: z.string().nullable().meta({ description: 'The dates in force of those of all of it; null: it is whole.' }),

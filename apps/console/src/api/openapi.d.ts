@@ -5511,6 +5511,11 @@ export interface operations {
                     "application/json": {
                         data: {
                             cycle: number;
+                            /**
+                             * Format: uuid
+                             * @description The plan whose charges bill it.
+                             */
+                            plan_id: string;
                             /** Format: date-time */
                             period_start: string;
                             /** Format: date-time */
@@ -6607,11 +6612,6 @@ export interface operations {
             default: components["responses"]["Refusal"];
         };
     };
-    deleteInvoiceLine: {
-        parameters: {
-            path: {
-                id: string;
-                line_id: string;
     getInvoiceLine: {
         parameters: {
             path: {
@@ -6629,6 +6629,11 @@ export interface operations {
             default: components["responses"]["Refusal"];
         };
     };
+    deleteInvoiceLine: {
+        parameters: {
+            path: {
+                id: string;
+                line_id: string;
             };
         };
         responses: {

@@ -1,9 +1,9 @@
 // What was, is and will be of a subscription: its periods, its invoices, and what was changed. The latest stands first.
 
-import { useQuery } from '@tanstack/react-query';
+import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
-import { client, send, type Schema } from '../api/client.ts';
+import { useState, type ReactNode } from 'react';
+import type { Schema } from '../api/client.ts';
 import { Loaded } from '../components/outcomes/loaded.tsx';
 import { Status } from '../components/lists/status.tsx';
 import { Time } from '../components/page/time.tsx';
@@ -11,22 +11,10 @@ import { actionWords } from '../settings/audit-words.ts';
 import { formatAmount } from '../text/decimals.ts';
 import { formatDays } from '../text/instants.ts';
 import './subscription-timeline.css';
+import { planOf, useTimeline, type Timeline } from './timeline-reads.ts';
 
 type Subscription = Schema<'Subscription'>;
 type Invoice = Schema<'Invoice'>;
-
-interface Period {
-  cycle: number;
-  period_start: string;
-  period_end: string;
-  days: string | null;
-}
-
-/** As many of each as one reads through. */
-const PERIODS_AHEAD = 3;
-const PERIODS_BEFORE = 6;
-const INVOICES_MAX = 12;
-const CHANGES_MAX = 20;
 
 interface Entry {
   key: string;
@@ -35,52 +23,51 @@ interface Entry {
 }
 
 export function SubscriptionTimeline({ subscription }: { subscription: Subscription }) {
-  const { id, pending_plan_id: planId } = subscription;
-  const timeline = useQuery({
-    queryKey: ['/api/v1/subscriptions/{id}', 'timeline', id, planId],
-    queryFn: async () => {
-      const [periods, invoices, changes, plan] = await Promise.all([
-        send(
-          client.GET('/api/v1/subscriptions/{id}/periods', {
-            params: { path: { id }, query: { count: PERIODS_AHEAD } },
-          }),
-        ),
-        send(client.GET('/api/v1/invoices', { params: { query: { subscription_id: id, page_size: INVOICES_MAX } } })),
-        send(client.GET('/api/v1/audit-log', { params: { query: { resource_id: id, limit: CHANGES_MAX } } })),
-        planId === null ? null : send(client.GET('/api/v1/plans/{id}', { params: { path: { id: planId } } })),
-      ]);
-      const now = new Date().toISOString();
-      return { periods: periods.data, invoices, changes: changes.data, nextPlan: plan?.name, now };
-    },
-  });
+  const [steps, setSteps] = useState(0);
+  const timeline = useTimeline(subscription, steps);
   return (
     <Loaded query={timeline} rows={10}>
-      {({ periods, invoices, changes, nextPlan, now }) => {
-        const entries = [
-          ...periodsOf(subscription, periods, now),
-          ...milestonesOf(subscription, nextPlan),
-          ...invoices.data.map((invoice) => invoiceOf(invoice, subscription.time_zone)),
-          ...changes.map(changeOf),
-        ].toSorted((a, b) => (a.at < b.at ? 1 : -1));
-        const { current_period_start: start, current_period_end: end, status, time_zone: zone } = subscription;
-        return (
-          <div className="timeline">
-            <Entries title="To come" entries={entries.filter(({ at }) => at > now)} zone={zone} />
-            {status !== 'CANCELED' && status !== 'SCHEDULED' && (
-              <section aria-label="Now">
-                <h3>Now</h3>
-                <p className="timeline-now">
-                  {status === 'TRIAL' ? 'Trial' : 'Period'} {formatDays(start, end, zone)}, on the plan{' '}
-                  {subscription.plan_name}
-                </p>
-              </section>
-            )}
-            <Entries title="Past" entries={entries.filter(({ at }) => at <= now)} zone={zone} />
-            {invoices.meta.next_cursor !== null && <p className="muted">The other invoices are in the tab Invoices.</p>}
-          </div>
-        );
-      }}
+      {(data) => (
+        <>
+          <Told subscription={subscription} timeline={data} />
+          {data.leftOut.length > 0 && (
+            <p className="muted">
+              There are older {new Intl.ListFormat('en-GB').format(data.leftOut)}.{' '}
+              <Button variant="default" onClick={() => setSteps(steps + 1)}>
+                Show older ones
+              </Button>
+            </p>
+          )}
+        </>
+      )}
     </Loaded>
+  );
+}
+
+function Told({ subscription, timeline }: { subscription: Subscription; timeline: Timeline }) {
+  const { now, invoices, changes, plans } = timeline;
+  const { current_period_start: start, current_period_end: end, status, time_zone: zone } = subscription;
+  const entries = [
+    ...periodsOf(subscription, timeline),
+    ...changesOfPlan(timeline),
+    ...milestonesOf(subscription, plans),
+    ...invoices.map((invoice) => invoiceOf(invoice, zone)),
+    ...changes.map((change) => changeOf(change, plans)),
+  ].toSorted((a, b) => (a.at < b.at ? 1 : -1));
+  return (
+    <div className="timeline">
+      <Entries title="To come" entries={entries.filter(({ at }) => at > now)} zone={zone} />
+      {status !== 'CANCELED' && status !== 'SCHEDULED' && (
+        <section aria-label="Now">
+          <h3>Now</h3>
+          <p className="timeline-now">
+            {status === 'TRIAL' ? 'Trial' : 'Period'} {formatDays(start, end, zone)}, on the plan{' '}
+            {subscription.plan_name}
+          </p>
+        </section>
+      )}
+      <Entries title="Past" entries={entries.filter(({ at }) => at <= now)} zone={zone} />
+    </div>
   );
 }
 
@@ -101,29 +88,40 @@ function Entries({ title, entries, zone }: { title: string; entries: readonly En
   );
 }
 
-/** Periods to come, and the last that have begun. */
-function periodsOf({ status, time_zone: zone }: Subscription, periods: readonly Period[], now: string): Entry[] {
-  const before = periods.filter(({ period_start }) => period_start <= now).slice(-PERIODS_BEFORE);
-  const ahead = status === 'CANCELED' ? [] : periods.filter(({ period_start }) => period_start > now);
-  return [...before, ...ahead].map(({ cycle, period_start: start, period_end: end, days }) => ({
+function periodsOf({ status, time_zone: zone }: Subscription, { periods: { begun, ahead }, plans }: Timeline): Entry[] {
+  const shown = status === 'CANCELED' ? begun : [...begun, ...ahead];
+  return shown.map(({ cycle, plan_id: plan, period_start: start, period_end: end, days }) => ({
     key: `period ${cycle}`,
     at: start,
-    words: `Period ${formatDays(start, end, zone)}${days === null ? '' : `, ${days} days`}`,
+    words: [
+      `Period ${formatDays(start, end, zone)}`,
+      ...(days === null ? [] : [`${days} days`]),
+      `on the plan ${nameOf(plan, plans)}`,
+    ].join(', '),
   }));
 }
 
-function milestonesOf(subscription: Subscription, nextPlan: string | undefined): Entry[] {
+/** Where a period is billed by another plan than the one before it. */
+function changesOfPlan({ periods: { before, begun }, plans }: Timeline): Entry[] {
+  const all = before === undefined ? begun : [before, ...begun];
+  return all.slice(1).flatMap(({ cycle, plan_id: plan, period_start: at }, index) => {
+    if (plan === all[index]?.plan_id) return [];
+    return [{ key: `plan ${cycle}`, at, words: <strong>Went over to the plan {nameOf(plan, plans)}</strong> }];
+  });
+}
+
+function milestonesOf(subscription: Subscription, plans: Timeline['plans']): Entry[] {
   const { start_date, trial_end_date, current_period_end, cancel_at_period_end, ended_at, status } = subscription;
-  const { current_period_start, time_zone: zone } = subscription;
+  const { current_period_start, pending_plan_id: next, time_zone: zone } = subscription;
   const isGoing = status !== 'CANCELED';
   const entries: (Entry | false)[] = [
     { key: 'start', at: start_date, words: <strong>{status === 'SCHEDULED' ? 'Starts' : 'Started'}</strong> },
     trial_end_date !== null && { key: 'trial', at: trial_end_date, words: 'The trial ends' },
     isGoing &&
-      nextPlan !== undefined && {
+      next !== null && {
         key: 'plan',
         at: current_period_end,
-        words: <strong>Changes to the plan {nextPlan}</strong>,
+        words: <strong>Changes to the plan {nameOf(next, plans)}</strong>,
       },
     isGoing &&
       status !== 'SCHEDULED' && {
@@ -155,7 +153,20 @@ function invoiceOf(invoice: Invoice, zone: string): Entry {
   };
 }
 
-function changeOf({ id, created_at, action, actor }: Schema<'AuditEntry'>): Entry {
+function changeOf(change: Schema<'AuditEntry'>, plans: Timeline['plans']): Entry {
+  const { id, created_at: at, action, actor, changes } = change;
+  const plan = planOf(change);
   const who = actor.email ?? actor.name;
-  return { key: id, at: created_at, words: `${actionWords(action)}${who === null ? '' : ` by ${who}`}` };
+  const words = [
+    actionWords(action),
+    ...(plan === undefined ? [] : [`to ${nameOf(plan, plans)}`]),
+    ...(changes?.['when'] === 'now' ? ['at once'] : []),
+    ...(who === null ? [] : [`by ${who}`]),
+  ];
+  return { key: id, at, words: words.join(' ') };
+}
+
+/** One that was to come may have been deleted when it was not any more. */
+function nameOf(id: string, plans: Timeline['plans']): string {
+  return plans.get(id) ?? 'a plan that is gone';
 }

@@ -9,6 +9,8 @@ import type { Queries } from '../../database.ts';
 /** A period as it is answered. */
 export interface SubscriptionPeriod {
   cycle: number;
+  /** By whose charges it is billed. */
+  plan_id: string;
   period_start: string;
   period_end: string;
   /** `22/31`: the local dates in force, of those of the whole period; null where it is whole. */
@@ -42,6 +44,7 @@ export async function listPeriods(
     .selectFrom('subscription_periods')
     .select([
       'cycle',
+      'plan_id',
       'period_start',
       'period_end',
       sql<string | null>`days_in_force || '/' || days_in_period`.as('days'),
@@ -63,7 +66,7 @@ function periodsAfter(row: SubscriptionRow, now: Micros, count: number): Subscri
   for (let cycle = nextCycleOf(row); start <= now || left > 0; cycle++) {
     const { end, days } = periods.periodOf(row, cycle, start);
     const text = days === null ? null : formatDays(days);
-    after.push({ cycle, period_start: isoOf(start), period_end: isoOf(end), days: text });
+    after.push({ cycle, plan_id: row.plan_id, period_start: isoOf(start), period_end: isoOf(end), days: text });
     if (start > now) left -= 1;
     start = end;
   }
