@@ -1,4 +1,5 @@
 import { Button, Textarea, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -8,11 +9,15 @@ import { useForm } from '../components/forms/form.tsx';
 import { notify } from '../components/outcomes/notices.tsx';
 import type { SearchTexts } from '../components/lists/search-texts.ts';
 import { plainDecimal } from '../text/typed-text.ts';
-import { amend, voidEvent, type EventReceipt } from './event-log.ts';
+import { amend, voidEvent, type Amendment, type EventReceipt } from './event-log.ts';
 import { parseMetadata } from './metadata-text.ts';
+import { WhatItDoes } from './what-it-does.tsx';
 
 const WHAT_FOLLOWS =
   'Usage and drafts show it at once. An invoice that is finalized stays as it is, and the next one has a line for the difference.';
+
+/** The API says what an amendment does once one has stopped typing. */
+const PAUSE_MS = 400;
 
 /** What can be done about a recorded event that is wrong. */
 export function CorrectEvent({ event }: { event: EventReceipt }) {
@@ -44,19 +49,37 @@ function VoidForm({ event, onClose }: FormProps) {
     async onSubmit({ reason }) {
       await voidEvent(event.id, reason.trim());
       notify('The event does not count any more.');
+      onClose();
       // What it counted for is on nearly every page.
       await queries.invalidateQueries();
-      onClose();
     },
   });
   return (
-    <FormDialog title="Void this event?" submitLabel="Void the event" form={form} onClose={onClose}>
+    <FormDialog title="Void this event?" submitLabel="Void the event" size="xl" form={form} onClose={onClose}>
       <p className="muted">
         It is taken out of the count, for good. {WHAT_FOLLOWS} Sending it again with its key brings nothing back.
       </p>
       <TextInput label="Reason" required data-autofocus {...form.field('reason')} />
+      <WhatItDoes corrections={[{ type: 'void', event_id: event.id, reason: 'A preview' }]} />
     </FormDialog>
   );
+}
+
+interface Amended {
+  quantity: string;
+  timestamp: string;
+  metadata: string;
+}
+
+/** Of what was typed, as the API takes it. Throws for metadata that cannot be read. */
+function amendmentOf({ quantity, timestamp, metadata }: Amended, before: Amended): Omit<Amendment, 'reason'> {
+  return {
+    ...(quantity.trim() !== before.quantity && { quantity: plainDecimal(quantity) }),
+    ...(timestamp.trim() !== before.timestamp && { timestamp: timestamp.trim() }),
+    ...(metadata.trim() !== before.metadata.trim() && {
+      metadata: metadata.trim() === '' ? null : parseMetadata(metadata),
+    }),
+  };
 }
 
 function AmendForm({ event, onClose }: FormProps) {
@@ -70,22 +93,17 @@ function AmendForm({ event, onClose }: FormProps) {
   const form = useForm({
     initial: { reason: '', ...before },
     async onSubmit({ reason, quantity, timestamp, metadata }) {
-      const { amended_by: id } = await amend(event.id, {
-        reason: reason.trim(),
-        quantity: plainDecimal(quantity),
-        ...(timestamp.trim() !== before.timestamp && { timestamp: timestamp.trim() }),
-        ...(metadata.trim() !== before.metadata.trim() && {
-          metadata: metadata.trim() === '' ? null : parseMetadata(metadata),
-        }),
-      });
+      const asked = amendmentOf({ quantity, timestamp, metadata }, before);
+      const body = { reason: reason.trim(), quantity: plainDecimal(quantity), ...asked };
+      const { amended_by: id } = await amend(event.id, body);
       notify('Another event counts in its place.');
-      await queries.invalidateQueries();
       onClose();
+      await queries.invalidateQueries();
       if (id !== null) void navigate({ search: (all: SearchTexts) => ({ ...all, event: id }) });
     },
   });
   return (
-    <FormDialog title="Amend this event" submitLabel="Amend the event" form={form} onClose={onClose}>
+    <FormDialog title="Amend this event" submitLabel="Amend the event" size="xl" form={form} onClose={onClose}>
       <p className="muted">Another event counts in its place, with what is said here. {WHAT_FOLLOWS}</p>
       <TextInput label="Reason" required data-autofocus {...form.field('reason')} />
       <TextInput label="Quantity" required inputMode="decimal" {...form.field('quantity')} />
@@ -103,6 +121,27 @@ function AmendForm({ event, onClose }: FormProps) {
         minRows={3}
         {...form.field('metadata')}
       />
+      <WhatAnAmendmentDoes event={event} typed={form.values} before={before} />
     </FormDialog>
   );
+}
+
+interface WhatAnAmendmentDoesProps {
+  event: EventReceipt;
+  typed: Amended;
+  before: Amended;
+}
+
+/** Nothing while nothing is changed, or what was typed cannot be read. */
+function WhatAnAmendmentDoes({ event, typed, before }: WhatAnAmendmentDoesProps) {
+  const [{ quantity, timestamp, metadata }] = useDebouncedValue(typed, PAUSE_MS);
+  let asked: Omit<Amendment, 'reason'>;
+  try {
+    asked = amendmentOf({ quantity, timestamp, metadata }, before);
+  } catch {
+    // It is said at the field, when it is sent.
+    return null;
+  }
+  if (Object.keys(asked).length === 0) return null;
+  return <WhatItDoes corrections={[{ type: 'amend', event_id: event.id, reason: 'A preview', ...asked }]} />;
 }

@@ -42,7 +42,7 @@ export async function voidEvent(id: string, reason: string): Promise<unknown> {
   return await send(client.POST('/api/v1/events/{id}/void', { params: { path: { id } }, body: { reason } }));
 }
 
-type Amendment = paths['/api/v1/events/{id}/amend']['post']['requestBody']['content']['application/json'];
+export type Amendment = paths['/api/v1/events/{id}/amend']['post']['requestBody']['content']['application/json'];
 
 /** Has another event count in the place of a recorded one. */
 export async function amend(id: string, body: Amendment): Promise<Schema<'CorrectionMade'>> {

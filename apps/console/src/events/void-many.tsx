@@ -1,16 +1,15 @@
 import { Button, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { client, send, type Schema } from '../api/client.ts';
+import { client, send } from '../api/client.ts';
 import { CORRECTIONS_MAX, PAGE_SIZE_MAX } from '../api/limits.ts';
 import { Dialog } from '../components/dialogs/dialog.tsx';
 import { FormBox, useForm } from '../components/forms/form.tsx';
-import { DataTable, type Column } from '../components/lists/data-table.tsx';
 import { Loaded } from '../components/outcomes/loaded.tsx';
 import { notify } from '../components/outcomes/notices.tsx';
 import { formatDecimal } from '../text/decimals.ts';
-import { formatDays, formatMonth } from '../text/instants.ts';
 import { listEvents, type EventFilter } from './event-log.ts';
+import { WhatItDoes } from './what-it-does.tsx';
 
 /** Takes all recorded events that a filter finds out of the count, once one has seen what that does. */
 export function VoidMany({ filter }: { filter: EventFilter }) {
@@ -72,6 +71,9 @@ function VoidDialog({ filter, onClose }: { filter: EventFilter; onClose: () => v
   );
 }
 
+const voidsOf = (ids: readonly string[], reason: string) =>
+  ids.map((id) => ({ type: 'void' as const, event_id: id, reason }));
+
 function VoidForm({ ids, hasMore, onClose }: Found & { onClose: () => void }) {
   const queries = useQueryClient();
   const events = ids.length === 1 ? '1 event' : `${formatDecimal(ids.length)} events`;
@@ -79,7 +81,7 @@ function VoidForm({ ids, hasMore, onClose }: Found & { onClose: () => void }) {
     initial: { reason: '' },
     async onSubmit({ reason }) {
       try {
-        await send(client.POST('/api/v1/corrections', { body: voidsOf(ids, reason.trim()) }));
+        await send(client.POST('/api/v1/corrections', { body: { corrections: voidsOf(ids, reason.trim()) } }));
       } catch (problem) {
         // Somebody else may have voided one of them: what is left is found anew.
         await queries.invalidateQueries({ queryKey: ['/api/v1/events'] });
@@ -102,78 +104,7 @@ function VoidForm({ ids, hasMore, onClose }: Found & { onClose: () => void }) {
         They are taken out of the count, for good. Sending one again with its key brings nothing back.
       </p>
       <TextInput label="Reason" required data-autofocus {...form.field('reason')} />
-      <WhatItDoes ids={ids} />
+      <WhatItDoes corrections={voidsOf(ids, 'A preview')} />
     </FormBox>
   );
 }
-
-const voidsOf = (ids: readonly string[], reason: string) => ({
-  corrections: ids.map((id) => ({ type: 'void' as const, event_id: id, reason })),
-});
-
-/** Asked of the API, which says here what it would refuse. */
-function WhatItDoes({ ids }: { ids: readonly string[] }) {
-  const preview = useQuery({
-    queryKey: ['/api/v1/events', 'preview of voids', ids],
-    queryFn: () => send(client.POST('/api/v1/corrections/preview', { body: voidsOf(ids, 'A preview') })),
-    retry: false,
-    staleTime: Infinity,
-    refetchOnWindowFocus: false,
-  });
-  return (
-    <section aria-label="What it does">
-      <Loaded query={preview} rows={6}>
-        {({ usage, usage_total: usageTotal, invoices, invoices_total: invoicesTotal, time_zone: zone }) => (
-          <>
-            <DataTable
-              label="Usage before and after"
-              columns={USAGE}
-              rows={usage}
-              keyOf={({ meter_id: meter, customer_external_id: customer, month }) => `${month} ${meter} ${customer}`}
-              empty={null}
-            />
-            <More shown={usage.length} total={usageTotal} of="rows" />
-            <DataTable
-              label="Invoices"
-              columns={invoiceColumns(zone)}
-              rows={invoices}
-              keyOf={({ invoice_id: invoice, subscription_id: subscription, period_start: start }) =>
-                `${invoice} ${subscription} ${start}`
-              }
-              empty={<p>No invoice has these events, and none would.</p>}
-            />
-            <More shown={invoices.length} total={invoicesTotal} of="invoices" />
-          </>
-        )}
-      </Loaded>
-    </section>
-  );
-}
-
-function More({ shown, total, of }: { shown: number; total: number; of: string }) {
-  if (total <= shown) return null;
-  return <p className="muted">{`The first ${shown} ${of} of ${formatDecimal(total)}.`}</p>;
-}
-
-const USAGE: Column<Schema<'ChangedUsage'>>[] = [
-  { title: 'Meter', cell: ({ meter_name: name }) => name },
-  { title: 'Customer', cell: ({ customer_external_id: customer }) => customer },
-  { title: 'Month', isTight: true, cell: ({ month }) => formatMonth(`${month}-01T00:00:00Z`, 'UTC') },
-  { title: 'Events', isNumber: true, isExtra: true, cell: ({ events }) => formatDecimal(events) },
-  { title: 'Usage', isNumber: true, cell: ({ before, after }) => `${formatDecimal(before)} → ${formatDecimal(after)}` },
-];
-
-const invoiceColumns = (zone: string): Column<Schema<'TouchedInvoice'>>[] => [
-  {
-    title: 'Invoice',
-    isTight: true,
-    cell: ({ invoice_number: number, invoice_id: id }) => number ?? (id === null ? 'Not made yet' : 'Draft'),
-  },
-  { title: 'Customer', isExtra: true, cell: ({ customer_external_id: customer }) => customer },
-  { title: 'Period', isExtra: true, cell: ({ period_start: start, period_end: end }) => formatDays(start, end, zone) },
-  {
-    title: 'What becomes of it',
-    cell: ({ effect }) =>
-      effect === 'LATE_USAGE' ? 'Stays as it is; the next one has a line for the difference' : 'Shows it at once',
-  },
-];
