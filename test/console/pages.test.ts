@@ -58,11 +58,6 @@ async function settled(page: Page): Promise<void> {
   await page.evaluate('document.fonts.ready.then(() => undefined)');
 }
 
-async function tokensMeter(): Promise<{ id: string; meter_token: string }> {
-  const { session } = organization;
-  return (await weir.request('GET', '/api/v1/meters?search=Tokens', { session })).body.data[0];
-}
-
 async function draw(page: Page, name: string): Promise<void> {
   if (screenshots === undefined) return;
   await mkdir(screenshots, { recursive: true });
@@ -355,37 +350,6 @@ test('customers stand side by side with their shares, and one that is added with
   expect(faults).toEqual([]);
 });
 
-test('a value that is not among the largest stands beside them once it is added', async () => {
-  const { page, faults } = visit;
-  const { id, meter_token } = await tokensMeter();
-  // As many as are told apart, and some with less usage.
-  const events = Array.from({ length: 23 }, (_, index) => {
-    const metadata = { model: `model ${index}` };
-    return { meter_token, customer_external_id: 'many-models', quantity: 100 - index, metadata };
-  });
-  const { apiKey } = organization;
-  await weir.request('POST', '/api/v1/sdk/track/batch', { apiKey, body: { events } });
-  await weir.drained();
-  await page.goto(`/usage?meter=${id}&customer=many-models&split=metadata.model`);
-  const table = page.getByRole('group', { name: 'Usage by model' });
-  await table.getByRole('link', { name: 'model 19', exact: true }).waitFor({ timeout: 30_000 });
-  expect(await table.getByRole('link', { name: 'model 21', exact: true }).count()).toBe(0);
-  const field = page.getByLabel('Add a value');
-  await field.fill('model 21');
-  await field.press('Enter');
-  await table.getByLabel('Draw model 21').and(page.locator(':checked')).waitFor();
-  expect(await field.inputValue()).toBe('');
-  await table.getByRole('row', { name: /model 21\s+79\s+[\d.]+ %\s+1$/ }).waitFor();
-  await field.fill('none has this');
-  await field.press('Enter');
-  await table.getByRole('row', { name: /none has this\s+0\s+0 %\s+0$/ }).waitFor();
-  expect(JSON.parse(new URL(page.url()).searchParams.get('shown') ?? '')).toEqual(
-    expect.arrayContaining(['model 0', 'model 21', 'none has this']),
-  );
-  expect(await findBarriers(page)).toEqual([]);
-  expect(faults).toEqual([]);
-});
-
 test('days of usage are those of invoices, wherever the reader is, and the page says so', async () => {
   const { page } = visit;
   const address = organization.addresses['usage'] ?? '';
@@ -396,6 +360,8 @@ test('days of usage are those of invoices, wherever the reader is, and the page 
   await page.getByRole('link', { name: 'show them as there' }).click();
   await page.getByText('Days begin and end in UTC, as on').waitFor();
   expect(new URL(page.url()).searchParams.has('zone')).toBe(false);
+  await page.goto(organization.addresses['meter'] ?? '');
+  await page.getByText('Days begin and end in UTC, as on the invoices of the organization.').waitFor();
 });
 
 test('a list is given as a file of all that its filter lets through', async () => {
@@ -474,41 +440,3 @@ test('an invoice is kept as the PDF that Weir makes of it', async () => {
   expect(faults).toEqual([]);
   await close();
 });
-  await page.goto(organization.addresses['meter'] ?? '');
-  await page.getByText('Days begin and end in UTC, as on the invoices of the organization.').waitFor();
-});
-
-test('days of a customer with a time zone of its own are those of its invoices, on every page', async () => {
-  const { page, faults } = visit;
-  const { session } = organization;
-  const body = { external_id: 'sony', time_zone: 'Asia/Tokyo' };
-  const { id } = (await weir.request('POST', '/api/v1/customers', { session, body })).body;
-  const { id: meter, meter_token } = await tokensMeter();
-  const now = new Date();
-  const today = new Intl.DateTimeFormat('en-CA', { timeZone: 'Asia/Tokyo' }).format(now);
-  // One minute before the first of the last 30 days there.
-  const before = new Date(Date.parse(`${today}T00:00:00+09:00`) - 29 * 86_400_000 - 60_000);
-  const events = [
-    { quantity: 5, timestamp: now.toISOString() },
-    { quantity: 7, timestamp: before.toISOString() },
-  ].map((event) => ({ ...event, meter_token, customer_external_id: 'sony' }));
-  const { apiKey } = organization;
-  expect((await weir.request('POST', '/api/v1/sdk/track/batch', { apiKey, body: { events } })).status).toBe(201);
-  await weir.drained();
-  const words = 'Days begin and end in Asia/Tokyo, as on the invoices of sony.';
-  await page.goto(`/customers/${id}`);
-  const charts = page.getByRole('region', { name: 'Usage of the last 30 days' });
-  await charts.getByText(words).waitFor();
-  await charts.getByText('5 tokens', { exact: true }).waitFor();
-  await page.getByRole('tab', { name: 'Usage' }).click();
-  await page.getByText(words).waitFor();
-  await page.getByRole('row', { name: /Tokens\s+5 tokens\s+1$/ }).waitFor();
-  await page.getByRole('link', { name: 'Tokens', exact: true }).click();
-  await page.waitForURL((url) => url.search === `?meter=${meter}&customer=sony`);
-  await page.getByText(words).waitFor();
-  await page.locator('.figure', { hasText: /^5$/ }).first().waitFor();
-  expect(await findBarriers(page)).toEqual([]);
-  await page.getByLabel('Customer', { exact: true }).and(page.locator('input')).fill('globex');
-  await page.keyboard.press('Enter');
-  await page.getByText('Days begin and end in UTC, as on the invoices of the organization.').waitFor();
-  expect(faults).toEqual([]);

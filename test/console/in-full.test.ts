@@ -1,0 +1,188 @@
+// What a page shows in full: the days that it says, values and lines beyond the largest or the first, older parts, and what a
+// correction would do.
+
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findBarriers, openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
+import { furnish, type Furnished } from '../support/browser/furnished.ts';
+import { ownWeir } from '../support/use-weir.ts';
+
+const weir = ownWeir();
+let organization: Furnished;
+let browser: Browser;
+let visit: Visit;
+let page: Page;
+
+beforeAll(async () => {
+  [organization, browser] = await Promise.all([furnish(weir), openBrowser([weir.baseUrl])]);
+  visit = await browser.visit({ baseURL: weir.baseUrl, viewport: { width: 1280, height: 860 } });
+  await visit.context.addCookies([{ name: 'access_token', value: organization.session, url: weir.baseUrl }]);
+  page = visit.page;
+}, 120_000);
+afterAll(async () => {
+  await browser?.close();
+});
+
+const call = async (method: string, path: string, body?: object) =>
+  (await weir.request(method, `/api/v1${path}`, { session: organization.session, ...(body !== undefined && { body }) }))
+    .body;
+
+const button = (name: string) => page.getByRole('button', { name, exact: true });
+const dialog = () => page.getByRole('dialog');
+const tokensMeter = async (): Promise<{ id: string; meter_token: string }> =>
+  (await call('GET', '/meters?search=Tokens')).data[0];
+
+/** Sends events, and waits until they are recorded. */
+async function track(events: object[]): Promise<void> {
+  const { apiKey } = organization;
+  expect((await weir.request('POST', '/api/v1/sdk/track/batch', { apiKey, body: { events } })).status).toBe(201);
+  await weir.drained();
+}
+
+test('days of a customer with a time zone of its own are those of its invoices, on every page', async () => {
+  const { id } = await call('POST', '/customers', { external_id: 'sony', time_zone: 'Asia/Tokyo' });
+  const { id: meter, meter_token } = await tokensMeter();
+  const now = new Date();
+  const today = new Intl.DateTimeFormat('en-CA', { timeZone: 'Asia/Tokyo' }).format(now);
+  // One minute before the first of the last 30 days there.
+  const before = new Date(Date.parse(`${today}T00:00:00+09:00`) - 29 * 86_400_000 - 60_000);
+  const events = [
+    { quantity: 5, timestamp: now.toISOString() },
+    { quantity: 7, timestamp: before.toISOString() },
+  ].map((event) => ({ ...event, meter_token, customer_external_id: 'sony' }));
+  await track(events);
+  const words = 'Days begin and end in Asia/Tokyo, as on the invoices of sony.';
+  await page.goto(`/customers/${id}`);
+  const charts = page.getByRole('region', { name: 'Usage of the last 30 days' });
+  await charts.getByText(words).waitFor();
+  await charts.getByText('5 tokens', { exact: true }).waitFor();
+  await page.getByRole('tab', { name: 'Usage' }).click();
+  await page.getByText(words).waitFor();
+  await page.getByRole('row', { name: /Tokens\s+5 tokens\s+1$/ }).waitFor();
+  await page.getByRole('link', { name: 'Tokens', exact: true }).click();
+  await page.waitForURL((url) => url.search === `?meter=${meter}&customer=sony`);
+  await page.getByText(words).waitFor();
+  await page.locator('.figure', { hasText: /^5$/ }).first().waitFor();
+  expect(await findBarriers(page)).toEqual([]);
+  await page.getByLabel('Customer', { exact: true }).and(page.locator('input')).fill('globex');
+  await page.keyboard.press('Enter');
+  await page.getByText('Days begin and end in UTC, as on the invoices of the organization.').waitFor();
+  expect(visit.faults).toEqual([]);
+});
+
+test('a value that is not among the largest stands beside them once it is added', async () => {
+  const { id, meter_token } = await tokensMeter();
+  await call('PATCH', `/meters/${id}`, { metadata_keys: ['model'] });
+  // As many as are told apart, and some with less usage.
+  const events = Array.from({ length: 23 }, (_, index) => {
+    const metadata = { model: `model ${index}` };
+    return { meter_token, customer_external_id: 'many-models', quantity: 100 - index, metadata };
+  });
+  await track(events);
+  await page.goto(`/usage?meter=${id}&customer=many-models&split=metadata.model`);
+  const table = page.getByRole('group', { name: 'Usage by model' });
+  await table.getByRole('link', { name: 'model 19', exact: true }).waitFor({ timeout: 30_000 });
+  expect(await table.getByRole('link', { name: 'model 21', exact: true }).count()).toBe(0);
+  const field = page.getByLabel('Add a value');
+  await field.fill('model 21');
+  await field.press('Enter');
+  await table.getByLabel('Draw model 21').and(page.locator(':checked')).waitFor();
+  expect(await field.inputValue()).toBe('');
+  await table.getByRole('row', { name: /model 21\s+79\s+[\d.]+ %\s+1$/ }).waitFor();
+  await field.fill('none has this');
+  await field.press('Enter');
+  await table.getByRole('row', { name: /none has this\s+0\s+0 %\s+0$/ }).waitFor();
+  expect(JSON.parse(new URL(page.url()).searchParams.get('shown') ?? '')).toEqual(
+    expect.arrayContaining(['model 0', 'model 21', 'none has this']),
+  );
+  expect(await findBarriers(page)).toEqual([]);
+  expect(visit.faults).toEqual([]);
+});
+
+test('an invoice of many lines shows them part by part, and opens each by its address', async () => {
+  const invoice = organization.addresses['invoice-open'] ?? '';
+  const copies = await weir.pool.query<{ id: string; description: string }>(
+    `INSERT INTO invoice_lines SELECT (jsonb_populate_record(line, jsonb_build_object('id', gen_random_uuid(),
+       'position', 1000 + n, 'description', 'Copy ' || n))).*
+     FROM invoice_lines AS line CROSS JOIN generate_series(1, 500) AS n
+     WHERE invoice_id = $1 AND description = 'Tokens' RETURNING id, description`,
+    [invoice.split('/').at(-1)],
+  );
+  const last = copies.rows.find(({ description }) => description === 'Copy 500');
+  await page.goto(`${invoice}?line=${last?.id}`);
+  const drawer = page.getByRole('dialog', { name: 'What is behind “Copy 500”' });
+  await drawer.getByRole('group', { name: 'Usage by time' }).waitFor();
+  await page.keyboard.press('Escape');
+  await drawer.waitFor({ state: 'detached' });
+  await page.getByText(/^The first 500 of 50\d lines/).waitFor();
+  const link = page.getByRole('link', { name: 'Copy 500', exact: true });
+  expect(await link.count()).toBe(0);
+  await page.getByRole('button', { name: 'More lines' }).click();
+  await link.waitFor();
+  expect(await page.getByRole('button', { name: 'More lines' }).count()).toBe(0);
+  expect(visit.faults).toEqual([]);
+  await page.goto(`${invoice}?line=${organization.id}`);
+  const nothing = page.getByRole('dialog', { name: 'What is behind a line' });
+  await nothing.getByText('This is not there, or not any more: somebody may have deleted it.').waitFor();
+});
+
+test('the timeline of a long subscription says that there is more of it, and shows older parts', async () => {
+  const plan = { name: 'Daily', lookup_id: 'daily', type: 'FIXED', billing_interval: 'day', currency: 'USD' };
+  const { id: plan_id } = await call('POST', '/plans', plan);
+  await call('POST', `/plans/${plan_id}/charges`, { type: 'FIXED', display_name: 'Fee', unit_price: '1' });
+  const { id: customer_id } = await call('POST', '/customers', { external_id: 'long-there' });
+  const start_date = new Date(Date.now() - 14 * 86_400_000).toISOString().slice(0, 10);
+  const { id } = await call('POST', '/subscriptions', { customer_id, plan_id, start_date });
+  await page.goto(`/subscriptions/${id}`);
+  const past = page.getByRole('region', { name: 'Past' });
+  const periods = past.getByText(/^Period .* on the plan Daily$/);
+  await expect.poll(() => periods.count()).toBe(6);
+  await page.getByText('There are older periods and invoices.').waitFor();
+  await button('Show older ones').click();
+  await expect.poll(() => periods.count()).toBe(12);
+  await page.getByText('There are older periods.').waitFor();
+  await button('Show older ones').click();
+  await expect.poll(() => periods.count()).toBe(15);
+  expect(await button('Show older ones').count()).toBe(0);
+  const { id: other } = await call('POST', '/plans', { ...plan, name: 'Other', lookup_id: 'other' });
+  await call('POST', `/subscriptions/${id}/change`, { plan_id: other, when: 'now' });
+  await page.reload();
+  await past.getByText('Went over to the plan Other').waitFor();
+  await past.getByText('Set a change of the plan to Other at once by').waitFor();
+  await past.getByText(/^Period .*, on the plan Other$/).waitFor();
+  expect(await findBarriers(page)).toEqual([]);
+  expect(visit.faults).toEqual([]);
+});
+
+test('one event is voided or amended once one has seen what that does, and to which invoices', async () => {
+  const { id: meter } = await tokensMeter();
+  const { data } = await call('GET', `/events?customer_external_id=acme&meter_id=${meter}&status=recorded&limit=100`);
+  const { id, quantity } = data.at(-1);
+  await page.goto(`/events?event=${id}`);
+  await button('Void').click();
+  const does = dialog().getByRole('region', { name: 'What it does' });
+  const usage = does.getByText(' → ');
+  await usage.waitFor();
+  const numbers = async () => (await usage.innerText()).split(' → ').map((text) => Number(text.replaceAll(',', '')));
+  const [before = 0, voided] = await numbers();
+  expect(voided).toBe(before - Number(quantity));
+  const invoice = does.getByRole('link', { name: /^INV-/ }).first();
+  expect(await invoice.getAttribute('href')).toMatch(/^\/invoices\/[0-9a-f-]{36}$/);
+  await does.getByText('Stays as it is; the next one has a line for the difference').first().waitFor();
+  await dialog().getByRole('button', { name: 'Cancel' }).click();
+
+  await button('Amend').click();
+  await dialog().getByLabel('Metadata').fill('{"model": "tiny"}');
+  await expect.poll(async () => (await usage.count()) > 0 && (await numbers())).toEqual([before, before]);
+  await dialog()
+    .getByLabel('Quantity')
+    .fill(String(Number(quantity) + 1));
+  await expect.poll(async () => (await usage.count()) > 0 && (await numbers())).toEqual([before, before + 1]);
+  expect(await findBarriers(page)).toEqual([]);
+  await dialog().getByLabel('Reason').fill('Was counted one too low');
+  await dialog().getByRole('button', { name: 'Amend the event' }).click();
+  await dialog().waitFor({ state: 'detached' });
+  await page.getByText('Another event counts in its place.').waitFor();
+  await page.getByLabel('Receipt of the event').getByRole('link', { name: 'a voided event' }).waitFor();
+  expect(visit.faults).toEqual([]);
+});
