@@ -67,6 +67,8 @@ test('days of a customer with a time zone of its own are those of its invoices, 
   await page.getByLabel('Customer', { exact: true }).and(page.locator('input')).fill('globex');
   await page.keyboard.press('Enter');
   await page.getByText('Days begin and end in UTC, as on the invoices of the organization.').waitFor();
+  await page.goto(organization.addresses['meter'] ?? '');
+  await page.getByText('Days begin and end in UTC, as on the invoices of the organization.').waitFor();
   expect(visit.faults).toEqual([]);
 });
 
