@@ -2,6 +2,7 @@
 
 import { LIMITS } from '@weir/shared/limits';
 import { beforeAll, expect, test } from 'vitest';
+import { besideOther } from '../support/beside-other.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, until, type Answer, type Organization, type RequestOptions } from '../support/harness.ts';
 import { bearer, makeServiceAccount, makeToken } from '../support/service-accounts.ts';
@@ -146,10 +147,13 @@ test('an organization has so many accounts and an account so many tokens, also w
   await weir.pool.query(
     `INSERT INTO service_accounts (organization_id, id, name, role)
      SELECT $1, gen_random_uuid(), 'x', 'viewer' FROM generate_series(2, $2::int)`,
-    [crowded.id, LIMITS.serviceAccounts],
+    [crowded.id, LIMITS.serviceAccounts - 1],
   );
+  const other = `INSERT INTO service_accounts (organization_id, id, name, role)
+    VALUES ($1, gen_random_uuid(), 'x', 'viewer')`;
   const body = { name: 'One more', role: 'viewer' };
-  const refused = await ask('POST', '/service-accounts', { session: crowded.session, body });
+  const account = () => ask('POST', '/service-accounts', { session: crowded.session, body });
+  const refused = await besideOther(weir, crowded.id, other, account);
   expectProblem(refused, 422, 'invalid_request');
   expect(refused.body.detail).toContain(String(LIMITS.serviceAccounts));
 });

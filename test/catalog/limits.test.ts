@@ -1,6 +1,7 @@
 // What an answer holds all of has a limit, which is told before it is passed.
 
 import { beforeAll, expect, test } from 'vitest';
+import { besideOther } from '../support/beside-other.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, type Organization } from '../support/harness.ts';
 import { sharedWeir } from '../support/use-weir.ts';
@@ -22,12 +23,14 @@ const fill = (count: number) =>
     [admin.id, count],
   );
 
-test('a plan takes 500 features, and an organization 5,000, all of which are in one answer', async () => {
-  await fill(4_998);
+test('a plan takes 500 features, and an organization 5,000, also of two made at once, all in one answer', async () => {
+  await fill(4_997);
   const feature = (name: string) => send('POST', '/features', { name, lookup_key: name, type: 'switch' });
   const [first, last] = [await feature('first'), await feature('last')];
   expect([first.status, last.status]).toEqual([201, 201]);
-  expectProblem(await feature('one-more'), 422, 'invalid_request');
+  const other = `INSERT INTO features (organization_id, id, name, lookup_key, type)
+    VALUES ($1, gen_random_uuid(), 'Other', 'other', 'switch')`;
+  expectProblem(await besideOther(weir, admin.id, other, () => feature('one-more')), 422, 'invalid_request');
   const { data } = (await send('GET', '/features')).body;
   expect(data.length).toBe(5_000);
   expect(data).toContainEqual(last.body);

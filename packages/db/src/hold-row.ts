@@ -16,7 +16,7 @@ export function holdRow(table: Held) {
   };
 }
 
-/** The same of the organization itself, which has all settings. */
+/** The same of the organization itself, which has all settings, and of which many things there may be so many. */
 export async function holdOrganization(transaction: Queries, organizationId: string): Promise<void> {
   await transaction
     .selectFrom('organizations')

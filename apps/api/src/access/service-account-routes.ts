@@ -17,7 +17,7 @@ import {
   type ServiceToken,
 } from '@weir/db/service-accounts';
 import type { Queries } from '@weir/db/database';
-import { holdRow } from '@weir/db/hold-row';
+import { holdOrganization, holdRow } from '@weir/db/hold-row';
 import { Refusal } from '@weir/shared/errors';
 import { newId } from '@weir/shared/ids';
 import { LIMITS } from '@weir/shared/limits';
@@ -115,6 +115,7 @@ export function serviceAccountRoutes(app: App, { database, guards }: RouteDeps):
     writing(database, ({ caller, body }, write) =>
       write.transaction(async (transaction) => {
         const { organizationId: organization_id } = caller;
+        await holdOrganization(transaction, organization_id);
         if ((await countServiceAccounts(transaction, organization_id)) >= LIMITS.serviceAccounts)
           throw invalidFields([{ path: '', message: TOO_MANY_ACCOUNTS }]);
         const id = newId();

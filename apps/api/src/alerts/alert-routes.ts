@@ -13,7 +13,7 @@ import {
   type Crossing,
 } from '@weir/db/alerts/alerts';
 import { lockExternalId } from '@weir/db/customers';
-import { holdRow } from '@weir/db/hold-row';
+import { holdOrganization, holdRow } from '@weir/db/hold-row';
 import { findMeter } from '@weir/db/meters';
 import { Refusal } from '@weir/shared/errors';
 import { LIMITS } from '@weir/shared/limits';
@@ -156,6 +156,7 @@ export function alertRoutes(app: App, { database, guards }: RouteDeps): void {
           if ((await lockExternalId(transaction, organizationId, customer_id)) === undefined) throw noSuchCustomer();
           await refuseErased(transaction, organizationId, customer_id);
         }
+        await holdOrganization(transaction, organizationId);
         if ((await countAlerts(transaction, organizationId)) >= LIMITS.alerts)
           throw invalidFields([{ path: '', message: TOO_MANY }]);
         request.pay(RECORDING_STOP_COST);

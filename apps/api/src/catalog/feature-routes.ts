@@ -13,7 +13,7 @@ import {
   type Feature,
   FEATURE_SORTS,
 } from '@weir/db/features';
-import { holdRow } from '@weir/db/hold-row';
+import { holdOrganization, holdRow } from '@weir/db/hold-row';
 import { archiveMeterOfFeature, insertMeter, updateUnitOfFeature } from '@weir/db/meters';
 import { Refusal } from '@weir/shared/errors';
 import { randomBase62 } from '@weir/shared/base62';
@@ -120,6 +120,7 @@ export function featureRoutes(app: App, { database, guards, turns }: RouteDeps &
       const { name, lookup_key, type } = body;
       const id = newId();
       return await write.transaction(async (transaction) => {
+        await holdOrganization(transaction, organization_id);
         if ((await countFeatures(transaction, organization_id)) >= LIMITS.features)
           throw invalidFields([{ path: '', message: TOO_MANY }]);
         await insertFeature(transaction, { organization_id, id, name, lookup_key, type });

@@ -2,7 +2,7 @@
 
 import { FEED_TYPES } from '@weir/billing/feed-events';
 import type { Queries } from '@weir/db/database';
-import { holdRow } from '@weir/db/hold-row';
+import { holdOrganization, holdRow } from '@weir/db/hold-row';
 import {
   countEndpoints,
   deleteEndpoint,
@@ -132,6 +132,7 @@ export function webhookRoutes(app: App, { database, guards, allowedNetworks }: W
     writing(database, ({ caller, body }, write) => {
       const secret = newWebhookSecret();
       return write.transaction(async (transaction) => {
+        await holdOrganization(transaction, caller.organizationId);
         if ((await countEndpoints(transaction, caller.organizationId)) >= LIMITS.webhookEndpoints)
           throw invalidFields([{ path: '', message: TOO_MANY }]);
         const endpoint = await insertEndpoint(transaction, caller.organizationId, { ...body, secret });

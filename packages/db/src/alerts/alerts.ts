@@ -37,10 +37,9 @@ export interface AlertChanges {
   status?: AlertStatus | undefined;
 }
 
-/** Holds others off who make an alert, until the transaction ends, and tells how many there are. */
-export async function countAlerts(transaction: Queries, organizationId: string): Promise<number> {
-  await sql`SELECT FROM organizations WHERE id = ${organizationId}::uuid FOR NO KEY UPDATE`.execute(transaction);
-  const { count } = await transaction
+/** How many an organization has, but for deleted ones. */
+export async function countAlerts(db: Queries, organizationId: string): Promise<number> {
+  const { count } = await db
     .selectFrom('alerts')
     .select(({ fn }) => fn.countAll<string>().as('count'))
     .where('organization_id', '=', organizationId)

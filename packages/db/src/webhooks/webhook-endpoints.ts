@@ -39,10 +39,9 @@ interface EndpointFields {
 /** Those that a person changes. */
 export type EndpointChanges = { [Field in keyof EndpointFields]?: EndpointFields[Field] | undefined };
 
-/** Holds others off who make an endpoint, until the transaction ends, and tells how many there are. */
-export async function countEndpoints(transaction: Queries, organizationId: string): Promise<number> {
-  await sql`SELECT FROM organizations WHERE id = ${organizationId}::uuid FOR NO KEY UPDATE`.execute(transaction);
-  const { count } = await transaction
+/** How many an organization has. */
+export async function countEndpoints(db: Queries, organizationId: string): Promise<number> {
+  const { count } = await db
     .selectFrom('webhook_endpoints')
     .select(({ fn }) => fn.countAll<string>().as('count'))
     .where('organization_id', '=', organizationId)
