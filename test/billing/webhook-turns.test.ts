@@ -179,6 +179,23 @@ test('an event keeps its id in attempts and replays, and one with its sequence a
   expect(ids().at(-1)).not.toBe(before);
 });
 
+test('an attempt that fails by itself ends the turn, which says so, and the next one sends it', async () => {
+  const receiver = await receiving();
+  const { id } = await createEndpoint(receiver.url);
+  class Broken extends Sender {
+    override send(): Promise<never> {
+      return Promise.reject(new Error('broken'));
+    }
+  }
+  const broken = new Broken({ lookup: openNameLookup(), allowed: new Networks('') });
+  await happen();
+  await expect(deliverTo({ database, sender: broken }, admin.id, id)).rejects.toThrow('broken');
+  await deliver(id);
+  expect(receiver.received.map(({ sequence }) => sequence)).toEqual([1]);
+  await call('POST', `/webhook-endpoints/${id}/test`);
+  await expect(deliverTo({ database, sender: broken }, admin.id, id)).rejects.toThrow('broken');
+});
+
 test('a changed URL and a new secret hold for what a turn sends next, also of what it has read before', async () => {
   let isUp = true;
   const hanging = new Map<number | null, ServerResponse>();

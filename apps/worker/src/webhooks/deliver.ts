@@ -128,6 +128,7 @@ class Turn {
         await this.#waitForTurn();
         if (this.#isOver()) return;
         after = delivery.sequence ?? after;
+        // That it takes longer is all that can fail here.
         await withinMs(PATIENCE_MS, this.#send(delivery, this.#firsts)).catch(() => {});
       }
       if (due.length > 0) continue;
@@ -174,10 +175,12 @@ class Turn {
     return look.due;
   }
 
-  /** Sends, and adds what comes back to what is to be written down. */
+  /** Sends, and adds what comes back to what is to be written down. Never fails, and says so by ending the turn. */
   #send(delivery: DueDelivery, awaited: Set<Promise<void>>): Promise<void> {
     this.#open.add(delivery.id);
-    const sent = this.#attempt(delivery).finally(() => awaited.delete(sent));
+    const sent = this.#attempt(delivery)
+      .catch((error: unknown) => this.#fail(error))
+      .finally(() => awaited.delete(sent));
     awaited.add(sent);
     return sent;
   }
@@ -208,8 +211,8 @@ class Turn {
   }
 
   /** Writes down what came of attempts so far and in the next moments. Never fails, and says so by ending the turn. */
-  #recordSoon(withinMs = RECORD_MS): Promise<void> {
-    return (this.#recording ??= this.#record(withinMs)
+  #recordSoon(afterMs = RECORD_MS): Promise<void> {
+    return (this.#recording ??= this.#record(afterMs)
       .catch((error: unknown) => this.#fail(error))
       .finally(() => {
         this.#recording = undefined;
@@ -217,8 +220,8 @@ class Turn {
       }));
   }
 
-  async #record(withinMs: number): Promise<void> {
-    const ms = this.#recordedAt + withinMs - performance.now();
+  async #record(afterMs: number): Promise<void> {
+    const ms = this.#recordedAt + afterMs - performance.now();
     if (ms > 0) await delay(ms);
     this.#recordedAt = performance.now();
     const outcomes = this.#answered;
