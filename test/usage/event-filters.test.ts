@@ -107,6 +107,10 @@ test('a window that ends before it begins is refused, and says why', async () =>
   expect(body.detail).toContain('2026-03-02T00:00:00.000Z');
 });
 
+test('a window of a microsecond is one', async () => {
+  expect(await find({ start_date: '2026-03-01T00:00:00Z', end_date: '2026-03-01T00:00:00.000001Z' })).toEqual([]);
+});
+
 describe('rejected events', () => {
   const rejections = async ({ session }: Organization) =>
     (await weir.request('GET', '/api/v1/events/rejections', { session })).body.data;

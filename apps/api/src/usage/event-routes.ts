@@ -9,6 +9,7 @@ import { stagedText } from '@weir/queue/staged';
 import { Refusal } from '@weir/shared/errors';
 import { metadata, type StagedEvent } from '@weir/shared/event';
 import { endInZone, instantInZone } from '@weir/shared/date-or-instant';
+import { microsOfText } from '@weir/shared/instant';
 import { text } from '@weir/shared/text';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
@@ -194,7 +195,7 @@ async function filterOf(
   const { status, reason, cursor, limit, meter_token: token, start_date, end_date } = query;
   const since = start_date === undefined ? undefined : instantInZone(start_date, 'UTC');
   const until = end_date === undefined ? undefined : endInZone(end_date, 'UTC');
-  if (since !== undefined && until !== undefined && since >= until)
+  if (since !== undefined && until !== undefined && microsOfText(since) >= microsOfText(until))
     throw invalidFields([{ path: 'start_date', message: `must be before the end, which is ${until}` }]);
   const meter = token === undefined ? undefined : (await findMetersByToken(database, [token])).get(token);
   const ofToken = meter?.organizationId === organizationId ? meter.id : undefined;
