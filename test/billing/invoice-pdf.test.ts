@@ -59,6 +59,7 @@ test('it holds the number, dates, parties, lines and sums, and is named by the n
     `Invoice number ${invoice.invoice_number}`,
     'Date of issue 1 Jan 2025',
     'Date due 31 Jan 2025',
+    'Period 1 Jan 2025',
     'Bill to Acme Oslo',
     '10.00 USD due 31 Jan 2025',
     'Base 1 Jan 2025 – 31 Jan 2025 10.00 USD each period, in advance 10.00 USD',
@@ -67,6 +68,8 @@ test('it holds the number, dates, parties, lines and sums, and is named by the n
     'Page 1 of 1',
   ])
     expect(text).toContain(told);
+  // Without tax it is the total.
+  expect(text).not.toContain('Subtotal');
 });
 
 test('names in Arabic, Hebrew, Chinese, Greek and Cyrillic, and emoji, are read back as they were written', async () => {

@@ -31,6 +31,8 @@ test('days of every month, and periods in zones on both sides of the date line',
     for (const [start, end] of [
       ['2026-03-01T00:00:00.000Z', '2026-04-01T00:00:00.000Z'],
       ['2026-03-28T23:00:00.000Z', '2026-03-29T22:00:00.000Z'],
+      // The first invoice of a subscription, which bills in advance alone.
+      ['2026-03-01T00:00:00.000Z', '2026-03-01T00:00:00.000Z'],
     ] as const)
       expect(sayPeriod(start, end, zone)).toBe(formatDays(start, end, zone));
 });

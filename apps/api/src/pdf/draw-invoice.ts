@@ -129,13 +129,11 @@ class Drawing {
     const title = this.#layout.line(invoice.status === 'DRAFT' ? 'Draft invoice' : 'Invoice', TITLE);
     const [issuer = organization] = sellerOf(invoice, organization).split('\n');
     const maker = this.#layout.lines(issuer, { size: 12, weight: 600 }, { width: 250, linesMax: 2 });
-    const isFirst = invoice.period_start === invoice.period_end;
     const facts: [string, string][] = [
       ['Invoice number', invoice.invoice_number ?? ''],
       ['Date of issue', invoice.issue_date === null ? '' : sayDay(invoice.issue_date)],
       ['Date due', invoice.due_date === null ? '' : sayDay(invoice.due_date)],
-      // That of the start bills no period that has ended.
-      ['Period', isFirst ? '' : sayPeriod(invoice.period_start, invoice.period_end, zone)],
+      ['Period', sayPeriod(invoice.period_start, invoice.period_end, zone)],
     ];
     const told = facts
       .filter(([, value]) => value !== '')
@@ -215,8 +213,12 @@ class Drawing {
   totals({ invoice }: InvoicePaper): Block {
     const { currency, subtotal, tax, total, credits_applied: credits, amount_paid: paid, amount_due } = invoice;
     const rows: [string, string][] = [
-      ['Subtotal', subtotal],
-      ...(isZero(tax) ? [] : [['Tax', tax] satisfies [string, string]]),
+      ...(isZero(tax)
+        ? []
+        : ([
+            ['Subtotal', subtotal],
+            ['Tax', tax],
+          ] satisfies [string, string][])),
       ['Total', total],
       ...(isZero(credits) ? [] : [['Credits applied', `-${credits}`] satisfies [string, string]]),
       ...(isZero(paid) ? [] : [['Paid', `-${paid}`] satisfies [string, string]]),

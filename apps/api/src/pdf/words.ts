@@ -20,11 +20,11 @@ export function sayInstant(instant: string, zone: string): string {
   return sayDay(dateAt(microsOfText(instant), zone));
 }
 
-/** The days from one instant to before another, both counted: `1 Nov 2026 – 30 Nov 2026`. One day is told once. */
+/** The days from one instant to before another, both counted: `1 Nov 2026 – 30 Nov 2026`. One day is told once, also where no time is between. */
 export function sayPeriod(start: string | null, end: string | null, zone: string): string {
   if (start === null || end === null) return '';
   const first = sayInstant(start, zone);
-  const last = sayDay(dateAt(microsOfText(end) - 1_000, zone));
+  const last = start === end ? first : sayDay(dateAt(microsOfText(end) - 1_000, zone));
   return first === last ? first : `${first} – ${last}`;
 }
 
