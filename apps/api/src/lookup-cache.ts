@@ -1,4 +1,5 @@
 import { Refusal } from '@weir/shared/errors';
+import { withinMs } from '@weir/shared/within';
 import type { FastifyBaseLogger } from 'fastify';
 
 /** After a look-up that failed or took too long, Postgres is left alone for this long. */
@@ -90,18 +91,12 @@ export class LookupCache<Value> {
 
   /** What Postgres says now, or what is known if Postgres does not answer. */
   async #renew(name: string, entry: Entry<Value>): Promise<Value | undefined> {
-    let timer: NodeJS.Timeout | undefined;
-    const tooLate = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`Postgres did not answer within ${WAIT_MS} ms`)), WAIT_MS);
-    });
     try {
-      return await Promise.race([this.#lookUp(name), tooLate]);
+      return await withinMs(WAIT_MS, this.#lookUp(name));
     } catch (error) {
       entry.lookUpAgainAt = this.#now() + RETRY_MS;
       this.#options.log.warn({ err: error }, `a cached ${this.#options.what} could not be looked up again`);
       return entry.value;
-    } finally {
-      clearTimeout(timer);
     }
   }
 

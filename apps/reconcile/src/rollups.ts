@@ -3,7 +3,7 @@
 
 import type { Database } from '@weir/db/database';
 import { compareUnit, listUnits, rebuildUnit, type RollupDifference, type Unit } from '@weir/db/rollup-check';
-import { monthAfter } from './months.ts';
+import { monthAfter } from '@weir/shared/utc-months';
 import type { ReconcileOptions } from './reconcile-options.ts';
 
 /** One table for one meter in one month, where it is not what the events give. */

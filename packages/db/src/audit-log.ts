@@ -3,6 +3,7 @@
 import { epochMsOfId, firstIdAt } from '@weir/shared/ids';
 import { sql } from 'kysely';
 import type { Queries } from './database.ts';
+import { DELETED_MAX, inSlices } from './delete-in-slices.ts';
 import type { ActorType } from './schema.ts';
 
 /** Who made a change, and from where. */
@@ -118,17 +119,10 @@ export function timeOfEntry({ id }: Pick<AuditEntry, 'id'>): string {
   return new Date(epochMsOfId(id)).toISOString();
 }
 
-/** Entries that one statement deletes: it takes well under a second. */
-const DELETED_MAX = 5_000;
-
-/** Other maintenance waits meanwhile; what is left is deleted the next time. */
-const STATEMENTS_MAX = 10;
-
-/** Deletes entries of all organizations that are older than so many days, 50,000 at most. Returns how many there were. */
+/** Deletes entries of all organizations that are older than so many days, slice by slice. Returns how many there were. */
 export async function deleteOldAuditEntries(db: Queries, days: number): Promise<number> {
   const bound = firstIdAt(Date.now() - days * 86_400_000);
-  let deleted = 0;
-  for (let statements = 0; statements < STATEMENTS_MAX; statements += 1) {
+  return await inSlices(async () => {
     // Organization by organization, as the primary key has them.
     const { numAffectedRows = 0n } = await sql`
       DELETE FROM audit_entries USING (
@@ -138,8 +132,6 @@ export async function deleteOldAuditEntries(db: Queries, days: number): Promise<
         ) AS found LIMIT ${DELETED_MAX}
       ) AS old
       WHERE audit_entries.organization_id = old.organization_id AND audit_entries.id = old.id`.execute(db);
-    deleted += Number(numAffectedRows);
-    if (numAffectedRows < BigInt(DELETED_MAX)) break;
-  }
-  return deleted;
+    return Number(numAffectedRows);
+  });
 }

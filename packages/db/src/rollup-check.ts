@@ -4,6 +4,7 @@
 //
 // No index leads to the events of a meter: each unit reads through all events of its organization once.
 
+import { monthAfter, startOfMonth } from '@weir/shared/utc-months';
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { valueHash } from './aggregations.ts';
 import { IDLE_IN_TRANSACTION_MS_MAX, type Database } from './database.ts';
@@ -70,7 +71,7 @@ export async function listUnits(database: Database, filter: CountFilter): Promis
     const ofMonth =
       month === undefined
         ? sql`true`
-        : sql`${column} >= ${startOf(month)}::timestamptz AND ${column} < ${startOf(monthAfter(month))}::timestamptz`;
+        : sql`${column} >= ${startOfMonth(month)}::timestamptz AND ${column} < ${startOfMonth(monthAfter(month))}::timestamptz`;
     return sql`SELECT DISTINCT organization_id, meter_id, date_trunc('month', ${column}, 'UTC') AS month
       FROM ${sql.raw(table)} WHERE ${ofOrganization} AND ${ofMonth}`;
   });
@@ -139,7 +140,7 @@ async function copyEvents(transaction: Transaction<Tables>, unit: Unit): Promise
       FROM events LEFT JOIN (SELECT aggregation_type, metadata_keys FROM meters
         WHERE organization_id = ${organizationId}::uuid AND id = ${meterId}::uuid) AS meter ON true
       WHERE organization_id = ${organizationId}::uuid AND meter_id = ${meterId}::uuid
-        AND "timestamp" >= ${startOf(month)}::timestamptz AND "timestamp" < ${startOf(monthAfter(month))}::timestamptz
+        AND "timestamp" >= ${startOfMonth(month)}::timestamptz AND "timestamp" < ${startOfMonth(monthAfter(month))}::timestamptz
         AND NOT ${sql.raw(IS_VOID)}
       OFFSET 0) AS found`.execute(transaction);
   // It has no statistics of its own, and the planner would guess.
@@ -268,19 +269,10 @@ async function run(db: Kysely<Tables>, text: string, unit: Unit): Promise<Record
   const parameters: Record<string, ReturnType<typeof sql>> = {
     $1: sql`${organizationId}::uuid`,
     $2: sql`${meterId}::uuid`,
-    $3: sql`${startOf(month)}::timestamptz`,
-    $4: sql`${startOf(monthAfter(month))}::timestamptz`,
+    $3: sql`${startOfMonth(month)}::timestamptz`,
+    $4: sql`${startOfMonth(monthAfter(month))}::timestamptz`,
   };
   const parts = text.split(/(\$\d)/).map((part) => parameters[part] ?? sql.raw(part));
   const { rows } = await sql<Record<string, string | null>>`${sql.join(parts, sql``)}`.execute(db);
   return rows[0];
-}
-
-function startOf(month: string): string {
-  return `${month}-01T00:00:00Z`;
-}
-
-function monthAfter(month: string): string {
-  const [year = 0, number = 0] = month.split('-').map(Number);
-  return new Date(Date.UTC(year, number)).toISOString().slice(0, 7);
 }

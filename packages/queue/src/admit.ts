@@ -3,10 +3,10 @@
 // answer to the client; the job that follows (record-jobs.ts) only makes it quick.
 
 import { Refusal, errorCodeOf } from '@weir/shared/errors';
-import { DIGEST_LENGTH } from '@weir/shared/hash';
 import { epochMsOfId, newId } from '@weir/shared/ids';
 import { monthOf } from '@weir/shared/month-counts';
 import { acceptedField } from './accepted-counts.ts';
+import { CLAIM_LENGTH, claimText, readClaim } from './claim-text.ts';
 import type { QueueConnection } from './connection.ts';
 import type { QueueKeys } from './keys.ts';
 import { isRefusedByRedis, RedisUnreachable } from './redis-away.ts';
@@ -45,9 +45,6 @@ export type Admission =
 
 const admitFlush = loadScript<(number | string)[]>('admit');
 
-const UUID_LENGTH = 36;
-/** What a claim holds: the id of its event and the fingerprint. */
-const CLAIM_LENGTH = UUID_LENGTH + DIGEST_LENGTH;
 const NO_CLAIM = ' '.repeat(CLAIM_LENGTH);
 const STAGED: Admission = { outcome: 'staged' };
 const REVOKED: Admission = { outcome: 'revoked' };
@@ -124,7 +121,7 @@ function argumentsOf(keys: QueueKeys, batch: string, candidates: readonly Candid
     if (claim === null) claimed += NO_CLAIM;
     else {
       claims.push(claim.key);
-      claimed += id + claim.fingerprint;
+      claimed += claimText(id, claim.fingerprint);
     }
   }
   if (claimed.length !== candidates.length * CLAIM_LENGTH)
@@ -142,11 +139,7 @@ function argumentsOf(keys: QueueKeys, batch: string, candidates: readonly Candid
 function exceptionOf(answer: string, candidate: Candidate | undefined): Admission {
   if (answer === 'revoked') return REVOKED;
   if (answer === 'unsure') return UNSURE;
-  return {
-    outcome: 'held',
-    id: answer.slice(0, UUID_LENGTH),
-    isSamePayload: answer.slice(UUID_LENGTH) === candidate?.claim?.fingerprint,
-  };
+  return { outcome: 'held', ...readClaim(answer, candidate?.claim?.fingerprint) };
 }
 
 function unanswered(error: unknown): Refusal {

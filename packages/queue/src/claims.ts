@@ -2,9 +2,8 @@
 
 import type { Redis } from 'ioredis';
 import type { Candidate } from './admit.ts';
+import { claimText, readClaim } from './claim-text.ts';
 import type { QueueConnection } from './connection.ts';
-
-const UUID_LENGTH = 36;
 
 /** An event that holds an idempotency key, and the digest of its payload. */
 export interface RecordedClaim {
@@ -27,7 +26,7 @@ export async function writeClaims(
   if (seconds === 0 || claims.length === 0) return;
   const pipeline = redis.pipeline();
   for (const { eventId, organizationId, idempotencyKey, fingerprint } of claims)
-    pipeline.set(keys.claim(epoch, organizationId, idempotencyKey), eventId + fingerprint, 'EX', seconds);
+    pipeline.set(keys.claim(epoch, organizationId, idempotencyKey), claimText(eventId, fingerprint), 'EX', seconds);
   const answers = await pipeline.exec();
   const failed = answers?.find(([error]) => error !== null)?.[0];
   if (failed) throw failed;
@@ -51,9 +50,9 @@ export async function findClaims(
   const held = new Map<string, { id: string; isSamePayload: boolean }>();
   claims.forEach(({ id, epoch, fingerprint }, index) => {
     const value = epoch === epochNow ? values[index] : null;
-    const holder = value?.slice(0, UUID_LENGTH);
-    if (value && holder !== undefined && holder !== id)
-      held.set(id, { id: holder, isSamePayload: value.slice(UUID_LENGTH) === fingerprint });
+    if (!value) return;
+    const holder = readClaim(value, fingerprint);
+    if (holder.id !== id) held.set(id, holder);
   });
   return held;
 }

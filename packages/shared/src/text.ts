@@ -6,6 +6,11 @@ export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
+/** The text as Postgres can hold it, with U+FFFD in the place of what it cannot. */
+export function storable(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\ufffd');
+}
+
 /** How many characters a text has: Unicode code points, not bytes. */
 export function charactersOf(text: string): number {
   let count = 0;

@@ -1,6 +1,7 @@
 // Takes secrets out of a request before the audit log keeps it.
 
 import { isLinkToken } from '@weir/shared/link-tokens';
+import { storable } from '@weir/shared/text';
 import { isWebhookSecret } from '@weir/shared/webhook-signature';
 import { isApiKey, isServiceToken, isWidgetToken } from './secrets.ts';
 
@@ -15,6 +16,7 @@ const NO_SECRETS = new Set(['meter_token']);
 
 /** A value of JSON in which secrets are replaced, and which Postgres takes. */
 export function withoutSecrets(value: unknown, depth = 0): unknown {
+  // Routes check what Postgres can hold by themselves, but some only after the entry is written.
   if (typeof value === 'string') return isSecret(value) ? REMOVED : storable(value);
   if (typeof value !== 'object' || value === null) return value;
   if (depth >= DEPTH_MAX) return '[…]';
@@ -38,9 +40,4 @@ function isSecret(text: string): boolean {
     isLinkToken('invitation', trimmed) ||
     isLinkToken('password-reset', trimmed)
   );
-}
-
-/** Routes check this by themselves, but some only after the entry is written. */
-function storable(text: string): string {
-  return text.toWellFormed().replaceAll('\0', '\ufffd');
 }

@@ -2,6 +2,7 @@
 
 import { errorCodeOf } from '@weir/shared/errors';
 import { hostOf, type Networks } from '@weir/shared/networks';
+import { storable } from '@weir/shared/text';
 import { withinMs } from '@weir/shared/within';
 import { Agent as HttpAgent, request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
@@ -177,8 +178,6 @@ async function readBeginning(message: IncomingMessage): Promise<string> {
   }
   return storable(Buffer.concat(chunks).subarray(0, KEPT_BYTES).toString('utf8'));
 }
-
-const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '\ufffd');
 
 function errorText(error: unknown): string {
   const text = error instanceof Error && error.message !== '' ? error.message : String(error);

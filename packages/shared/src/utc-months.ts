@@ -1,5 +1,6 @@
 // Months of UTC, as `2026-11`.
 
+/** The next one. */
 export function monthAfter(month: string): string {
   const [year = 0, number = 0] = month.split('-').map(Number);
   return new Date(Date.UTC(year, number)).toISOString().slice(0, 7);
