@@ -233,28 +233,6 @@ describe('a feature', () => {
     expect(await statusOf(feature.meter)).toBe('ACTIVE');
   });
 
-  test('keeps its meter in use while that has a price or is billed, and other changes of the meter are made', async () => {
-    const feature = await newFeature();
-    const path = `/meters/${feature.meter}`;
-    const archive = () => send('PATCH', path, { status: 'ARCHIVED' });
-    const { id, charges } = await makePricedPlan(weir, admin, [usageCharge(feature.meter)]);
-    expectProblem(await archive(), 409, 'meter_in_use');
-    expect((await send('PATCH', path, { name: 'Calls', status: 'ACTIVE' })).body).toMatchObject({ name: 'Calls' });
-    await subscribe(id, await makeCustomer(weir, admin));
-    await weir.pool.query(
-      `INSERT INTO billed_meters (organization_id, meter_id, customer_external_id, subscription_id)
-       SELECT organization_id, $1, customer_external_id, id FROM subscriptions WHERE plan_id = $2`,
-      [feature.meter, id],
-    );
-    await weir.pool.query('UPDATE charges SET ended_at = effective_from WHERE id = $1', [charges[0]?.id]);
-    expectProblem(await archive(), 409, 'meter_in_use');
-    await weir.pool.query('UPDATE billed_meters SET ended_at = billing_now() WHERE meter_id = $1', [feature.meter]);
-    expect((await archive()).body).toMatchObject({ status: 'ARCHIVED' });
-    // What is archived stays so, also when it has got a price since.
-    await weir.pool.query('UPDATE charges SET ended_at = NULL WHERE id = $1', [charges[0]?.id]);
-    expect((await archive()).status).toBe(200);
-  });
-
   test('that is deleted at the same moment gets no price: its meter is archived', async () => {
     const feature = await newFeature();
     const { id } = await makePricedPlan(weir, admin);

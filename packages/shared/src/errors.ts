@@ -22,7 +22,6 @@ export type ErrorCode =
   | 'lookup_id_taken'
   | 'external_id_taken'
   | 'feature_in_use'
-  | 'meter_in_use'
   | 'feature_already_in_plan'
   | 'plan_inactive'
   | 'plan_in_use'

@@ -1,7 +1,5 @@
 // Meters: what counts usage. A meter is made together with its feature, and outlives it, archived.
 
-import { isMeterPriced } from '@weir/db/billing/plans/charges';
-import type { Queries } from '@weir/db/database';
 import { changeMetadataKeys } from '@weir/db/metadata-keys';
 import { findMeter, listMeters, updateMeter, type Meter, METER_SORTS } from '@weir/db/meters';
 import { holdRow } from '@weir/db/hold-row';
@@ -50,10 +48,6 @@ const meterAnswer = answerOf<Meter>()({
   feature_id: z.uuid().nullable().meta({ description: 'Null once the feature was deleted.' }),
   created_at: time,
 }).meta({ id: 'Meter' });
-
-const PRICED =
-  'A plan has a price for the meter, or a subscription is billed for it until its period ends, and an archived meter takes no events: end ' +
-  'the charge in every plan first, and wait for the period.';
 
 const meters: Versioned<Meter> = {
   async read(db, organizationId, id) {
@@ -119,15 +113,15 @@ export function meterRoutes(app: App, { database, guards }: RouteDeps): void {
         summary: 'Change, archive or reopen a meter',
         description:
           'Changes the fields that are sent. The aggregation stays: it is what recorded usage means. ' +
-          'An archived meter refuses new events within some seconds, and what it has counted stays readable; one with a price in a ' +
-          'plan, or in the open period of a subscription, is not archived. metadata_keys are ' +
+          'An archived meter refuses new events within some seconds, and what it has counted stays readable, and is billed where it ' +
+          'has a price. metadata_keys are ' +
           'replaced by those that are sent; what was counted before is grouped by them within moments, or minutes where it is ' +
           'millions of events, and until then reading by them is 409 groups_not_ready.',
         params: idInPath,
         body: meterChanges,
         response: {
           200: meterAnswer,
-          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'meter_in_use'),
+          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found'),
         },
       },
     },
@@ -136,7 +130,6 @@ export function meterRoutes(app: App, { database, guards }: RouteDeps): void {
       const { id } = request.params;
       const { metadata_keys: keys, ...changes } = request.body;
       return await write.transaction(async (transaction) => {
-        if (changes.status === 'ARCHIVED') await refusePriced(transaction, organizationId, id);
         const meter =
           Object.keys(changes).length > 0
             ? await updateMeter(transaction, organizationId, id, changes)
@@ -149,12 +142,4 @@ export function meterRoutes(app: App, { database, guards }: RouteDeps): void {
       });
     }),
   );
-}
-
-/** One that is archived already stays so, whatever prices it. */
-async function refusePriced(transaction: Queries, organizationId: string, id: string): Promise<void> {
-  await meters.hold(transaction, organizationId, id);
-  const meter = await findMeter(transaction, organizationId, id);
-  if (meter?.status === 'ACTIVE' && (await isMeterPriced(transaction, organizationId, id)))
-    throw new Refusal('meter_in_use', PRICED);
 }

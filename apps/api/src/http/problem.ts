@@ -33,7 +33,6 @@ const PROBLEMS = {
   lookup_id_taken: { status: 409, title: 'The lookup_id is taken' },
   external_id_taken: { status: 409, title: 'The external_id is taken' },
   feature_in_use: { status: 409, title: 'A plan uses or prices the feature' },
-  meter_in_use: { status: 409, title: 'A plan prices the meter' },
   feature_already_in_plan: { status: 409, title: 'The plan already has the feature' },
   plan_inactive: { status: 409, title: 'The plan takes no new subscriptions' },
   plan_in_use: { status: 409, title: 'The plan is in use' },

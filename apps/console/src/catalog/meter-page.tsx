@@ -70,7 +70,7 @@ function MeterView({ meter }: { meter: Meter }) {
               }
             >
               {isActive
-                ? 'It takes no more events then. What it has counted stays, and it can be taken into use again.'
+                ? 'It takes no more events then, also where a plan has a price for it: they are refused. What it has counted stays and is billed, and it can be taken into use again.'
                 : 'It takes events again, and goes on with what it has counted.'}
             </Confirm>
           </AdminOnly>

@@ -23,9 +23,6 @@ const BY_CODE: Record<string, { said: string; path?: string }> = {
   feature_in_use: {
     said: 'A plan includes or prices this feature. Take it out of every plan and end its prices first.',
   },
-  meter_in_use: {
-    said: 'A plan has a price for this meter, or a subscription is still billed for it. End its prices first.',
-  },
   meter_already_priced: {
     path: 'meter_id',
     said: 'The plan has a price for this meter already. Give that one a new price.',
