@@ -254,6 +254,23 @@ describe('what an invoice below zero gives', () => {
     expect(await faultsOfBilling()).toEqual([]);
   });
 
+  test('goes to the older one of two invoices of one millisecond, however many digits their times have', async () => {
+    const one = await billedInAdvance();
+    const other = await billedInAdvance(one.customer);
+    const below = await billedInAdvance(one.customer);
+    await billing.post(`/invoices/${below.invoice}/pay`);
+    await weir.pool.query(
+      `UPDATE invoices SET finalized_at = date_trunc('day', finalized_at)
+         + CASE WHEN id = $2 THEN interval '1 microsecond' ELSE interval '0' END WHERE id IN ($1, $2)`,
+      [one.invoice, other.invoice],
+    );
+    await billing.post(`/subscriptions/${below.subscription}/cancel`, CANCEL_NOW);
+    await billing.finalizeAll(below.subscription);
+    expect(await billing.get(`/invoices/${one.invoice}`)).toMatchObject({ credits_applied: '21.00' });
+    expect(await billing.get(`/invoices/${other.invoice}`)).toMatchObject({ credits_applied: '0.00' });
+    expect(await faultsOfBilling()).toEqual([]);
+  });
+
   test('comes back as a grant when what it lowered is voided, but for what nobody pays any more', async () => {
     const one = await billedInAdvance();
     const other = await billedInAdvance(one.customer);

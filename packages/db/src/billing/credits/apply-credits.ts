@@ -7,7 +7,7 @@
 import { type ApplicableGrant, planCreditApplications } from '@weir/rating/credit-applications';
 import type { Amount } from '@weir/rating/money';
 import { newId } from '@weir/shared/ids';
-import { microsOf, parseInstant, type Micros } from '@weir/shared/instant';
+import { microsOfText } from '@weir/shared/instant';
 import { sql } from 'kysely';
 import type { Queries } from '../../database.ts';
 import { amountOf, amountText } from '../stored-amounts.ts';
@@ -75,9 +75,9 @@ export async function applyCredits(
     const pocket = pocketOf(customerId, currency);
     const debt: Debt = { id, amountDue };
     if (amountDue > 0n) {
-      const own = grants.get(pocket) ?? [];
-      for (const planned of planCreditApplications(amountDue, own, microsOfText(now))) {
-        const grant = own.find((each) => each.id === planned.id);
+      const own = new Map(grants.get(pocket)?.map((grant) => [grant.id, grant]));
+      for (const planned of planCreditApplications(amountDue, [...own.values()], microsOfText(now))) {
+        const grant = own.get(planned.id);
         if (grant !== undefined) apply(grant, debt, planned.amount, currency);
       }
       pushTo(debts, pocket, debt);
@@ -158,15 +158,13 @@ async function lockGrants(
     .execute();
   const grants = new Map<string, ApplicableGrant[]>();
   for (const { id, customer_id, currency, remaining, priority, expires_at, created_at } of rows) {
-    const pocket = pocketOf(customer_id, currency);
-    const grant = {
+    pushTo(grants, pocketOf(customer_id, currency), {
       id,
       remaining: amountOf(remaining, currency),
       priority,
       expiresAt: expires_at === null ? null : microsOfText(expires_at),
       createdAt: microsOfText(created_at),
-    };
-    grants.set(pocket, [...(grants.get(pocket) ?? []), grant]);
+    });
   }
   return grants;
 }
@@ -196,10 +194,4 @@ async function clock(db: Queries): Promise<string> {
   const [row] = rows;
   if (row === undefined) throw new Error('Postgres returned no time');
   return row.now;
-}
-
-function microsOfText(text: string): Micros {
-  const instant = parseInstant(text);
-  if ('problem' in instant) throw new Error(`Postgres returned no time: ${text.slice(0, 40)}`);
-  return microsOf(instant);
 }

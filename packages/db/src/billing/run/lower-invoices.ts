@@ -5,6 +5,7 @@ import { amountOf } from '@weir/billing/amounts';
 import type { SubscriptionRow } from '../subscriptions/subscriptions.ts';
 import { minorDigits } from '@weir/rating/currencies';
 import { formatAmount, type Amount } from '@weir/rating/money';
+import { microsOfText } from '@weir/shared/instant';
 import { sql } from 'kysely';
 import type { Queries } from '../../database.ts';
 import type { PayableInvoice } from '../credits/apply-credits.ts';
@@ -26,6 +27,7 @@ export async function lockOpenInvoices(
     // Whoever never records a payment has many of them: without who sold and bought what.
     .select(['id', 'customer_id', 'currency', 'status', 'total', 'credits_applied', 'amount_paid'])
     .select(['finalized_at', 'invoice_number'])
+    .$narrowType<Aged>()
     .where('organization_id', '=', organizationId)
     .where(sql<boolean>`customer_id = ANY (${customerIds}::uuid[])`)
     .where('status', 'in', ['OPEN', 'UNCOLLECTIBLE'])
@@ -38,12 +40,15 @@ export async function lockOpenInvoices(
   });
 }
 
-type Aged = Pick<InvoiceRow, 'finalized_at' | 'invoice_number'>;
+interface Aged {
+  finalized_at: string;
+  invoice_number: string;
+}
 
-/** Those of one moment by their numbers, which rise with it. */
+/** Those of one moment by their numbers, which rise with it, and of which the later ones may have more digits. */
 function byAge(a: Aged, b: Aged): number {
-  const age = ({ finalized_at, invoice_number }: Aged): string => `${finalized_at} ${invoice_number}`;
-  return age(a) < age(b) ? -1 : 1;
+  const elapsed = microsOfText(a.finalized_at) - microsOfText(b.finalized_at);
+  return elapsed || a.invoice_number.localeCompare(b.invoice_number, 'en', { numeric: true });
 }
 
 /**
