@@ -104,7 +104,7 @@ test('what takes less, or answers something else, is told; what only adds is not
     create.requestBody.content['application/json'].schema.properties.colour = { type: 'string' };
     create.responses['202'] = create.responses['201'];
     const list = paths['/api/v1/webhook-endpoints'].get;
-    list.parameters = [{ in: 'query', name: 'short', schema: { type: 'boolean' } }];
+    list.parameters.push({ in: 'query', name: 'short', schema: { type: 'boolean' } });
     const content = list.responses['200'].content['application/json'];
     content.schema = { anyOf: [content.schema, { type: 'object', 'x-only-with': ['short'] }] };
   });

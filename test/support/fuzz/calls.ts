@@ -136,6 +136,8 @@ const MEANINGS_OF: Record<string, Meanings> = {
     id: fc.constant(idOf('priced-plan', 0)),
     charge_id: fc.constant(idOf('priced-charge', 0)),
   },
+  // Others take no limit.
+  'post /api/v1/plans/{id}/features': { feature_id: ids('metered-feature') },
   'patch /api/v1/plans/{id}/features/{feature_id}': {
     id: fc.constant(idOf('planned-plan', 0)),
     feature_id: fc.constant(idOf('planned-feature', 0)),
@@ -162,9 +164,11 @@ const MEANINGS_OF: Record<string, Meanings> = {
   'get /api/v1/audit-log': ofEvents,
   'get /api/v1/billing-events': { cursor: fc.constantFrom('0', '7') },
   'get /api/v1/features': oldestFirst,
+  'get /api/v1/webhook-endpoints': oldestFirst,
   'get /api/v1/credits/{id}/entries': oldestFirst,
   'get /api/v1/invoices/{id}/credits': oldestFirst,
   'get /api/v1/users': { cursor: cursors(['created_at', 'id'], at, fc.uuid()) },
+  'get /api/v1/auth/sessions': { cursor: cursors(['-used_at', '-id'], at, fc.uuid()) },
   'get /api/v1/webhook-endpoints/{id}/deliveries': {
     cursor: cursors(['-created_at', '-sequence', '-id'], at, fc.constantFrom('7', null), fc.uuid()),
   },

@@ -131,9 +131,10 @@ function remember({ method, path }: Operation, call: Call, { status, body }: Ans
   } else if (method === 'DELETE' && status === 204) {
     // What was sent to an endpoint goes with it.
     if (kind === 'webhook-endpoints') poolOf('deliveries').length = 0;
-    const pool = poolOf(kind);
-    const at = pool.indexOf(textOf(call.path['id'] ?? ''));
-    if (at >= 0) pool.splice(at, 1);
+    for (const pool of [poolOf(kind), ...(kind === 'features' ? [poolOf('metered-feature')] : [])]) {
+      const at = pool.indexOf(textOf(call.path['id'] ?? ''));
+      if (at >= 0) pool.splice(at, 1);
+    }
   }
   if (method !== 'POST' || status !== 201 || typeof body.id !== 'string' || path.includes('{')) return;
   poolOf(kind === 'track' ? 'events' : kind).push(body.id);
@@ -202,7 +203,7 @@ function makers(weir: Weir, admin: Organization, writeKey: string, poolOf: PoolO
       poolOf(kind).push(await post(`customers/${poolOf('customers').at(-1)}/credits`, credit));
     } else {
       const meter = await admin.createMeter('SUM', undefined, ['model']);
-      poolOf('features').push(meter.featureId);
+      for (const pool of ['features', 'metered-feature']) poolOf(pool).push(meter.featureId);
       poolOf('meters').push(meter.id);
       poolOf('meter_token').push(meter.token);
       const path = `/api/v1/features/${meter.featureId}`;
