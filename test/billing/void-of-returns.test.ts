@@ -109,7 +109,8 @@ test('of an ended subscription of which nothing is left to give back the run loo
   await billing.finalizeAll(subscription);
   await billing.post(`/invoices/${february}/void`);
   await billing.post(`/invoices/${january}/void`);
-  const unsettled = () => findUnsettled(billing.database.kysely, billing.admin.id, { after: undefined, limit: 10 });
+  const unsettled = async () =>
+    (await findUnsettled(billing.database.kysely, billing.admin.id, { after: undefined, limit: 10 })).ids;
   const settle = () => settleSubscription(billing.database, billing.admin.id, subscription, { actor: 'weir' });
   expect(await unsettled()).toEqual([subscription]);
   expect(await settle()).toEqual({ outcome: 'nothing' });

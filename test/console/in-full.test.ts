@@ -159,7 +159,10 @@ test('the timeline of a long subscription says that there is more of it, and sho
 test('one event is voided or amended once one has seen what that does, and to which invoices', async () => {
   const { id: meter } = await tokensMeter();
   const { data } = await call('GET', `/events?customer_external_id=acme&meter_id=${meter}&status=recorded&limit=100`);
-  const { id, quantity } = data.at(-1);
+  // The first one, whose day is on an invoice that is issued; they came at one moment, and so in any order.
+  const [{ id, quantity }] = data.toSorted((a: { timestamp: string }, b: { timestamp: string }) =>
+    a.timestamp < b.timestamp ? -1 : 1,
+  );
   await page.goto(`/events?event=${id}`);
   await button('Void').click();
   const does = dialog().getByRole('region', { name: 'What it does' });

@@ -19,7 +19,16 @@ const amount = z
 /** What a price comes to in parts. */
 export const ratedDetail = z
   .union([
-    z.array(z.object({ up_to: z.string().nullable(), quantity: z.string(), exact_amount: z.string() })),
+    z.array(
+      z.object({
+        up_to: z
+          .string()
+          .meta({ examples: ['1000'] })
+          .nullable(),
+        quantity: z.string(),
+        exact_amount: z.string(),
+      }),
+    ),
     z.object({ packages: z.string() }),
   ])
   .nullable()
