@@ -67,6 +67,13 @@ test('days of a customer with a time zone of its own are those of its invoices, 
   await page.getByLabel('Customer', { exact: true }).and(page.locator('input')).fill('globex');
   await page.keyboard.press('Enter');
   await page.getByText('Days begin and end in UTC, as on the invoices of the organization.').waitFor();
+  const plan = (await call('GET', '/plans')).data.find((each: { name: string }) => each.name === 'Scale');
+  await call('POST', '/subscriptions', { customer_id: id, plan_id: plan.id });
+  await page.goto(`/customers/${id}?tab=entitlements`);
+  await page
+    .locator('time', { hasText: /00:00:00/ })
+    .first()
+    .waitFor();
   await page.goto(organization.addresses['meter'] ?? '');
   await page.getByText('Days begin and end in UTC, as on the invoices of the organization.').waitFor();
   expect(visit.faults).toEqual([]);

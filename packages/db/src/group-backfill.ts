@@ -9,6 +9,7 @@
 import pg from 'pg';
 import { valueHash } from './aggregations.ts';
 import type { Database } from './database.ts';
+import { dropConnection, poolTransaction } from './pool-transaction.ts';
 import { addTo, BEGINNING, GROUP_ROLLUPS, OVERFLOW, PARTS, ROLLUPS, rowsOfEvents, rowsOfFiner } from './rollups.ts';
 import { inStream, ofAll, own } from './usage/usage-rows.ts';
 
@@ -93,16 +94,9 @@ export async function backfillGroups(
 type Outcome = 'made' | 'done' | 'busy';
 
 async function makeSlice(pool: pg.Pool, meter: Meter, eventsMax: number): Promise<Outcome> {
-  const client = await pool.connect();
   try {
-    await client.query('BEGIN');
-    const outcome = await makeNext(client, meter, eventsMax);
-    await client.query('COMMIT');
-    client.release();
-    return outcome;
+    return await poolTransaction(pool, (client) => makeNext(client, meter, eventsMax), dropConnection);
   } catch (error) {
-    // With the connection goes the transaction, whatever state either is in.
-    client.release(true);
     if (isLockTimeout(error)) return 'busy';
     throw error;
   }

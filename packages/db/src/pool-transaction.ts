@@ -1,9 +1,12 @@
 import type pg from 'pg';
 import { isDatabaseAway } from './database.ts';
 
+/** For work that may stop in the middle of a statement: with the connection goes the transaction, whatever state either is in. */
+export const dropConnection = (): boolean => true;
+
 /**
- * Commits what `work` has written, or nothing of it. A connection that was lost rolls back by going, as one does in the middle of
- * something for which `isOver` is true: there is no more time to wait for it.
+ * Commits what `work` has written, or nothing of it. A connection that was lost rolls back by going, as one does after an error for
+ * which `isOver` is true: nobody waits for it.
  */
 export async function poolTransaction<Value>(
   pool: pg.Pool,

@@ -131,7 +131,7 @@ export function lineRoutes(app: App, { database, guards, turns }: RouteDeps & { 
         params: lineInPath,
         response: {
           200: invoiceLine,
-          ...problemResponses('unauthenticated', 'rate_limited', 'unavailable', 'not_found'),
+          ...problemResponses(...viewerCodes, 'not_found'),
         },
       },
     },

@@ -92,7 +92,7 @@ function SubscriptionView({ subscription }: { subscription: Subscription }) {
           <Invoices id={id} />
         </Tabs.Panel>
         <Tabs.Panel value="features" pt="md">
-          <EntitlementTable entitlements={subscription.entitlements} />
+          <EntitlementTable entitlements={subscription.entitlements} zone={zone} />
         </Tabs.Panel>
       </Tabs>
       {dialog === 'cancel' && <CancelForm subscription={subscription} onClose={() => setDialog(undefined)} />}

@@ -22,7 +22,7 @@ import { RowMenu } from '../components/lists/row-menu.tsx';
 import { RowsByPage } from '../components/lists/rows-by-page.tsx';
 import { tabOf, useSearchState } from '../components/lists/search-state.ts';
 import { Time } from '../components/page/time.tsx';
-import { useRecentUsage, zoneWords, type RecentUsage } from '../usage/days-of-usage.ts';
+import { useRecentUsage, useZoneOfInvoices, zoneWords, type RecentUsage } from '../usage/days-of-usage.ts';
 import { CustomerForm } from './customer-form.tsx';
 import { CustomerOverview } from './customer-overview.tsx';
 import { EntitlementTable } from './entitlement-table.tsx';
@@ -104,7 +104,7 @@ function CustomerView({ customer }: { customer: Customer }) {
           <CustomerCredits customerId={id} />
         </Tabs.Panel>
         <Tabs.Panel value="entitlements" pt="md">
-          <Entitlements id={id} />
+          <Entitlements customer={customer} />
         </Tabs.Panel>
       </Tabs>
       {dialog === 'edit' && (
@@ -229,14 +229,21 @@ function Invoices({ id }: { id: string }) {
   return <InvoiceList filter={{ page, customer_id: id }} onPage={setPage} />;
 }
 
-function Entitlements({ id }: { id: string }) {
+function Entitlements({ customer: { id, external_id: externalId } }: { customer: Schema<'Customer'> }) {
+  const zone = useZoneOfInvoices(externalId);
   const entitlements = useQuery({
     ...read('/api/v1/customers/{id}/entitlements', { path: { id } }),
     refetchInterval: () => pace(10_000),
   });
   return (
-    <Loaded query={entitlements}>
-      {(answer) => <EntitlementTable entitlements={'data' in answer ? answer.data : [answer]} />}
+    <Loaded query={zone}>
+      {(invoices) => (
+        <Loaded query={entitlements}>
+          {(answer) => (
+            <EntitlementTable entitlements={'data' in answer ? answer.data : [answer]} zone={invoices.zone} />
+          )}
+        </Loaded>
+      )}
     </Loaded>
   );
 }

@@ -14,7 +14,7 @@ const REASONS: Record<Entitlement['reason'], string> = {
   limit_reached: 'limit reached',
 };
 
-const columns: Column<Entitlement>[] = [
+const columnsIn = (zone: string): Column<Entitlement>[] => [
   { title: 'Feature', cell: ({ feature }) => <code>{feature}</code> },
   {
     title: 'May use it',
@@ -26,17 +26,24 @@ const columns: Column<Entitlement>[] = [
   { title: 'Limit', cell: limitOf, isNumber: true },
   {
     title: 'Begins anew',
-    cell: ({ resets_at, type }) => (resets_at === null ? type === 'meter' && 'never' : <Time at={resets_at} />),
+    cell: ({ resets_at, type }) =>
+      resets_at === null ? type === 'meter' && 'never' : <Time at={resets_at} zone={zone} />,
     isExtra: true,
   },
 ];
 
+interface EntitlementTableProps {
+  entitlements: readonly Entitlement[];
+  /** That of the subscription, at whose boundaries usage begins anew. */
+  zone: string;
+}
+
 /** Shows the features that a customer may use, and how much of each is left. */
-export function EntitlementTable({ entitlements }: { entitlements: readonly Entitlement[] }) {
+export function EntitlementTable({ entitlements, zone }: EntitlementTableProps) {
   return (
     <RowsByPage
       label="Entitlements"
-      columns={columns}
+      columns={columnsIn(zone)}
       rows={entitlements}
       keyOf={({ feature }) => feature}
       empty="No feature: they come with the plan of a subscription."

@@ -24,7 +24,7 @@ const columnsIn = (zone: string): Column<AuditEntry>[] => [
       <>
         {actionWords(entry.action)} <PlaceOf entry={entry} />{' '}
         {entry.outcome === 'unknown' && <span className="status status-warn">it is not known whether it was done</span>}
-        <Changes entry={entry} />
+        <Changes entry={entry} zone={zone} />
       </>
     ),
   },
@@ -159,8 +159,8 @@ function PlaceOf({ entry }: { entry: AuditEntry }) {
   );
 }
 
-function Changes({ entry }: { entry: AuditEntry }) {
-  const fields = sentFields(entry);
+function Changes({ entry, zone }: { entry: AuditEntry; zone: string }) {
+  const fields = sentFields(entry, zone);
   if (fields.length === 0) return null;
   return (
     <dl className="changes">

@@ -32,6 +32,8 @@ test('an entry leads to what was changed, or to what it is a part of, and not to
   expect(placeOf(entry('service_token.delete', { service_account_id: 'a1' }))).toEqual(account);
   const credit = { to: '/customers/c1', search: { tab: 'credits' }, label: 'The customer' };
   expect(placeOf(entry('credit.create', { customer_id: 'c1' }))).toEqual(credit);
+  const invoice = { to: '/invoices/i1', label: 'The invoice' };
+  expect(placeOf(entry('payment.take_back', { invoice_id: 'i1' }))).toEqual(invoice);
   expect(placeOf(entry('event.replay'))).toMatchObject({ to: '/events', search: { event: ID } });
   expect(placeOf(entry('plan.delete'))).toBeUndefined();
   expect(placeOf(entry('session.create'))).toBeUndefined();
@@ -45,18 +47,20 @@ test('what was sent is told field by field, in words', () => {
     is_soft_limit: false,
     description: null,
     effective_from: '2026-11-01',
+    expires_at: '2026-12-31T15:00:00Z',
     tiers: [
       { up_to: '1000', unit_price: '0.10' },
       { up_to: null, unit_price: '0.08' },
     ],
   };
-  expect(sentFields(entry('charge.create', changes))).toEqual([
+  expect(sentFields(entry('charge.create', changes), 'Asia/Tokyo')).toEqual([
     { name: 'Display name', value: 'Tokens' },
     { name: 'Timing', value: 'in advance' },
     { name: 'Is soft limit', value: 'no' },
     { name: 'Description', value: 'none' },
     { name: 'Effective from', value: '1 Nov 2026' },
+    { name: 'Expires at', value: expect.stringContaining('1 Jan 2027') },
     { name: 'Tiers', value: 'up to 1000, unit price 0.10; up to none, unit price 0.08' },
   ]);
-  expect(sentFields(entry('invoice.finalize'))).toEqual([]);
+  expect(sentFields(entry('invoice.finalize'), 'UTC')).toEqual([]);
 });

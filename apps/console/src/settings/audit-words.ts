@@ -94,6 +94,7 @@ const WITHIN: Record<string, [field: string, kind: string, tab?: string]> = {
   charge: ['plan_id', 'plan'],
   credit: ['customer_id', 'customer', 'credits'],
   invoice_line: ['invoice_id', 'invoice'],
+  payment: ['invoice_id', 'invoice'],
 };
 
 const PEOPLE: Place = { to: '/settings', search: { tab: 'people' }, label: 'People' };
@@ -147,34 +148,34 @@ const FIELDS: Record<string, string> = {
   metadata_keys: 'Grouped by',
 };
 
-/** Returns what was sent, field by field. Passwords and other secrets are in no entry. */
-export function sentFields({ resource_type: kind, changes }: AuditEntry): SentField[] {
+/** Returns what was sent, field by field, times in the zone. Passwords and other secrets are in no entry. */
+export function sentFields({ resource_type: kind, changes }: AuditEntry, zone: string): SentField[] {
   const within = WITHIN[kind]?.[0];
   return Object.entries(changes ?? {})
     .filter(([field]) => field !== within)
     .map(([field, value]) => ({
       name: FIELDS[field] ?? sentence(field.replace(/_id$/, '')),
-      value: valueWords(value),
+      value: valueWords(value, zone),
     }));
 }
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const INSTANT = /^\d{4}-\d{2}-\d{2}T[\d:.]+(?:Z|[+-]\d{2}:\d{2})$/;
 
-function valueWords(value: unknown): string {
+function valueWords(value: unknown, zone: string): string {
   if (value === null || value === '') return 'none';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value === 'number') return formatDecimal(value);
-  if (typeof value === 'string') return textWords(value);
-  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(valueWords).join('; ');
+  if (typeof value === 'string') return textWords(value, zone);
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map((each) => valueWords(each, zone)).join('; ');
   return Object.entries(value as object)
-    .map(([field, each]) => `${field.replaceAll('_', ' ')} ${valueWords(each)}`)
+    .map(([field, each]) => `${field.replaceAll('_', ' ')} ${valueWords(each, zone)}`)
     .join(', ');
 }
 
-function textWords(text: string): string {
+function textWords(text: string, zone: string): string {
   if (DAY.test(text)) return formatDay(text);
-  if (INSTANT.test(text)) return formatInstant(text);
+  if (INSTANT.test(text)) return formatInstant(text, zone);
   // Statuses and the like: `in_advance`, `ARCHIVED`.
   return /^[a-z]+(?:_[a-z]+)+$/.test(text) ? text.replaceAll('_', ' ') : text;
 }

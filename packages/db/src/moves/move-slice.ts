@@ -13,6 +13,7 @@
 import { type AggregationType, countsValues } from '@weir/shared/meter';
 import type pg from 'pg';
 import { TOUCH, touchValues } from '../alerts/touched-usage.ts';
+import { dropConnection, poolTransaction } from '../pool-transaction.ts';
 import { addTo, BEGINNING, columnsOf, keyOf, ROLLUPS, rowsOfEvents, rowsOfFiner, type Rollup } from '../rollups.ts';
 import { everInStream, IS_VOID, own, quartersOf } from '../usage/usage-rows.ts';
 import type { RunningMove } from './usage-moves.ts';
@@ -265,28 +266,20 @@ async function lockMeter(run: Run, scope: readonly unknown[]): Promise<LockedMet
 }
 
 async function inTransaction<Result>(pool: pg.Pool, use: (run: Run) => Promise<Result>): Promise<Result> {
-  const client = await pool.connect();
-  try {
-    await client.query('BEGIN');
+  const work = async (client: pg.PoolClient): Promise<Result> => {
     await client.query(`SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true)`, [
       String(LOCK_WAIT_MS_MAX),
       String(SLICE_MS_MAX),
     ]);
-    const result = await use(async <Row extends object>(text: string, values: readonly unknown[]) => {
+    return await use(async <Row extends object>(text: string, values: readonly unknown[]) => {
       const { rows } = await client.query<Row>({
         ...onlyUsed(text, values),
         query_timeout: SLICE_MS_MAX,
       } as pg.QueryConfig);
       return rows;
     });
-    await client.query('COMMIT');
-    client.release();
-    return result;
-  } catch (error) {
-    // With the connection goes the transaction, whatever state either is in.
-    client.release(true);
-    throw error;
-  }
+  };
+  return await poolTransaction(pool, work, dropConnection);
 }
 
 /** Postgres wants each value that is sent to be used. */
