@@ -198,3 +198,21 @@ test('one event is voided or amended once one has seen what that does, and to wh
   await page.getByLabel('Receipt of the event').getByRole('link', { name: 'a voided event' }).waitFor();
   expect(visit.faults).toEqual([]);
 });
+
+test('invoices are found by their issue dates, of which the last is among them', async () => {
+  const path = organization.addresses['invoice-open'] ?? '';
+  const { rows } = await weir.pool.query<{ issued: string; number: string }>(
+    'SELECT issue_date::text AS issued, invoice_number AS number FROM invoices WHERE id = $1',
+    [path.split('/').at(-1)],
+  );
+  const { issued = '', number = '' } = rows[0] ?? {};
+  await page.goto(`/invoices?from=${issued}&to=${issued}`);
+  const list = page.getByRole('group', { name: 'Invoices' });
+  await page.getByRole('textbox', { name: 'Last day from' }).waitFor();
+  await page.getByText('No invoice.').waitFor();
+  await page.getByRole('combobox', { name: 'Dates are of' }).click();
+  await page.getByRole('option', { name: 'issue date' }).click();
+  await page.getByRole('textbox', { name: 'Issued from' }).waitFor();
+  await list.getByRole('link', { name: number }).waitFor();
+  expect(visit.faults).toEqual([]);
+});

@@ -6,11 +6,11 @@ import type { Column, Sorting } from '../components/lists/data-table.tsx';
 import { formatAmount } from '../text/decimals.ts';
 import { formatDay } from '../text/instants.ts';
 import { PagedList } from '../components/lists/paged-list.tsx';
-import { Status } from '../components/lists/status.tsx';
 import { AdminOnly } from '../components/page/admin-only.tsx';
 import { FinalizeAll } from './finalize-all.tsx';
 import { CustomerName } from './customer-name.tsx';
 import { periodOf } from './invoice-lines.tsx';
+import { InvoiceStatus } from './invoice-status.tsx';
 
 type Invoice = Schema<'Invoice'>;
 
@@ -23,6 +23,8 @@ interface InvoiceFilter {
   subscription_id?: string;
   from?: string;
   to?: string;
+  issued_from?: string;
+  issued_to?: string;
   sort?: 'issue_date' | '-issue_date';
 }
 
@@ -44,7 +46,7 @@ const columns: Column<Row>[] = [
     ),
     isTight: true,
   },
-  { title: 'Status', cell: ({ status }) => <Status of={status} />, isTight: true },
+  { title: 'Status', cell: (invoice) => <InvoiceStatus of={invoice} />, isTight: true },
   { title: 'Customer', cell: ({ customer_id, customer }) => <CustomerName id={customer_id} known={customer} /> },
   { title: 'Period', cell: (invoice) => periodOf(invoice, invoice.zone), isExtra: true },
   {

@@ -10,7 +10,6 @@ import { formatDay } from '../text/instants.ts';
 import { Loaded } from '../components/outcomes/loaded.tsx';
 import { Page } from '../components/page/page.tsx';
 import { ProblemBox } from '../components/outcomes/problem-box.tsx';
-import { Status } from '../components/lists/status.tsx';
 import { Time } from '../components/page/time.tsx';
 import { AddLineForm, InvoiceButtons, useRemoveLine } from './invoice-changes.tsx';
 import { DownloadPdf } from './download-pdf.tsx';
@@ -19,6 +18,7 @@ import { InvoicePayments } from './invoice-payments.tsx';
 import { AllLines } from './all-lines.tsx';
 import { InvoiceTotals, periodOf } from './invoice-lines.tsx';
 import { CustomerName } from './customer-name.tsx';
+import { InvoiceStatus } from './invoice-status.tsx';
 import { LineBehind } from './line-behind.tsx';
 
 type Invoice = Schema<'InvoiceWithLines'>;
@@ -89,7 +89,7 @@ function InvoiceView({ invoice, subscription }: { invoice: Invoice; subscription
       )}
       <Facts
         of={[
-          ['Status', <Status key="status" of={status} />],
+          ['Status', <InvoiceStatus key="status" of={invoice} />],
           ['Customer', <CustomerName key="customer" id={invoice.customer_id} known={invoice.customer} />],
           [
             'Subscription',

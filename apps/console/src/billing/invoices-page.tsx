@@ -24,23 +24,31 @@ const CHOICES = [
   { value: 'UNCOLLECTIBLE', label: 'uncollectible' },
 ];
 
+/** Which of its days the dates are compared with. The last one of its period, where nothing is said. */
+const DAYS = [
+  { value: 'period', label: 'last day of the period' },
+  { value: 'issue', label: 'issue date' },
+];
+
 export function InvoicesPage() {
-  const { state, change, page, setPage } = useSearchState<'status' | 'from' | 'to'>();
+  const { state, change, page, setPage } = useSearchState<'status' | 'by' | 'from' | 'to'>();
   const billing = useQuery(read('/api/v1/billing/settings'));
   const isPastDue = state.status === PAST_DUE;
   const status = isPastDue ? undefined : (state.status as Schema<'Invoice'>['status'] | undefined);
-  // Drafts have no issue date.
   const { sorting, sorted } = useSorting(status === 'DRAFT' ? [] : ['issue_date', '-issue_date']);
+  // Drafts have no issue date.
+  const isByIssueDate = state.by === 'issue' && status !== 'DRAFT';
+  const days = isByIssueDate ? issueDatesOf(state) : instantsOf(state, billing.data?.time_zone);
   const filter = {
     page,
     ...sorted,
     ...(status !== undefined && { status }),
     ...(isPastDue && { is_past_due: 'true' as const }),
-    ...instantsOf(state, billing.data?.time_zone),
+    ...days,
   };
   const isReversed = areReversed(state.from, state.to);
   // Without its zone it is not known when a day begins.
-  const isUnknown = (state.from ?? state.to) !== undefined && billing.data === undefined;
+  const isUnknown = !isByIssueDate && (state.from ?? state.to) !== undefined && billing.data === undefined;
   const content = () => {
     if (isReversed) return <ReversedDates />;
     if (isUnknown) return <Loaded query={billing}>{() => null}</Loaded>;
@@ -50,7 +58,7 @@ export function InvoicesPage() {
   };
   const { page: _, ...list } = filter;
   const lines = {
-    ...instantsOf(state, billing.data?.time_zone),
+    ...days,
     ...(status !== undefined && status !== 'DRAFT' && { status }),
   };
   return (
@@ -80,8 +88,17 @@ export function InvoicesPage() {
           onChange={(value) => change({ status: value })}
           clearable
         />
+        {status !== 'DRAFT' && (
+          <Select
+            label="Dates are of"
+            data={DAYS}
+            value={state.by ?? 'period'}
+            onChange={(value) => change({ by: value === 'issue' ? value : null })}
+            allowDeselect={false}
+          />
+        )}
         <DateField
-          label="Last day from"
+          label={isByIssueDate ? 'Issued from' : 'Last day from'}
           placeholder="Any"
           value={state.from ?? ''}
           onChange={(day) => (day === '' || isDay(day)) && change({ from: day })}
@@ -96,6 +113,14 @@ export function InvoicesPage() {
       {content()}
     </Page>
   );
+}
+
+/** Dates as the API takes them, which ends before the second one. */
+function issueDatesOf({ from, to }: { from?: string; to?: string }) {
+  return {
+    ...(from !== undefined && isDay(from) && { issued_from: from }),
+    ...(to !== undefined && isDay(to) && { issued_to: addDays(to, 1) }),
+  };
 }
 
 /**

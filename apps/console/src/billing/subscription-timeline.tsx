@@ -5,12 +5,12 @@ import { Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import type { Schema } from '../api/client.ts';
 import { Loaded } from '../components/outcomes/loaded.tsx';
-import { Status } from '../components/lists/status.tsx';
 import { Time } from '../components/page/time.tsx';
 import { actionWords } from '../settings/audit-words.ts';
 import { formatAmount } from '../text/decimals.ts';
 import { formatDays } from '../text/instants.ts';
 import './subscription-timeline.css';
+import { InvoiceStatus } from './invoice-status.tsx';
 import { planOf, useTimeline, type Timeline } from './timeline-reads.ts';
 
 type Subscription = Schema<'Subscription'>;
@@ -136,7 +136,7 @@ function milestonesOf(subscription: Subscription, plans: Timeline['plans']): Ent
 }
 
 function invoiceOf(invoice: Invoice, zone: string): Entry {
-  const { id, invoice_number, status, total, currency, finalized_at, period_start, period_end } = invoice;
+  const { id, invoice_number, total, currency, finalized_at, period_start, period_end } = invoice;
   const days = formatDays(period_start, period_end, zone);
   return {
     key: id,
@@ -147,7 +147,7 @@ function invoiceOf(invoice: Invoice, zone: string): Entry {
         <Link to="/invoices/$invoiceId" params={{ invoiceId: id }}>
           {invoice_number ?? 'Draft invoice'}
         </Link>{' '}
-        {formatAmount(total, currency)}, for {days} <Status of={status} />
+        {formatAmount(total, currency)}, for {days} <InvoiceStatus of={invoice} />
       </>
     ),
   };
