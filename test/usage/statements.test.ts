@@ -4,6 +4,7 @@
 import type { Database } from '@weir/db/database';
 import type { DueUsageQuestion } from '@weir/db/billing/usage/due-question';
 import { readDueUsage } from '@weir/db/billing/usage/due-usage';
+import { sumsFromRollups } from '@weir/db/billing/usage/due-rows';
 import { findLateDues } from '@weir/db/billing/subscriptions/late-events';
 import { learnForRecording } from '@weir/db/known-for-recording';
 import { recordEvents } from '@weir/db/record';
@@ -128,6 +129,14 @@ const DUES = AGGREGATION_TYPES.map((aggregation): DueUsageQuestion => ({
 test.each(['rollups', 'events'] as const)('usage of dues at a closing is read from %s in one statement', (from) =>
   expectStatement(`read-dues-from-${from}`, () => readDueUsage(database.kysely, DUES, from)),
 );
+
+test('a limit of distinct values that never resets is read in one statement of some stretches', async () => {
+  const for200Years = { start: Date.parse('2026-03-01T10:30:00Z') * 1000, end: Date.parse('2200-01-01') * 1000 };
+  const question = { organizationId: ANYBODY, meterId: ANYBODY, ...CUSTOMER, ...for200Years, closing: null };
+  const { text, values } = sumsFromRollups([{ ...question, aggregation: 'UNIQUE_COUNT' }]);
+  expect(values.join().length).toBeLessThan(1_000);
+  await expectStatement('read-distinct-values-of-limit', () => database.pool.query(text, values));
+});
 
 test('dues with late events are found in one statement', () =>
   expectStatement('find-late-dues', () => findLateDues(database.kysely, ANYBODY, [ANYBODY], 7)));

@@ -100,11 +100,15 @@ test('the stretches of a due are its time, and what is read of it is whole', () 
       expectPartition(ends, [usage.days, usage.hours, usage.cut], null);
       expectWhole(ends, usage.days, DAY);
       expectWhole(ends, usage.hours, HOUR);
-      const values = planDueValues(ends[0] ?? 0, ends[1] ?? 0);
-      expectPartition(ends, [values.quarters, values.cut], null);
-      expectWhole(ends, values.quarters, QUARTER);
-      expectWithinDays(values.quarters);
-      expect([usage.last, values.last]).toEqual([null, null]);
+      for (const hasWholeDays of [true, false]) {
+        const values = planDueValues(ends[0] ?? 0, ends[1] ?? 0, hasWholeDays);
+        expectPartition(ends, [values.days, values.quarters, values.cut], null);
+        expectWhole(ends, values.days, DAY);
+        expectWhole(ends, values.quarters, QUARTER);
+        expectWithinDays(values.quarters);
+        expect(values.days.from.length).toBeLessThanOrEqual(hasWholeDays ? 1 : 0);
+        expect([usage.last, values.last]).toEqual([null, null]);
+      }
     }),
     { numRuns: 1000 },
   );

@@ -73,9 +73,10 @@ export function planDue(start: Micros, end: Micros): ReadPlan {
   return plan({ start, end, periods: [] }, false, { days: [DAY, add], hours: [HOUR, add] }, []);
 }
 
-/** The same for distinct values: each stretch of quarters lies in one UTC day. */
-export function planDueValues(start: Micros, end: Micros): ReadPlan {
-  return plan({ start, end, periods: [] }, false, { quarters: [QUARTER, addByDays] }, []);
+/** The same for distinct values: whole days where nothing is late in them, and stretches of quarters that each lie in one UTC day. */
+export function planDueValues(start: Micros, end: Micros, hasWholeDays: boolean): ReadPlan {
+  const days: { days?: [Micros, Add] } = hasWholeDays ? { days: [DAY, add] } : {};
+  return plan({ start, end, periods: [] }, false, { ...days, quarters: [QUARTER, addByDays] }, []);
 }
 
 type Grain = 'days' | 'hours' | 'quarters';

@@ -251,10 +251,13 @@ function extremesWithoutLate(rows: readonly string[]): Parts {
   ];
 }
 
-/** A bit of a value is as good as its quarter of an hour, but where that has a late change. */
+/**
+ * A bit of a value is as good as its quarter of an hour, but where that has a late change. Where nothing can be late, whole days need
+ * no look at the bits: they are one stretch, however long it is.
+ */
 function uniqueValues(parameters: Parameters, questions: readonly DueUsageQuestion[]): string {
-  const plans = questions.map(({ aggregation, start, end }) =>
-    countsValues(aggregation) ? planDueValues(start, end) : undefined,
+  const plans = questions.map(({ aggregation, start, end, closing }) =>
+    countsValues(aggregation) ? planDueValues(start, end, closing === null) : undefined,
   );
   const values = (dues: string, found: string): string =>
     `SELECT n, found.value_hash FROM ${dues} CROSS JOIN LATERAL (${found} OFFSET 0) AS found`;
@@ -269,6 +272,14 @@ function uniqueValues(parameters: Parameters, questions: readonly DueUsageQuesti
          AND quarters & wanted & coalesce(~touched, wanted) <> B'0'::bit(96)`,
     ),
   ];
+  if (plans.some((plan) => plan !== undefined && plan.days.from.length > 0)) {
+    parts.push(
+      values(
+        stretchesOf(parameters, plans, ({ days }) => days),
+        `SELECT value_hash FROM ${VALUES} WHERE ${own(DUE)} AND day >= stretch.since AND day < stretch.before`,
+      ),
+    );
+  }
   if (areClosed(questions)) {
     const quarters = `due CROSS JOIN LATERAL (
       SELECT DISTINCT ${BEGINNING.quarter('"timestamp"')} AS at FROM ${late('due.since', 'due.before')}) AS quarter`;
