@@ -12,20 +12,29 @@ export async function stopAnalyzing(pool: pg.Pool): Promise<void> {
   for (const { name } of rows) await pool.query(`ALTER TABLE ${name} SET (autovacuum_enabled = off)`);
 }
 
+type Where = { pool: pg.Pool; databaseUrl: string };
+type Work = (database: Database) => Promise<unknown>;
+
 /**
  * The rows of tables that some work reads, each as often as it is read, found through an index or not. A statement that takes
  * longer than half a minute fails.
  */
-export async function rowsReadBy(
-  { pool, databaseUrl }: { pool: pg.Pool; databaseUrl: string },
-  work: (database: Database) => Promise<unknown>,
-): Promise<number> {
-  const read = async (): Promise<number> => {
-    const { rows } = await pool.query(
-      `SELECT (SELECT sum(seq_tup_read) FROM pg_stat_user_tables) + (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes) AS read`,
-    );
-    return Number(rows[0].read);
-  };
+export function rowsReadBy(where: Where, work: Work): Promise<number> {
+  const [ofTables, ofIndexes] = [
+    'sum(seq_tup_read) FROM pg_stat_user_tables',
+    'sum(idx_tup_read) FROM pg_stat_user_indexes',
+  ];
+  return readBy(where, work, `SELECT (SELECT ${ofTables}) + (SELECT ${ofIndexes}) AS read`);
+}
+
+/** The pages of the indexes of a table that some work reads: also those on which it finds no row. */
+export function indexPagesReadBy(where: Where, work: Work, table: string): Promise<number> {
+  const ofTable = `FROM pg_statio_user_indexes WHERE relname = '${table}'`;
+  return readBy(where, work, `SELECT sum(idx_blks_hit + idx_blks_read) AS read ${ofTable}`);
+}
+
+async function readBy({ pool, databaseUrl }: Where, work: Work, counters: string): Promise<number> {
+  const read = async (): Promise<number> => Number((await pool.query(counters)).rows[0].read);
   // What this connection has read says it by itself only after a while, in the midst of the work.
   await pool.query('SELECT pg_stat_force_next_flush()');
   const before = await read();

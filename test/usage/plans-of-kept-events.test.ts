@@ -2,13 +2,14 @@
 // run again, groups of a meter, and what the feed told long ago.
 
 import { listStoredEvents } from '@weir/db/event-list';
+import type { Database } from '@weir/db/database';
 import { requestErasure } from '@weir/db/moves/request-move';
 import { stageDeliveries, type HeldEndpoint } from '@weir/db/webhooks/turns';
 import { startReplay } from '@weir/db/webhooks/webhook-endpoints';
 import { newId } from '@weir/shared/ids';
 import { beforeAll, expect, test } from 'vitest';
 import { signUp, type Organization } from '../support/harness.ts';
-import { rowsReadBy, stopAnalyzing } from '../support/reading-effort.ts';
+import { indexPagesReadBy, rowsReadBy, stopAnalyzing } from '../support/reading-effort.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const MANY = 10_000;
@@ -47,6 +48,51 @@ test('duplicates are found by customer and by idempotency key', async () => {
     });
     expect(rows, JSON.stringify(filter)).toBeLessThan(FEW);
   }
+});
+
+/** Events of one instant, with the rollups that tell of them. */
+async function use(meterId: string, customer: string, { at, count }: { at: string; count: number }): Promise<void> {
+  const values = [admin.id, meterId, customer, at, count];
+  await weir.pool.query(
+    `INSERT INTO events SELECT overlay(gen_random_uuid()::text PLACING left(first_event_id($4::timestamptz)::text, 15) FROM 1)::uuid,
+       $1, $2, $4, $3, 1 FROM generate_series(1, $5::int)`,
+    values,
+  );
+  for (const [table, key] of [
+    ['customer_usage_days', `$3, date_trunc('day', $4::timestamptz, 'UTC')`],
+    ['meter_usage_quarters', `date_trunc('hour', $4::timestamptz), length($3)`],
+  ])
+    await weir.pool.query(
+      `INSERT INTO ${table} SELECT $1, $2, ${key}, $5::int, $5::int, 1, 1, $4::timestamptz, '00000000-0000-7000-8000-000000000000'::uuid, 1`,
+      values,
+    );
+}
+
+test('events of a meter or a customer that is gone are found without a walk over all that came since', async () => {
+  const retired = (await admin.createMeter('SUM')).id;
+  await use(retired, 'gone', { at: '2025-03-01T10:00:00Z', count: 6_000 });
+  await use(meter, 'here', { at: '2025-06-01T10:00:00Z', count: 3 * MANY });
+  const page = { limit: 20, aheadSeconds: 0 };
+  for (const filter of [{ customerExternalId: 'gone' }, { meterId: retired }]) {
+    const rows = await rowsReadBy(weir, async (database) => {
+      expect(await listStoredEvents(database, admin.id, { ...filter, ...page })).toHaveLength(20);
+    });
+    expect(rows, JSON.stringify(filter)).toBeLessThan(2 * MANY);
+  }
+});
+
+test('the events of a day without any are none, whoever has used the meter on other days', async () => {
+  await weir.pool.query(
+    `INSERT INTO customer_usage_days SELECT $1, $2, 'customer-' || n, '2025-01-01'::timestamptz + n % 9 * interval '2 days', 1, 1, 1, 1,
+       '2025-01-01', $1, 1 FROM generate_series(1, ${MANY}) AS n`,
+    [admin.id, meter],
+  );
+  const window = { since: '2025-01-06T00:00:00Z', until: '2025-01-07T00:00:00Z' };
+  const list = async (database: Database) => {
+    const page = { limit: 20, aheadSeconds: 0 };
+    expect(await listStoredEvents(database, admin.id, { meterId: meter, ...window, ...page })).toEqual([]);
+  };
+  expect(await indexPagesReadBy(weir, list, 'customer_usage_days')).toBeLessThan(50);
 });
 
 test('an erasure asks what names the customer among all groups, of others as well', async () => {

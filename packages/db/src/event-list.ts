@@ -16,7 +16,7 @@ import {
   type StoredRow,
 } from './events.ts';
 import { ROLLUPS } from './rollups.ts';
-import { IS_VOID } from './usage/usage-rows.ts';
+import { IS_VOID, ofAll, own } from './usage/usage-rows.ts';
 
 /** Which events to list. */
 export interface EventFilter {
@@ -134,9 +134,12 @@ async function sourceOf(database: Database, organizationId: string, filter: Even
  */
 const RARE_MAX = 5_000;
 
+/** The same of one customer, whom a walk may meet seldom however busy it is: an organization has many others. */
+const RARE_OF_CUSTOMER_MAX = 50_000;
+
 /**
  * So many are looked up and sorted where a walk would first pass as many newer ones: some tenths of a second. It is what a window
- * that lies far back costs.
+ * that lies far back costs, a customer that has left, or a meter that is not used any more. Where these have still more, it is a walk.
  */
 const SORTED_MAX = 200_000;
 
@@ -144,40 +147,52 @@ const SORTED_MAX = 200_000;
 async function isLookedUp(database: Database, organizationId: string, filter: EventFilter): Promise<boolean> {
   const { meterId, customerExternalId, since, until } = filter;
   if ([meterId, customerExternalId, since, until].every((each) => each === undefined)) return false;
-  const max = Math.max(RARE_MAX, await countPassed(database, organizationId, filter));
+  const rareMax = customerExternalId === undefined ? RARE_MAX : RARE_OF_CUSTOMER_MAX;
+  const max = Math.max(rareMax, await countPassed(database, organizationId, filter));
   const { rows } = await sql<{ is_rare: boolean }>`
     SELECT coalesce(sum(event_count), 0) <= ${max} AS is_rare
     FROM (SELECT event_count FROM ${daysOf(organizationId, filter)} LIMIT ${max + 1}) AS days`.execute(database.kysely);
   return rows[0]?.is_rare ?? false;
 }
 
-/** How many events a walk passes before it comes to the end of the window, at most `SORTED_MAX`; late ones aside. */
+/** How many events a walk passes before it comes to the newest day of the filter, at most `SORTED_MAX`; late ones aside. */
 async function countPassed({ kysely }: Database, organizationId: string, filter: EventFilter): Promise<number> {
   const { until, before } = filter;
-  if (until === undefined) return 0;
   const from = before === undefined ? sql`true` : sql`first_event_id(quarter) <= ${before}::uuid`;
+  const newest = sql`(SELECT max(day) FROM ${daysOf(organizationId, filter, 'newest')})`;
   const { rows } = await sql<{ passed: string }>`
+    WITH window_end AS MATERIALIZED (SELECT least(${until ?? null}::timestamptz, ${newest} + interval '24 hours') AS at)
     SELECT coalesce(sum(event_count), 0) AS passed FROM (
       SELECT event_count FROM meters CROSS JOIN LATERAL (
         SELECT event_count FROM ${sql.table(ROLLUPS.meterUsageQuarters.table)}
         WHERE organization_id = ${organizationId}::uuid AND meter_id = meters.id
-          AND quarter >= ${until}::timestamptz AND ${from} OFFSET 0
+          AND quarter >= (SELECT at FROM window_end) AND ${from} OFFSET 0
       ) AS newer WHERE meters.organization_id = ${organizationId}::uuid LIMIT ${SORTED_MAX}) AS quarters`.execute(
     kysely,
   );
   return Math.min(SORTED_MAX, Number(rows[0]?.passed ?? 0));
 }
 
-/** The days of usage that the events of a filter lie in, found by their index whatever it asks for. */
-function daysOf(organizationId: string, { meterId, customerExternalId, since, until }: EventFilter) {
+/**
+ * The days of usage that the events of a filter lie in, or the newest one of each meter. Those of a customer are found by the primary
+ * key, and those of all customers by the index of days.
+ */
+function daysOf(
+  organizationId: string,
+  { meterId, customerExternalId, since, until }: EventFilter,
+  which: 'all' | 'newest' = 'all',
+) {
   const ofMeter = meterId === undefined ? sql`true` : sql`meters.id = ${meterId}::uuid`;
-  const ofCustomer =
-    customerExternalId === undefined ? sql`true` : sql`customer_external_id = ${customerExternalId}::text`;
+  const scope = { organization: 'meters.organization_id', meter: 'meters.id' };
+  const inScope =
+    customerExternalId === undefined
+      ? sql.raw(ofAll(scope))
+      : sql`${sql.raw(own(scope))} AND customer_external_id = ${customerExternalId}::text`;
   const from = since === undefined ? sql`true` : sql`day > ${since}::timestamptz - interval '24 hours'`;
   const to = until === undefined ? sql`true` : sql`day < ${until}::timestamptz`;
   return sql`meters CROSS JOIN LATERAL (
       SELECT * FROM ${sql.table(ROLLUPS.customerUsageDays.table)}
-      WHERE organization_id = ${organizationId}::uuid AND meter_id = meters.id AND ${ofCustomer} AND ${from} AND ${to} OFFSET 0
+      WHERE ${inScope} AND ${from} AND ${to} ${which === 'newest' ? sql`ORDER BY day DESC LIMIT 1` : sql`OFFSET 0`}
     ) AS days WHERE meters.organization_id = ${organizationId}::uuid AND ${ofMeter}`;
 }
 
