@@ -1,11 +1,17 @@
 // A price is changed in one step: each period is billed by the old charge or by the new one, never by both and never by none.
 
+import { readBillingClock } from '@weir/db/billing/billing-time';
+import { lockPlanToBill } from '@weir/db/billing/subscriptions/subscriptions';
+import { microsOfText } from '@weir/shared/instant';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startBilling, type Billing } from '../support/billing.ts';
+import { shiftBillingTime } from '../support/billing-time.ts';
 import { expectProblem } from '../support/expect-problem.ts';
+import { until } from '../support/harness.ts';
 
 const NOW = '2024-05-15T10:30:00.000Z';
 const NEVER = '01890000-0000-7000-8000-000000000009';
+const WAITING = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
 const LONG = { timeout: 60_000 };
 
 let billing: Billing;
@@ -143,6 +149,30 @@ describe('a price is replaced', () => {
     expect(answers.map(({ status }) => status).sort((one, other) => one - other)).toEqual([201, 409]);
     expect((await billing.get(`/plans/${planId}`)).charges).toHaveLength(2);
   });
+
+  test.each(['replaced', 'ended'])(
+    '%s when the plan is held, after whoever subscribed to it meanwhile',
+    async (how) => {
+      const { planId, id } = await pricedPlan(usage('1'));
+      await shiftBillingTime(billing.weir.pool);
+      const { asked, since } = await billing.database.kysely.transaction().execute(async (transaction) => {
+        await lockPlanToBill(transaction, billing.admin.id, planId);
+        const asked = how === 'ended' ? end(planId, id) : tryToAdd(planId, usage('2', { replaces: id }));
+        await until(async () => (await billing.rows(WAITING)).length > 0, 'the request waits for the plan');
+        // A subscription that is made here is billed by the old charge, from now on.
+        return { asked, since: await readBillingClock(transaction) };
+      });
+      const { status, body } = await asked;
+      expect(status).toBeLessThan(300);
+      const charges: { id: string; ended_at: string; status: string }[] = (await billing.get(`/plans/${planId}`))
+        .charges;
+      const [old] = charges.filter((charge) => charge.id === id);
+      expect(old?.status).toBe('INACTIVE');
+      expect(microsOfText(old?.ended_at ?? '')).toBeGreaterThanOrEqual(microsOfText(since));
+      expect(how === 'ended' ? body : { ended_at: body.effective_from }).toMatchObject({ ended_at: old?.ended_at });
+      expect(body.status).toBe(how === 'ended' ? 'INACTIVE' : 'ACTIVE');
+    },
+  );
 
   test('a charge that replaces none may begin later, too', async () => {
     const { planId } = await pricedPlan(fixed('1'));

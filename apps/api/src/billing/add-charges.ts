@@ -16,6 +16,7 @@ import { lockMeter } from '@weir/db/meters';
 import type { Plan } from '@weir/db/plans';
 import { Refusal } from '@weir/shared/errors';
 import { newId } from '@weir/shared/ids';
+import { isoOf, type Micros } from '@weir/shared/instant';
 import { LIMITS } from '@weir/shared/limits';
 import type { z } from 'zod';
 import { invalidFields, NO_SUCH_THING, refusedAt } from '../http/problem.ts';
@@ -24,16 +25,20 @@ import { mayEndNow, takePlace } from './replace-charge.ts';
 
 export const NO_SUCH_METER = 'Your organization has no meter with this meter_id: see GET /api/v1/meters.';
 
-interface Added {
-  charges: readonly z.output<typeof chargeBody>[];
+/** Changes of one plan that are made in one step. */
+interface Step {
+  /** Of all of them: what the clock says once the plan is locked. Whoever subscribed to it until then did so before this. */
+  now: Micros;
   /** The name of the list in which they were sent, where they were. */
   list?: string;
 }
 
-interface Changed {
+interface Added extends Step {
+  charges: readonly z.output<typeof chargeBody>[];
+}
+
+interface Changed extends Step {
   charges: readonly (z.output<typeof chargeChanges> & { id: string })[];
-  /** The name of the list in which they were sent, where they were. */
-  list?: string;
 }
 
 /** Adds them in their order, and returns them. Throws a Refusal where one cannot be. */
@@ -41,13 +46,13 @@ export async function addCharges(
   transaction: Queries,
   organizationId: string,
   plan: Plan,
-  { charges, list }: Added,
+  { charges, list, now }: Added,
 ): Promise<Charge[]> {
   if (charges.length === 0) return [];
   const added: Charge[] = [];
   for (const [index, charge] of charges.entries()) {
     const at = list === undefined ? '' : `${list}[${index}]`;
-    added.push(await refusedAt(at, () => addCharge(transaction, organizationId, plan, charge)));
+    added.push(await refusedAt(at, () => addCharge(transaction, organizationId, plan, charge, now)));
   }
   await refusedAt(list ?? '', async () => checkSize(await readPlanSize(transaction, organizationId, plan.id)));
   for (const { meter_id: meterId } of added) {
@@ -67,13 +72,15 @@ async function addCharge(
   organization_id: string,
   plan: Plan,
   body: z.output<typeof chargeBody>,
+  now: Micros,
 ): Promise<Charge> {
   const meter_id = body.type === 'USAGE' ? body.meter_id : null;
   const terms = termsOf(body);
   checkType(plan, terms.type);
   if (meter_id !== null) await holdMeter(transaction, organization_id, meter_id);
   const { replaces, effective_from, display_name } = body;
-  const place = await takePlace(transaction, organization_id, { planId: plan.id, replaces, effective_from, meter_id });
+  const replacement = { planId: plan.id, replaces, effective_from, meter_id, now };
+  const place = await takePlace(transaction, organization_id, replacement);
   const charge = { organization_id, id: newId(), plan_id: plan.id, display_name, meter_id, terms, place };
   return await insertCharge(transaction, charge);
 }
@@ -97,13 +104,13 @@ export async function changeCharges(
   transaction: Queries,
   organizationId: string,
   planId: string,
-  { charges, list }: Changed,
+  { charges, list, now }: Changed,
 ): Promise<Charge[]> {
   const changed: Charge[] = [];
   const endedMeters = new Set<string>();
   for (const [index, { id, ...changes }] of charges.entries()) {
     const at = list === undefined ? '' : `${list}[${index}]`;
-    const charge = await refusedAt(at, () => changeCharge(transaction, organizationId, { planId, id }, changes));
+    const charge = await refusedAt(at, () => changeCharge(transaction, organizationId, { planId, id, now }, changes));
     changed.push(charge);
     if (changes.status === 'INACTIVE' && charge.meter_id !== null) endedMeters.add(charge.meter_id);
   }
@@ -114,15 +121,15 @@ export async function changeCharges(
 async function changeCharge(
   transaction: Queries,
   organizationId: string,
-  { planId, id }: { planId: string; id: string },
+  { planId, id, now }: { planId: string; id: string; now: Micros },
   { display_name, status }: z.output<typeof chargeChanges>,
 ): Promise<Charge> {
   const charge = await lockCharge(transaction, organizationId, { planId, id });
   if (charge === undefined) throw new Refusal('not_found', NO_SUCH_THING);
   if (charge.status === 'INACTIVE' && status === 'ACTIVE')
     throw new Refusal('charge_inactive', 'The charge has ended, for good: add another one to the plan.');
-  const ends = status === 'INACTIVE' && (await mayEndNow(transaction, organizationId, charge));
-  return await updateCharge(transaction, organizationId, id, { display_name, ends });
+  const ends = status === 'INACTIVE' && (await mayEndNow(transaction, organizationId, charge, now));
+  return await updateCharge(transaction, organizationId, id, { display_name, ends_at: ends ? isoOf(now) : undefined });
 }
 
 /** Of a plan as it would be. Throws a Refusal where that is too much. */

@@ -1,10 +1,12 @@
 // Charges: what a plan costs. A charge does not change, so that an invoice can be computed again: to change a price, another one
 // takes its place (replace-charge.ts).
 
+import { readBillingClock } from '@weir/db/billing/billing-time';
 import { listCharges } from '@weir/db/billing/plans/charges';
 import { findPlan, lockPlanAlone } from '@weir/db/plans';
 import { mapPage } from '@weir/db/page';
 import { Refusal } from '@weir/shared/errors';
+import { microsOfText } from '@weir/shared/instant';
 import { LIMITS } from '@weir/shared/limits';
 import {
   adminCodes,
@@ -65,7 +67,8 @@ export function chargeRoutes(app: App, { database, guards }: RouteDeps): void {
       return await write.transaction(async (transaction) => {
         const plan = await lockPlanAlone(transaction, organizationId, request.params.id);
         if (plan === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-        const [inserted] = await addCharges(transaction, organizationId, plan, { charges: [request.body] });
+        const now = microsOfText(await readBillingClock(transaction));
+        const [inserted] = await addCharges(transaction, organizationId, plan, { charges: [request.body], now });
         if (inserted === undefined) throw new Error('a charge was added, and is not there');
         return made(answerCharge(inserted));
       });
@@ -124,7 +127,8 @@ export function chargeRoutes(app: App, { database, guards }: RouteDeps): void {
         if ((await lockPlanAlone(transaction, organizationId, planId)) === undefined)
           throw new Refusal('not_found', NO_SUCH_THING);
         const charges = [{ id, ...request.body }];
-        const [charge] = await changeCharges(transaction, organizationId, planId, { charges });
+        const now = microsOfText(await readBillingClock(transaction));
+        const [charge] = await changeCharges(transaction, organizationId, planId, { charges, now });
         if (charge === undefined) throw new Error('a charge was changed, and is not there');
         return done(answerCharge(charge));
       });

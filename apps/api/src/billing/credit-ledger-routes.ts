@@ -7,7 +7,7 @@ import {
   readBalance,
   type GrantFilter,
 } from '@weir/db/billing/credits/credit-ledger';
-import { readBillingTime } from '@weir/db/billing/plans/charges';
+import { readBillingTime } from '@weir/db/billing/billing-time';
 import { findInvoiceRow } from '@weir/db/billing/invoices/invoices';
 import { findCustomer } from '@weir/db/customers';
 import { findTimeZone } from '@weir/db/organizations';

@@ -2,14 +2,7 @@
 // exactly one of them.
 
 import { getBillingSettings } from '@weir/db/billing/billing-settings';
-import {
-  endChargeAt,
-  lockCharge,
-  readBillingTime,
-  takeBackCharge,
-  type Charge,
-  type Place,
-} from '@weir/db/billing/plans/charges';
+import { endChargeAt, lockCharge, takeBackCharge, type Charge, type Place } from '@weir/db/billing/plans/charges';
 import type { Queries } from '@weir/db/database';
 import { microsInZone } from '@weir/shared/date-or-instant';
 import { Refusal } from '@weir/shared/errors';
@@ -25,6 +18,7 @@ interface Replacement {
   effective_from: string | undefined;
   /** Of the charge that is to begin: null where it is FIXED. */
   meter_id: string | null;
+  now: Micros;
 }
 
 /**
@@ -34,13 +28,12 @@ interface Replacement {
 export async function takePlace(
   transaction: Queries,
   organizationId: string,
-  { planId, replaces, effective_from, meter_id }: Replacement,
+  { planId, replaces, effective_from, meter_id, now }: Replacement,
 ): Promise<Place> {
   const replaced =
     replaces === undefined
       ? undefined
       : await lockReplaced(transaction, organizationId, { planId, id: replaces, meter_id });
-  const now = microsOfText(await readBillingTime(transaction));
   // One that has not begun gives its place away in the instant in which it would have begun, unless another one is named.
   const soonest = replaced === undefined ? now : Math.max(now, microsOfText(replaced.effective_from));
   let at = soonest;
@@ -73,10 +66,14 @@ async function lockReplaced(
  * Ends what a person no longer wants: returns true where the charge is to end now, false where it had not begun and was taken back.
  * Throws a Refusal for one whose place another charge is to take.
  */
-export async function mayEndNow(transaction: Queries, organizationId: string, charge: Charge): Promise<boolean> {
+export async function mayEndNow(
+  transaction: Queries,
+  organizationId: string,
+  charge: Charge,
+  now: Micros,
+): Promise<boolean> {
   if (charge.status === 'INACTIVE') return true;
   if (charge.ended_at !== null) throw new Refusal('charge_inactive', whyEnded(charge, charge.ended_at));
-  const now = microsOfText(await readBillingTime(transaction));
   if (microsOfText(charge.effective_from) <= now) return true;
   await takeBackCharge(transaction, organizationId, charge);
   return false;

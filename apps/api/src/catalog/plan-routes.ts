@@ -1,6 +1,7 @@
 // Plans: what is sold, how often it is billed and in which currency. What a plan includes is in
 // plan-feature-routes.ts, and what it costs in billing/charge-routes.ts.
 
+import { readBillingClock } from '@weir/db/billing/billing-time';
 import type { Queries } from '@weir/db/database';
 import {
   deletePlan,
@@ -18,6 +19,7 @@ import { isCurrency } from '@weir/rating/currencies';
 import { INTERVALS } from '@weir/rating/periods';
 import { Refusal } from '@weir/shared/errors';
 import { newId } from '@weir/shared/ids';
+import { microsOfText } from '@weir/shared/instant';
 import { slug, text } from '@weir/shared/text';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
@@ -186,7 +188,8 @@ export function planRoutes(app: App, { database, guards }: RouteDeps): void {
       return write.transaction(async (transaction) => {
         const plan = await insertPlan(transaction, { ...fields, organization_id: organizationId, id: newId() });
         await putFeatures(transaction, organizationId, plan.id, { features, path: 'features' });
-        await addCharges(transaction, organizationId, plan, { charges, list: 'charges' });
+        const now = microsOfText(await readBillingClock(transaction));
+        await addCharges(transaction, organizationId, plan, { charges, list: 'charges', now });
         return made(plan);
       });
     }),
@@ -277,10 +280,15 @@ export function planRoutes(app: App, { database, guards }: RouteDeps): void {
             ? await updatePlan(transaction, organizationId, planId, fields)
             : await lockPlanAlone(transaction, organizationId, planId);
         if (plan === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-        await changeCharges(transaction, organizationId, planId, { charges: update_charges, list: 'update_charges' });
+        const now = microsOfText(await readBillingClock(transaction));
+        await changeCharges(transaction, organizationId, planId, {
+          charges: update_charges,
+          list: 'update_charges',
+          now,
+        });
         await takeOutFeatures(transaction, organizationId, planId, { ids: remove_features, path: 'remove_features' });
         await putFeatures(transaction, organizationId, planId, { features: put_features, path: 'put_features' });
-        await addCharges(transaction, organizationId, plan, { charges: add_charges, list: 'add_charges' });
+        await addCharges(transaction, organizationId, plan, { charges: add_charges, list: 'add_charges', now });
         return done(plan);
       }),
     ),

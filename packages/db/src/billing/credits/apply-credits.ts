@@ -10,6 +10,7 @@ import { newId } from '@weir/shared/ids';
 import { microsOfText } from '@weir/shared/instant';
 import { sql } from 'kysely';
 import type { Queries } from '../../database.ts';
+import { readBillingClock } from '../billing-time.ts';
 import { amountOf, amountText } from '../stored-amounts.ts';
 
 /** An invoice that is being finalized, and what is to be paid of it before credits. */
@@ -59,7 +60,7 @@ export async function applyCredits(
   const grants = await lockGrants(transaction, organizationId, moving);
   if (grants.size === 0 && moving.every(({ amountDue }) => amountDue > 0n)) return moved;
   // Read once all of them are held: a grant may have expired while others were waited for.
-  const now = await clock(transaction);
+  const now = await readBillingClock(transaction);
   const debts = new Map<string, Debt[]>();
   for (const debt of open) pushTo(debts, pocketOf(debt.customerId, debt.currency), { ...debt });
   const applications: NewCreditApplication[] = [];
@@ -187,11 +188,4 @@ async function insertCreditApplications(
     UPDATE credit_grants SET remaining = remaining - taken.amount
     FROM (SELECT grant_id, sum(amount) AS amount FROM applied GROUP BY grant_id) AS taken
     WHERE organization_id = ${organizationId}::uuid AND id = taken.grant_id`.execute(transaction);
-}
-
-async function clock(db: Queries): Promise<string> {
-  const { rows } = await sql<{ now: string }>`SELECT billing_clock() AS now`.execute(db);
-  const [row] = rows;
-  if (row === undefined) throw new Error('Postgres returned no time');
-  return row.now;
 }

@@ -46,8 +46,8 @@ export interface Place {
 /** The fields of a charge that can be changed. */
 export interface ChargeChanges {
   display_name?: string | undefined;
-  /** Ends it, for good; one that has an end keeps it. */
-  ends?: boolean;
+  /** Ends it at this instant (ISO 8601), for good; one that has an end keeps it. */
+  ends_at?: string | undefined;
 }
 
 const columns = [
@@ -62,8 +62,9 @@ const columns = [
   'replaces',
   'terms',
 ] as const;
+// By the clock: a transaction that has waited ends charges at an instant after its own beginning, and answers with them.
 const status = sql<Charge['status']>`
-  CASE WHEN ended_at <= greatest(billing_now(), effective_from) THEN 'INACTIVE' ELSE 'ACTIVE' END`.as('status');
+  CASE WHEN ended_at <= greatest(billing_clock(), effective_from) THEN 'INACTIVE' ELSE 'ACTIVE' END`.as('status');
 
 /** Violates `charges_organization_id_plan_id_meter_id_key` where the plan has a charge for the meter that has no end. */
 export async function insertCharge(db: Queries, { place, ...charge }: NewCharge): Promise<Charge> {
@@ -91,7 +92,7 @@ export async function listChargesOfPlan(
   return await query.orderBy('id').execute();
 }
 
-const isEnded = sql<SqlBool>`coalesce(ended_at <= greatest(billing_now(), effective_from), false)`;
+const isEnded = sql<SqlBool>`coalesce(ended_at <= greatest(billing_clock(), effective_from), false)`;
 
 /** Returns the charges of a plan that have not ended and the last that have, oldest first, and how many have ended in all. */
 export async function readChargesOfPlan(
@@ -152,12 +153,12 @@ export async function updateCharge(
   db: Queries,
   organizationId: string,
   id: string,
-  { display_name, ends = false }: ChargeChanges,
+  { display_name, ends_at }: ChargeChanges,
 ): Promise<Charge> {
   return await db
     .updateTable('charges')
     .set({
-      ended_at: ends ? sql<string>`coalesce(ended_at, billing_now())` : sql<string>`ended_at`,
+      ended_at: sql<string>`coalesce(ended_at, ${ends_at ?? null}::timestamptz)`,
       ...(display_name !== undefined && { display_name }),
     })
     .where('organization_id', '=', organizationId)
@@ -200,12 +201,6 @@ export async function isMeterPriced(transaction: Queries, organizationId: string
       OR EXISTS (SELECT FROM billed_meters WHERE ${ofMeter} AND (ended_at IS NULL OR ended_at > billing_now()))
   `.execute(transaction);
   return rows.length > 0;
-}
-
-/** The time that billing goes by, as all statements of this transaction see it. ISO 8601. */
-export async function readBillingTime(transaction: Queries): Promise<string> {
-  const { rows } = await sql<{ now: string }>`SELECT billing_now() AS now`.execute(transaction);
-  return rows[0]?.now ?? '';
 }
 
 /** Ends a charge that has no end at the instant where another one takes its place. */

@@ -4,8 +4,8 @@
 import { type NewFeedEvent, draftData, subscriptionData } from '@weir/billing/feed-events';
 import { newInvoice } from '@weir/billing/new-invoice';
 import type { Queries } from '../../database.ts';
+import { readBillingTime } from '../billing-time.ts';
 import { releaseMeters } from './billed-meters.ts';
-import { readBillingTime } from '../plans/charges.ts';
 import { cutPeriod, hasToSettle } from './cut-period.ts';
 import { readDrafting } from '../drafting.ts';
 import { findLateWithoutDraft, insertInvoices } from './open-periods.ts';
