@@ -19,10 +19,9 @@ const MORE_RUNS = 40;
 /** No answer takes this long. */
 const ANSWER_MS_MAX = 5_000;
 
-// What is refused under load is not what this is about, and the machine may be busy with other tests.
 // Without a mail server, links cannot be asked for; this one is away, which fails nothing.
 const mail = { SMTP_URL: 'smtp://127.0.0.1:1', SMTP_FROM: 'weir@example.com', PUBLIC_URL: 'http://127.0.0.1' };
-const weir = ownWeir({ api: { EVENT_LOOP_DELAY_MS_MAX: '60000', ...mail } });
+const weir = ownWeir({ api: mail });
 let world: World;
 let openapi: OpenapiDocument;
 /** The statuses that each operation was seen to answer with. */
@@ -135,7 +134,7 @@ test(
 
 test('every operation of the document was reached: each has answered with a success', async () => {
   // Of some dozens of calls to one operation few may be right: those that had no luck are called some more.
-  for (const operation of openapi.operations)
+  for (const operation of openapi.operations.filter((each) => !hasSucceeded(each)))
     for (const call of fc.sample(calls([operation]), { numRuns: MORE_RUNS, seed: SEED }))
       if (!hasSucceeded(operation)) await tryOut(call);
   const unreached = openapi.operations.filter((operation) => !hasSucceeded(operation));

@@ -9,6 +9,7 @@
 import pg from 'pg';
 import { valueHash } from './aggregations.ts';
 import type { Database } from './database.ts';
+import { RECORDING_LOCK, SILENCE_MS_MAX } from './known-for-recording.ts';
 import { dropConnection, poolTransaction } from './pool-transaction.ts';
 import { addTo, BEGINNING, GROUP_ROLLUPS, OVERFLOW, PARTS, ROLLUPS, rowsOfEvents, rowsOfFiner } from './rollups.ts';
 import { inStream, ofAll, own } from './usage/usage-rows.ts';
@@ -24,9 +25,6 @@ const SLICE_MS_MAX = 60_000;
  * better to try again than to wait for a statement that hangs.
  */
 const LOCK_WAIT_MS_MAX = 250;
-
-/** Who goes silent with the lock in hand holds recording off for so long and no longer. */
-const SILENCE_MS_MAX = 1_000;
 
 interface Meter {
   organization_id: string;
@@ -131,7 +129,7 @@ async function makeNext(client: pg.PoolClient, meter: Meter, eventsMax: number):
     case 'grouping': {
       if (await group(slice)) return 'made';
       // Who records now has committed when this is granted, with what it noted. Nobody notes anything after it.
-      await client.query('SELECT pg_advisory_xact_lock(20002, closing_slot($1::uuid))', ids.slice(0, 1));
+      await client.query(`SELECT pg_advisory_xact_lock(${RECORDING_LOCK}, closing_slot($1::uuid))`, ids.slice(0, 1));
       await setMark(slice, 'catching_up', { customer: '', hour: '-infinity', id: LAST_ID });
       return 'made';
     }

@@ -81,8 +81,11 @@ export function isKnowledgeOld(error: unknown): boolean {
 /** Longer than any record statement takes. One that hangs holds the change off, and with it what is recorded after it. */
 const LOCK_WAIT_MS_MAX = 3_000;
 
-/** Who goes silent with the lock of the closings in hand holds recording off for so long and no longer. */
-const SILENCE_MS_MAX = 1_000;
+/** Of the advisory locks that record statements share by slot, as migration 0002 has them: who holds one alone holds recording off. */
+export const RECORDING_LOCK = 20_002;
+
+/** Who goes silent with such a lock in hand holds recording off for so long and no longer. */
+export const SILENCE_MS_MAX = 1_000;
 
 /** Has a transaction wait no longer for a lock, nor let others wait for it, than it may while nothing is recorded. */
 export async function limitWaits(transaction: Queries, lockWaitMsMax = LOCK_WAIT_MS_MAX): Promise<void> {
@@ -95,7 +98,9 @@ export async function limitWaits(transaction: Queries, lockWaitMsMax = LOCK_WAIT
  * `closings_of`.
  */
 export async function holdRecording(transaction: Queries, organizationId: string): Promise<void> {
-  await sql`SELECT pg_advisory_xact_lock(20002, closing_slot(${organizationId}::uuid))`.execute(transaction);
+  await sql`SELECT pg_advisory_xact_lock(${sql.lit(RECORDING_LOCK)}, closing_slot(${organizationId}::uuid))`.execute(
+    transaction,
+  );
 }
 
 /** Lets every process learn anew before it records again; part of what changes what they know. */

@@ -9,6 +9,7 @@ import { type Migration, readMigration } from './migration-file.ts';
 import { MIGRATIONS, readSchema, requireUtf8 } from './migrations.ts';
 import { requireOwnSession } from './own-session.ts';
 import { makePartitions } from './partitions.ts';
+import { clientTransaction } from './pool-transaction.ts';
 import { setUpSession } from './session-settings.ts';
 
 // Any fixed number will do, as long as nothing else in this database locks it.
@@ -113,15 +114,14 @@ async function applyUnlessLocked(
   migration: Migration,
   isLast: boolean,
 ): Promise<boolean> {
-  await client.query('BEGIN');
   try {
-    await client.query(`SET LOCAL lock_timeout = ${LOCK_WAIT_MS_MAX}`);
-    await client.query(migration.sql);
-    await note(client, name, migration);
-    await client.query('COMMIT');
+    await clientTransaction(client, async () => {
+      await client.query(`SET LOCAL lock_timeout = ${LOCK_WAIT_MS_MAX}`);
+      await client.query(migration.sql);
+      await note(client, name, migration);
+    });
     return true;
   } catch (error) {
-    await client.query('ROLLBACK');
     if (errorCodeOf(error) === '55P03' && !isLast) return false;
     throw new Error(`Migration ${name} failed and was rolled back.`, { cause: error });
   }

@@ -1,5 +1,6 @@
 import { firstIdAt } from '@weir/shared/ids';
 import type { ClientBase, QueryConfig } from 'pg';
+import { clientTransaction } from './pool-transaction.ts';
 
 /** Months that are ready before they begin: a worker that is away for weeks still finds its partition. */
 const MONTHS_AHEAD = 3;
@@ -42,19 +43,14 @@ export async function makePartitions(client: ClientBase, now: Date): Promise<str
   const made: string[] = [];
   for (let offset = 0; offset <= MONTHS_AHEAD; offset += 1) {
     const month = monthAfter(now, offset);
-    await client.query('BEGIN');
-    try {
+    const isMade = await clientTransaction(client, async () => {
       await client.query('SELECT pg_advisory_xact_lock($1)', [PARTITION_LOCK]);
       const { rows } = await client.query('SELECT to_regclass($1) AS found', [month.table]);
-      if (rows[0]?.found === null) {
-        await makePartition(client, month);
-        made.push(month.table);
-      }
-      await client.query('COMMIT');
-    } catch (error) {
-      await client.query('ROLLBACK');
-      throw error;
-    }
+      if (rows[0]?.found !== null) return false;
+      await makePartition(client, month);
+      return true;
+    });
+    if (isMade) made.push(month.table);
   }
   return made;
 }

@@ -58,10 +58,3 @@ function countDates(timeZone: string, first: LocalDate, last: LocalDate): number
 export function formatDays({ inForce, inPeriod }: Days): string {
   return `${inForce}/${inPeriod}`;
 }
-
-/** Reads what {@link formatDays} wrote. Throws on anything else. */
-export function parseDays(text: string): Days {
-  const [, inForce, inPeriod] = /^(\d+)\/(\d+)$/.exec(text) ?? [];
-  if (inForce === undefined || inPeriod === undefined) throw new Error(`not a share of days: ${text.slice(0, 40)}`);
-  return { inForce: Number(inForce), inPeriod: Number(inPeriod) };
-}

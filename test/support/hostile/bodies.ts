@@ -1,8 +1,10 @@
 // Bodies that no endpoint takes, whatever its fields. Each is made of a good body, so that nothing else is wrong with it.
 
+import type { Operation } from '../openapi-document.ts';
+
 export interface HostileBody {
   title: string;
-  spoil: (good: string) => string | Uint8Array;
+  spoil: (good: string, operation: Operation) => string | Uint8Array;
   status: number;
   code: string;
   /** A body that an endpoint may also do without is no mistake where it is empty. */
@@ -83,7 +85,7 @@ export const hostileBodies: HostileBody[] = [
   ...invalid.map(([title, spoil]) => ({ title, spoil, status: 422, code: 'invalid_request' })),
   {
     title: 'is larger than it may be',
-    spoil: (good) => good.padEnd(10_485_761),
+    spoil: (good, { path }) => good.padEnd(path === '/api/v1/sdk/track/batch' ? 10_485_761 : 1_048_577),
     status: 413,
     code: 'payload_too_large',
   },

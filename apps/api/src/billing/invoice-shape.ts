@@ -12,7 +12,7 @@ import { shownCharge } from './charge-models.ts';
 import { party } from './party.ts';
 import { meterUsage } from '../usage/usage-answer.ts';
 
-const amount = z
+export const amount = z
   .string()
   .meta({ description: 'A decimal with exactly the digits of the currency.', examples: ['12.30'] });
 

@@ -15,7 +15,7 @@ import { NO_CURSOR } from '@weir/db/order';
 import { Refusal } from '@weir/shared/errors';
 import { z } from 'zod';
 import { writingPage, writingWithLines } from '../billing/invoice-answer.ts';
-import { copiedCharge, linesQuery } from '../billing/invoice-shape.ts';
+import { amount, copiedCharge, linesQuery } from '../billing/invoice-shape.ts';
 import type { Caller } from '../http/caller.ts';
 import {
   answerPage,
@@ -36,10 +36,6 @@ import { pdfAnswer, sendInvoicePdf } from '../pdf/invoice-pdf-route.ts';
 import type { RouteDeps } from '../route-deps.ts';
 import { refuseMoving } from '../usage/usage-query.ts';
 import { customerOf, OPEN_TO_PAGES } from './widget-customer.ts';
-
-const amount = z
-  .string()
-  .meta({ description: 'A decimal with exactly the digits of the currency.', examples: ['12.30'] });
 
 const invoiceFields = z.object({
   id: z.uuid(),

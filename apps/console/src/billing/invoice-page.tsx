@@ -24,7 +24,7 @@ import { LineBehind } from './line-behind.tsx';
 type Invoice = Schema<'InvoiceWithLines'>;
 
 /** An invoice, with its subscription: its periods are of the zone of that. A draft is read again and again: it is computed when it is read. */
-export function useInvoice(id: string) {
+function useInvoice(id: string) {
   return useQuery({
     queryKey: ['/api/v1/invoices/{id}', id],
     queryFn: async () => {

@@ -1,12 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  addDecimals,
-  compareDecimals,
-  formatAmount,
-  formatDecimal,
-  percentChange,
-  subtractDecimals,
-} from './decimals.ts';
+import { addDecimals, formatAmount, formatDecimal, percentChange, subtractDecimals } from './decimals.ts';
 
 test('a decimal is grouped and keeps every digit', () => {
   expect(formatDecimal('1234567.8910')).toBe('1,234,567.8910');
@@ -27,8 +20,6 @@ test('sums and differences are exact where floats are not', () => {
   expect(addDecimals('0.1', '0.2')).toBe('0.3');
   expect(subtractDecimals('0.3', '0.1')).toBe('0.2');
   expect(subtractDecimals('1', '2.5')).toBe('-1.5');
-  expect(compareDecimals('9007199254740993', '9007199254740992')).toBe(1);
-  expect(compareDecimals('1.0', '1')).toBe(0);
 });
 
 test('a change in per cent is rounded once, and undefined where nothing was before', () => {

@@ -61,12 +61,6 @@ export function subtractDecimals(left: string, right: string): string {
   return write(a - b, scale);
 }
 
-/** Negative, zero or positive, for sorting. */
-export function compareDecimals(left: string, right: string): number {
-  const [a, b] = align(parse(left), parse(right));
-  return a < b ? -1 : Number(a > b);
-}
-
 /** Returns by how much `now` differs from `before`, as `+12.5 %`; undefined when there was nothing to compare with. */
 export function percentChange(now: string, before: string): string | undefined {
   const difference = subtractDecimals(now, before);

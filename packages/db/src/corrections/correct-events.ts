@@ -18,7 +18,7 @@ import { touchUsage } from '../alerts/touched-usage.ts';
 import { plainArray, textArray } from '../array-text.ts';
 import type { Database, Queries } from '../database.ts';
 import { EVENT_JSON } from '../event-json.ts';
-import { announceChange, holdKnown, limitWaits } from '../known-for-recording.ts';
+import { announceChange, holdKnown, holdRecording, limitWaits } from '../known-for-recording.ts';
 import { findMoveInTheWay } from '../moves/usage-moves.ts';
 import { countAccepted } from '../record-directly.ts';
 import { organizationsOf, recordOnce, whileRetried } from '../record.ts';
@@ -242,7 +242,7 @@ interface Closed {
 
 /** Holds the next closing off, and with `alone` all that records. What is returned is what is committed then. */
 async function holdClosings(db: Queries, organizationId: string, alone: boolean): Promise<Closed> {
-  if (alone) await sql`SELECT pg_advisory_xact_lock(20002, closing_slot(${organizationId}::uuid))`.execute(db);
+  if (alone) await holdRecording(db, organizationId);
   const { rows } = await sql<Closed>`
     SELECT number, until::text FROM closings_of(ARRAY[${organizationId}::uuid])`.execute(db);
   return rows[0] ?? { number: '0', until: '-infinity' };

@@ -4,7 +4,7 @@
 import type { BillingAlignment } from '@weir/billing/kinds';
 import { dateOf } from '@weir/rating/local-date';
 import { entitlementWindow, type EntitlementWindow } from '@weir/rating/windows';
-import { microsOf, parseInstant, type Micros } from '@weir/shared/instant';
+import { microsOfText, type Micros } from '@weir/shared/instant';
 import type { AggregationType } from '@weir/shared/meter';
 import { digest } from '@weir/shared/hash';
 import type pg from 'pg';
@@ -177,10 +177,4 @@ function windowOf({ meter_id, given, as_of }: EntitlementTerms): EntitlementWind
   if (windows.size >= WINDOWS_MAX) windows.clear();
   windows.set(key, window);
   return window;
-}
-
-function microsOfText(text: string): Micros {
-  const instant = parseInstant(text);
-  if ('problem' in instant) throw new Error(`Postgres returned no time: ${text.slice(0, 40)}`);
-  return microsOf(instant);
 }

@@ -20,7 +20,7 @@ import type { InvoiceRow } from '../invoices/invoices.ts';
 import { inSnapshot } from '../snapshot.ts';
 import { endRebilling, type IdleDue } from '../subscriptions/dues.ts';
 import { lateDuesOf } from '../subscriptions/late-events.ts';
-import type { SubscriptionRow } from '../subscriptions/subscriptions.ts';
+import { lockSubscription, type SubscriptionRow } from '../subscriptions/subscriptions.ts';
 import { writeFinalized } from './write-finalized.ts';
 import { writeLines } from './write-lines.ts';
 
@@ -202,20 +202,6 @@ async function findReach(
   const [row] = rows;
   if (row === undefined) throw new Error(`the subscription ${subscriptionId} has late dues, and no dues`);
   return { until: row.until, notBefore: row.not_before };
-}
-
-async function lockSubscription(
-  transaction: Queries,
-  organizationId: string,
-  id: string,
-): Promise<SubscriptionRow | undefined> {
-  return await transaction
-    .selectFrom('subscriptions')
-    .selectAll()
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', id)
-    .forUpdate()
-    .executeTakeFirst();
 }
 
 async function insertSettlement(

@@ -4,6 +4,7 @@
 
 import type pg from 'pg';
 import type { Database } from '../../database.ts';
+import { RECORDING_LOCK } from '../../known-for-recording.ts';
 
 /**
  * A statement that records takes milliseconds. One that hangs holds the closing off, and that everything that is recorded of the
@@ -18,7 +19,7 @@ SELECT number FROM closings WHERE organization_id = $1 AND until >= $2::timestam
 // then: ON CONFLICT does not go by the snapshot of the statement.
 const CLOSE = `
 WITH patience AS MATERIALIZED (SELECT set_config('lock_timeout', '${LOCK_WAIT_MS_MAX}', true)),
-alone AS MATERIALIZED (SELECT pg_advisory_xact_lock(20002, closing_slot($1::uuid)) FROM patience)
+alone AS MATERIALIZED (SELECT pg_advisory_xact_lock(${RECORDING_LOCK}, closing_slot($1::uuid)) FROM patience)
 INSERT INTO closings AS kept (organization_id, number, until, closed_at)
 SELECT $1::uuid, 1, $2::timestamptz, billing_clock() FROM alone
 ON CONFLICT (organization_id) DO UPDATE
