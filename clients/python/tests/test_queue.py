@@ -1,3 +1,4 @@
+import logging
 import os
 import signal
 import socket
@@ -11,10 +12,11 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from decimal import Decimal
 from typing import Any, List
+from unittest import mock
 
 from fake_service import FakeService
 
-from weir import Client, Event, QueueOptions, Tracked, WeirError
+from weir import Client, CloseResult, Event, QueueOptions, Tracked, WeirError
 
 
 def event(n: int) -> Event:
@@ -65,6 +67,37 @@ class TestProxy(WithService):
         self.assertEqual([each.idempotency_key for each in result.unsent], ["k7"])
         self.assertEqual(len(self.service.accepted), 18)
 
+    def test_keeps_what_a_firewall_takes_for_an_attack_and_the_queue_goes_on_beside_it(self) -> None:
+        self.service.interfere = lambda events: (
+            (403, "<html>attack</html>") if any(each["quantity"] < 5 for each in events) else None
+        )
+        client = self.client(batch_events_max=10, concurrency=1, events_max=20)
+        with self.assertLogs("weir", "ERROR") as logs:
+            # More than the queue holds: it does not stand still.
+            for n in (99, *range(1, 99)):
+                client.queue(event(n), timeout=10)
+            result = client.close()
+        self.assertEqual(sorted(each.idempotency_key or "" for each in result.unsent), ["k1", "k2", "k3", "k4"])
+        self.assertEqual((result.is_done, len(self.service.accepted), len(logs.output)), (False, 95, 1))
+
+    def test_close_tries_once_what_it_refused_before(self) -> None:
+        is_refused = threading.Event()
+
+        class Listener(logging.Handler):
+            def emit(self, record: logging.LogRecord) -> None:
+                is_refused.set()
+
+        listener = Listener()
+        logging.getLogger("weir").addHandler(listener)
+        self.addCleanup(logging.getLogger("weir").removeHandler, listener)
+        self.service.interfere = lambda events: (404, "<html>no</html>") if len(self.service.requests) == 1 else None
+        client = self.client(batch_events_max=1)
+        client.queue(event(1))
+        self.assertTrue(is_refused.wait(10))
+        client.queue(event(2))
+        self.assertEqual(client.close(), CloseResult(True, []))
+        self.assertEqual(sorted(self.service.accepted), ["k1", "k2"])
+
 
 class TestWhatNobodyThoughtOf(WithService):
     def test_a_listener_that_raises_does_not_end_the_queue(self) -> None:
@@ -78,6 +111,35 @@ class TestWhatNobodyThoughtOf(WithService):
             client.queue(event(1))
             self.assertTrue(client.close(10).is_done)
         self.assertEqual(self.service.accepted, ["k1"])
+
+    def test_a_process_that_can_start_no_more_threads_loses_nothing_and_counts_nothing_twice(self) -> None:
+        refusal = {"status": 422, "code": "invalid_request", "detail": "ahead"}
+        self.service.interfere = lambda events: (207, {"data": [refusal] * len(events)})
+        client = self.client()
+        start = threading.Thread.start
+
+        def starts(thread: threading.Thread) -> None:
+            # As Python 3.12 does while it ends, and any one at the limit of threads.
+            if isinstance(thread, threading.Timer) or thread.name.startswith("weir-"):
+                raise RuntimeError("can't create new thread at interpreter shutdown")
+            start(thread)
+
+        with self.assertLogs("weir", "ERROR") as logs:
+            with mock.patch.object(threading.Thread, "start", starts):
+                client.queue(event(1))
+            client.queue(event(2))
+            with mock.patch.object(threading.Thread, "start", starts):
+                self.assertEqual(client.close(10), CloseResult(True, []))
+        self.assertEqual(sorted(key for keys in self.service.keys() for key in keys), ["k1", "k2"])
+        self.assertIn("cannot start a thread", logs.output[0])
+        self.assertTrue(any("for good" in line for line in logs.output))
+
+    def test_a_queue_that_never_had_a_thread_ends_at_once_and_gives_everything_back(self) -> None:
+        client = self.client()
+        with self.assertLogs("weir", "ERROR"), mock.patch.object(threading.Thread, "start", side_effect=RuntimeError):
+            client.queue(event(1))
+            result = client.close(10)
+        self.assertEqual([each.idempotency_key for each in result.unsent], ["k1"])
 
     def test_an_exception_of_any_kind_loses_nothing(self) -> None:
         client = self.client()

@@ -99,7 +99,7 @@ class Client:
         Events that the service cannot take now are sent again without those that are settled. Raises like ``track``, but only
         while no event has an answer of its own.
         """
-        outcomes, failure = deliver(
+        delivery = deliver(
             [key_and_encode(event) for event in events],
             lambda body, keys: self._transport.send(
                 "POST", "/sdk/track/batch", body, by_key=True, idempotency_keys=keys, timeout=timeout
@@ -108,6 +108,7 @@ class Client:
             self._on_retry,
             time.sleep,
         )
+        outcomes, failure = delivery.outcomes, delivery.failure or next(iter(delivery.foreign.values()), None)
         if failure is not None and (not isinstance(failure, WeirError) or all(each is None for each in outcomes)):
             raise failure
         return [cast(BatchOutcome, failure if outcome is None else outcome) for outcome in outcomes]

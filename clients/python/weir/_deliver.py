@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Callable, List, Optional, Sequence, Tuple
+from dataclasses import dataclass, field
+from typing import Callable, Dict, List, Optional, Sequence
 
 from ._answer import Answer, BatchOutcome, settle, split_answer
 from ._errors import WeirError
@@ -11,8 +12,22 @@ from ._retry import OnRetry, Stopped, with_retries
 
 SendBatch = Callable[[bytes, Sequence[str]], Answer]
 
-#: So many single events are sent to a proxy that refuses them, and then no more of the batch.
+#: So many single events are sent to a proxy that refuses them, and then no more of the batch: it may refuse everything.
 _FOREIGN_MAX = 3
+
+#: What is not about the content of a request, whoever says it: the key, the address, the time, the number of requests.
+_NOT_OF_CONTENT = (401, 404, 405, 407, 408, 429)
+
+
+@dataclass
+class Delivery:
+    #: In the order of the events; None where the service has said nothing about an event.
+    outcomes: List[Optional[BatchOutcome]]
+    #: What a proxy said of single events, by their places: it may take them another time.
+    foreign: Dict[int, WeirError] = field(default_factory=dict)
+    #: Why the others that are not settled are not: a WeirError about the request as a whole, or Stopped. None where they were not
+    #: tried, because a proxy refused enough of the batch.
+    failure: Optional[Exception] = None
 
 
 def deliver(
@@ -21,15 +36,14 @@ def deliver(
     retries: float,
     on_retry: Optional[OnRetry],
     sleep: Callable[[float], object],
-) -> Tuple[List[Optional[BatchOutcome]], Optional[Exception]]:
-    """Returns what became of each event, None where the service has said nothing about it; and why some are not settled.
-
-    That is a WeirError about the request as a whole, or Stopped.
-    """
-    outcomes: List[Optional[BatchOutcome]] = [None] * len(events)
-    foreign: List[WeirError] = []
+) -> Delivery:
+    """Returns what became of each event. Never raises but for a defect."""
+    delivery = Delivery([None] * len(events))
+    outcomes, foreign = delivery.outcomes, delivery.foreign
 
     def settle_all(positions: List[int]) -> None:
+        if len(foreign) >= _FOREIGN_MAX:
+            return
         pending = positions
 
         def attempt() -> None:
@@ -52,18 +66,15 @@ def deliver(
         try:
             with_retries(attempt, retries, on_retry, sleep)
         except WeirError as error:
-            if error.status not in (400, 413):
+            if not _is_about_content(error):
                 raise
             if len(pending) == 1:
                 if error.is_from_weir:
                     outcomes[pending[0]] = error
                     return
-                # What a proxy refuses may be taken another time. Others are not held up by one that is too large for it.
-                foreign.append(error)
-                if len(foreign) >= _FOREIGN_MAX:
-                    raise
+                foreign[pending[0]] = error
                 return
-            # One event can make the whole request too large or unreadable: the halves find it.
+            # One event can make the whole request too large, unreadable, or an attack in the eyes of a proxy: the halves find it.
             half = (len(pending) + 1) // 2
             first, second = pending[:half], pending[half:]
             settle_all(first)
@@ -72,13 +83,20 @@ def deliver(
     try:
         settle_all(list(range(len(events))))
     except (WeirError, Stopped) as failure:
-        return outcomes, failure
-    return outcomes, foreign[0] if foreign else None
+        delivery.failure = failure
+    return delivery
 
 
 def is_settled(outcome: Optional[BatchOutcome]) -> bool:
     """Whether nothing more will become of the event: it is kept, or refused for good."""
     return outcome is not None and not (isinstance(outcome, WeirError) and outcome.transient)
+
+
+def _is_about_content(error: WeirError) -> bool:
+    # Weir says that of a whole request by two statuses alone. A proxy may take others for an event that looks like an attack.
+    if error.is_from_weir:
+        return error.status in (400, 413)
+    return 400 <= error.status < 500 and error.status not in _NOT_OF_CONTENT
 
 
 def _settle_or_error(answer: Answer, key: str) -> BatchOutcome:

@@ -140,9 +140,10 @@ class Outbox:
                 self._taken += len(events)
                 return events
 
-    def give_back(self, events: Sequence[Encoded]) -> None:
+    def give_back(self, events: Sequence[Encoded], behind: bool = False) -> None:
         with self._lock:
-            self._ready[:0] = events
+            at = len(self._ready) if behind else 0
+            self._ready[at:at] = events
             self._taken -= len(events)
 
     def settle(self, events: Sequence[Encoded]) -> None:

@@ -127,7 +127,16 @@ class EventQueue:
         self._in_flight = 0
         #: When what waits is sent although it fills no batch.
         self._due: Optional[float] = None
-        self._paused_until = 0.0
+        #: What is kept although it was refused, held out of the way until it is tried again.
+        self._aside: List[Encoded] = []
+        #: When that is; None when nothing rests.
+        self._rest_until: Optional[float] = None
+        #: Nothing at all is sent during the rest.
+        self._is_paused = False
+        #: Whether it was said that something is kept; the last try of a close does not say it again.
+        self._is_told = False
+        #: Whether Weir was heard since a proxy last refused something: then the proxy does not refuse everything.
+        self._is_heard = False
         self._is_closing = False
         self._result: Optional[CloseResult] = None
 
@@ -245,9 +254,11 @@ class EventQueue:
     def close(self, timeout: float) -> CloseResult:
         with self._changed:
             self._is_closing = True
-            self._send_now()
+            if timeout > 0:
+                # What was refused is tried once more: a proxy may have said so while Weir was started anew.
+                self._end_rest()
             self._tell_all()
-            self._changed.wait_for(lambda: self._is_idle or self._is_paused or self._halt.is_set(), max(0.0, timeout))
+            self._changed.wait_for(lambda: self._is_idle or self._is_over or self._halt.is_set(), max(0.0, timeout))
             self._halt.set()
             self._stop_looking.set()
             self._tell_all()
@@ -263,6 +274,8 @@ class EventQueue:
         self._warnings.flush()
         with self._changed:
             if self._result is None:
+                self._store.give_back(self._aside)
+                self._aside = []
                 is_done = self._store.is_empty
                 self._result = CloseResult(is_done, [decode(event.line) for event in self._store.close()])
                 atexit.unregister(self._close_at_exit)
@@ -288,8 +301,10 @@ class EventQueue:
         return self._in_flight == 0 and self._store.is_empty
 
     @property
-    def _is_paused(self) -> bool:
-        return time.monotonic() < self._paused_until
+    def _is_over(self) -> bool:
+        """While closing: whether what is left was tried once."""
+        is_tried = bool(self._aside) and self._in_flight == 0 and self._store.waiting == 0
+        return self._is_paused or is_tried or not self._threads
 
     def _send_now(self) -> None:
         with self._changed:
@@ -303,8 +318,9 @@ class EventQueue:
         # Not at exit, when Python starts no more: with the first event.
         while len(self._threads) < self._options.concurrency:
             thread = threading.Thread(target=self._work, name=f"weir-{len(self._threads)}", daemon=True)
+            if not self._is_started(thread):
+                return
             self._threads.append(thread)
-            thread.start()
 
     def _start_looking(self) -> None:
         """Has a thread look for what other processes leave, where there is an outbox and none does already."""
@@ -312,10 +328,19 @@ class EventQueue:
             if self._looker is not None or self._is_closing or not isinstance(self._store, Outbox):
                 return
             self._stop_looking = threading.Event()
-            self._looker = threading.Thread(
+            looker = threading.Thread(
                 target=self._look, args=(self._store, self._stop_looking), name="weir-outbox", daemon=True
             )
-            self._looker.start()
+            self._looker = looker if self._is_started(looker) else None
+
+    def _is_started(self, thread: threading.Thread) -> bool:
+        try:
+            thread.start()
+        except RuntimeError as error:
+            # The process may have no more of them now. What is queued is held, and the next event tries again.
+            self._warnings.warn("thread", logging.ERROR, f"The queue cannot start a thread: {error}")
+            return False
+        return True
 
     def _look(self, outbox: Outbox, stop: threading.Event) -> None:
         while not stop.wait(LOOK_INTERVAL):
@@ -332,24 +357,33 @@ class EventQueue:
                 self._in_flight += 1
             try:
                 self._send_one()
+            except Exception:
+                # A thread that ended would never be missed.
+                with self._changed:
+                    self._pause()
+                logger.exception("Sending failed in a way that nobody thought of; the queue goes on after a rest")
             finally:
                 with self._changed:
                     self._in_flight -= 1
                     if self._store.waiting == 0:
                         self._due = None
                     self._tell_all()
+                self._warnings.say_due()
 
     def _seconds_to_wait(self) -> Optional[float]:
         """0 when there is something to send; None when only a change can bring something."""
         now = time.monotonic()
-        if self._paused_until > now:
-            return self._paused_until - now
+        if self._rest_until is not None and self._rest_until <= now:
+            self._is_told = False
+            self._end_rest()
+        rest = None if self._rest_until is None else self._rest_until - now
         waiting = self._store.waiting
-        if waiting == 0:
-            return None
+        if self._is_paused or waiting == 0:
+            return rest
         if waiting >= self._options.batch_events_max:
             return 0
-        return None if self._due is None else max(0.0, self._due - now)
+        due = None if self._due is None else max(0.0, self._due - now)
+        return min((each for each in (due, rest) if each is not None), default=None)
 
     def _send_one(self) -> None:
         limits = (self._options.batch_events_max, _BATCH_BYTES_MAX)
@@ -361,7 +395,7 @@ class EventQueue:
         if not events:
             return
         try:
-            outcomes, failure = deliver(events, self._send_batch, math.inf, self._on_retry, self._sleep)
+            delivery = deliver(events, self._send_batch, math.inf, self._on_retry, self._sleep)
         except Exception:
             # Nobody knows what became of them, so they are sent again, and counted once by their keys.
             with self._changed:
@@ -369,40 +403,68 @@ class EventQueue:
                 self._pause()
             logger.exception("Sending failed in a way that nobody thought of; the events are kept and sent again")
             return
-        refusal = failure if isinstance(failure, WeirError) else None
+        foreign = delivery.foreign
+        refusal = delivery.failure if isinstance(delivery.failure, WeirError) else None
         settled: List[Encoded] = []
         refused: List[Tuple[WeirError, Encoded]] = []
         left: List[Encoded] = []
+        aside: List[Encoded] = []
         about_client: Optional[WeirError] = None
-        for event, last in zip(events, outcomes):
+        for index, (event, last) in enumerate(zip(events, delivery.outcomes)):
             outcome: Optional[BatchOutcome] = last if is_settled(last) else refusal
-            error = outcome if isinstance(outcome, WeirError) else None
+            error = foreign.get(index) or (outcome if isinstance(outcome, WeirError) else None)
             # What a proxy says is not about the event, nor is a wrong key, which an outbox outlives.
-            is_kept = error is not None and (
+            if error is not None and (
                 not error.is_from_weir or (self._store.is_durable and (error is refusal or error.status in (401, 403)))
-            )
-            if is_kept:
-                about_client = error
-            if outcome is None or is_kept:
+            ):
+                if index not in foreign:
+                    about_client = error
+                aside.append(event)
+            elif outcome is None:
                 left.append(event)
-                continue
-            settled.append(event)
-            if error is not None:
-                refused.append((error, event))
-        for error, event in refused:
-            self._tell(error, event)
+            else:
+                settled.append(event)
+                if error is not None:
+                    refused.append((error, event))
         with self._changed:
+            self._aside += aside
             self._store.give_back(left)
             self._store.settle(settled)
-            is_first = not self._is_paused
+            self._is_heard = self._is_heard or bool(settled)
             if about_client is not None:
-                self._pause()
-            if about_client is not None and is_first:
-                who = "Weir" if about_client.is_from_weir else "What answers in place of Weir, such as a proxy,"
-                logger.error("%s refuses what is sent, and the client keeps it: %s", who, about_client)
+                self._rest(about_client, True)
+            if foreign:
+                self._rest(next(iter(foreign.values())), not self._is_heard)
+                self._is_heard = False
+        for error, event in refused:
+            self._tell(error, event)
+
+    def _rest(self, error: WeirError, is_pause: bool) -> None:
+        """Tries again after a while what was put aside. Nothing else is sent until then when everything seems to be refused."""
+        # Of several requests under way the first one says it.
+        if not self._is_told and not self._halt.is_set():
+            self._is_told = True
+            who = "Weir" if error.is_from_weir else "What answers in place of Weir, such as a proxy,"
+            what = "what is sent" if is_pause else "some of what is sent"
+            logger.error("%s refuses %s, and the client keeps it: %s", who, what, error)
+        self._begin_rest()
+        self._is_paused = self._is_paused or is_pause
 
     def _pause(self) -> None:
-        self._paused_until = time.monotonic() + _REFUSED_PAUSE
+        self._begin_rest()
+        self._is_paused = True
+
+    def _begin_rest(self) -> None:
+        if self._rest_until is None:
+            self._rest_until = time.monotonic() + _REFUSED_PAUSE
+
+    def _end_rest(self) -> None:
+        self._rest_until = None
+        self._is_paused = False
+        # Behind the others, which may be taken.
+        self._store.give_back(self._aside, behind=True)
+        self._aside = []
+        self._send_now()
 
     def _sleep(self, seconds: float) -> None:
         if self._halt.wait(seconds):

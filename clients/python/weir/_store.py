@@ -35,8 +35,8 @@ class Store(Protocol):
     def take(self, events_max: int, bytes_max: int) -> List[Encoded]:
         """Takes the oldest events out, to be settled or given back."""
 
-    def give_back(self, events: Sequence[Encoded]) -> None:
-        """Puts events back that were taken, at their old place."""
+    def give_back(self, events: Sequence[Encoded], behind: bool = False) -> None:
+        """Puts events back that were taken, before those that wait, or behind them."""
 
     def settle(self, events: Sequence[Encoded]) -> None:
         """Lets go of events that were taken."""
@@ -85,8 +85,9 @@ class MemoryStore:
     def take(self, events_max: int, bytes_max: int) -> List[Encoded]:
         return take_first(self._waiting, events_max, bytes_max)
 
-    def give_back(self, events: Sequence[Encoded]) -> None:
-        self._waiting[:0] = events
+    def give_back(self, events: Sequence[Encoded], behind: bool = False) -> None:
+        at = len(self._waiting) if behind else 0
+        self._waiting[at:at] = events
 
     def settle(self, events: Sequence[Encoded]) -> None:
         self._events -= len(events)

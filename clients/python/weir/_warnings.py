@@ -1,22 +1,24 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
+import time
 from typing import Dict, Optional
 
 logger = logging.getLogger("weir")
 
-#: After the first of many alike, the next one is said so much later, with how many there were. In seconds.
+#: After the first of many alike, the next one is said not sooner than so much later, with how many there were. In seconds.
 INTERVAL = 60.0
 
 
 class _Counted:
-    def __init__(self, timer: threading.Timer) -> None:
+    def __init__(self) -> None:
+        self.since = time.monotonic()
         self.count = 0
         self.level = logging.WARNING
         self.last = ""
         self.error: Optional[BaseException] = None
-        self.timer = timer
 
 
 class Warnings:
@@ -35,36 +37,32 @@ class Warnings:
         """``kind`` says which warnings are alike; there must not be many kinds."""
         with self._lock:
             counted = self._counted.get(kind)
-            if counted is not None:
+            if counted is None:
+                self._counted[kind] = _Counted()
+            else:
                 counted.count += 1
                 counted.level, counted.last, counted.error = level, message, error
-                return
-            self._count(kind)
-        logger.log(level, message, exc_info=error)
+        if counted is None:
+            logger.log(level, message, exc_info=error)
+        else:
+            self.say_due()
+
+    def say_due(self) -> None:
+        """Says what was counted for long enough. It has no thread of its own: who sends calls it now and then."""
+        self._say_since(time.monotonic() - self._interval)
 
     def flush(self) -> None:
         """Says what was counted and not said, and begins anew."""
+        self._say_since(math.inf)
+
+    def _say_since(self, latest: float) -> None:
         with self._lock:
-            counted, self._counted = self._counted, {}
-        for each in counted.values():
-            each.timer.cancel()
-            self._say(each)
-
-    def _count(self, kind: str) -> None:
-        timer = threading.Timer(self._interval, self._say_counted, (kind,))
-        timer.daemon = True
-        self._counted[kind] = _Counted(timer)
-        timer.start()
-
-    def _say_counted(self, kind: str) -> None:
-        with self._lock:
-            counted = self._counted.pop(kind, None)
-            if counted is not None and counted.count > 0:
-                self._count(kind)
-        if counted is not None:
-            self._say(counted)
-
-    def _say(self, counted: _Counted) -> None:
-        more = f" (and {counted.count - 1} more like it since the last warning)" if counted.count > 1 else ""
-        if counted.count > 0:
-            logger.log(counted.level, counted.last + more, exc_info=counted.error)
+            due = {kind: counted for kind, counted in self._counted.items() if counted.since <= latest}
+            for kind, counted in due.items():
+                del self._counted[kind]
+                if counted.count > 0 and latest != math.inf:
+                    self._counted[kind] = _Counted()
+        for counted in due.values():
+            more = f" (and {counted.count - 1} more like it since the last warning)" if counted.count > 1 else ""
+            if counted.count > 0:
+                logger.log(counted.level, counted.last + more, exc_info=counted.error)

@@ -145,11 +145,16 @@ export class WeirClient {
    */
   async trackBatch(events: readonly UsageEvent[], options: CallOptions = {}): Promise<BatchOutcome[]> {
     const { signal, retries = this.#retries } = options;
-    const { outcomes, failure } = await deliver(
+    const {
+      outcomes,
+      foreign,
+      failure: ofRequest,
+    } = await deliver(
       events.map(keyAndEncode),
       (body, idempotencyKeys) => this.#sendBatch(body, idempotencyKeys, options),
       { retries, onRetry: this.#onRetry, signal },
     );
+    const failure = ofRequest ?? [...foreign.values()][0];
     const isAnswered = outcomes.some((outcome) => outcome !== undefined);
     if (failure !== undefined && !(failure instanceof WeirError && isAnswered)) throw failure;
     return outcomes.map((outcome) => outcome ?? { error: failure as WeirError });

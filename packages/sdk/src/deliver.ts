@@ -11,11 +11,16 @@ export type SendBatch = (body: string, idempotencyKeys: readonly string[]) => Pr
 export interface Delivery {
   /** In the order of the events; undefined where the service has said nothing about an event. */
   outcomes: (BatchOutcome | undefined)[];
-  /** Why the events that are not settled are not: a WeirError about the request as a whole, or the signal's reason. */
+  /** What a proxy said of single events, by their places: it may take them another time. */
+  foreign: Map<number, WeirError>;
+  /**
+   * Why the others that are not settled are not: a WeirError about the request as a whole, or the signal's reason. Undefined where they
+   * were not tried, because a proxy refused enough of the batch.
+   */
   failure?: unknown;
 }
 
-/** So many single events are sent to a proxy that refuses them, and then no more of the batch. */
+/** So many single events are sent to a proxy that refuses them, and then no more of the batch: it may refuse everything. */
 const FOREIGN_MAX = 3;
 
 /** Returns what became of each event. Never throws but for a defect. */
@@ -25,9 +30,10 @@ export async function deliver(
   policy: RetryPolicy,
 ): Promise<Delivery> {
   const outcomes = events.map((): BatchOutcome | undefined => undefined);
-  const foreign: WeirError[] = [];
+  const foreign = new Map<number, WeirError>();
 
   const settleAll = async (positions: number[]): Promise<void> => {
+    if (foreign.size >= FOREIGN_MAX) return;
     let pending = positions;
     const attempt = async (): Promise<void> => {
       const keys = pending.map((position) => events[position]!.key);
@@ -52,12 +58,10 @@ export async function deliver(
           outcomes[pending[0]!] = { error };
           return;
         }
-        // What a proxy refuses may be taken another time. The other events are not held up by one that is too large for it.
-        foreign.push(error);
-        if (foreign.length >= FOREIGN_MAX) throw error;
+        foreign.set(pending[0]!, error);
         return;
       }
-      // One event can make the whole request too large or unreadable: the halves find it.
+      // One event can make the whole request too large, unreadable, or an attack in the eyes of a proxy: the halves find it.
       const half = Math.ceil(pending.length / 2);
       await settleAll(pending.slice(0, half));
       await settleAll(pending.slice(half));
@@ -66,9 +70,9 @@ export async function deliver(
 
   try {
     await settleAll([...events.keys()]);
-    return foreign[0] === undefined ? { outcomes } : { outcomes, failure: foreign[0] };
+    return { outcomes, foreign };
   } catch (failure) {
-    return { outcomes, failure };
+    return { outcomes, foreign, failure };
   }
 }
 
@@ -79,6 +83,13 @@ export function isSettled(outcome: BatchOutcome | undefined): outcome is BatchOu
 
 type Refused = { error: WeirError & { transient: false } };
 
+/** What is not about the content of a request, whoever says it: the key, the address, the time, the number of requests. */
+const NOT_OF_CONTENT = new Set([401, 404, 405, 407, 408, 429]);
+
+/** Weir says that of a whole request by two statuses alone. A proxy may take others for an event that looks like an attack. */
 function isAboutContent(error: unknown): error is WeirError {
-  return error instanceof WeirError && (error.status === 400 || error.status === 413);
+  if (!(error instanceof WeirError)) return false;
+  const { status, isFromWeir } = error;
+  if (isFromWeir) return status === 400 || status === 413;
+  return status >= 400 && status < 500 && !NOT_OF_CONTENT.has(status);
 }

@@ -24,8 +24,8 @@ export interface EventStore<Event extends HeldEvent = HeldEvent> {
   add(event: HeldEvent): Promise<void>;
   /** Takes the oldest events out, to be settled or given back. */
   take(eventsMax: number, bytesMax: number): Promise<Event[]>;
-  /** Puts events back that were taken, at their old place. */
-  giveBack(events: readonly Event[]): void;
+  /** Puts events back that were taken, before those that wait, or behind them. */
+  giveBack(events: readonly Event[], place?: 'before' | 'behind'): void;
   /** Lets go of events that were taken. */
   settle(events: readonly Event[]): void;
   /** Ends it, and returns what would be lost with it. */

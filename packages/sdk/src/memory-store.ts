@@ -41,8 +41,8 @@ export class MemoryStore implements EventStore {
     return Promise.resolve(takeFirst(this.#waiting, eventsMax, bytesMax));
   }
 
-  giveBack(events: readonly HeldEvent[]): void {
-    this.#waiting = [...events, ...this.#waiting];
+  giveBack(events: readonly HeldEvent[], place: 'before' | 'behind' = 'before'): void {
+    this.#waiting = place === 'before' ? [...events, ...this.#waiting] : [...this.#waiting, ...events];
   }
 
   settle(events: readonly HeldEvent[]): void {

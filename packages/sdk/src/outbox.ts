@@ -148,8 +148,8 @@ export class Outbox implements EventStore<OutboxEvent> {
     return taking;
   }
 
-  giveBack(events: readonly OutboxEvent[]): void {
-    this.#ready = [...events, ...this.#ready];
+  giveBack(events: readonly OutboxEvent[], place: 'before' | 'behind' = 'before'): void {
+    this.#ready = place === 'before' ? [...events, ...this.#ready] : [...this.#ready, ...events];
     this.#taken -= events.length;
   }
 

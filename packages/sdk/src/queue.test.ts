@@ -242,6 +242,32 @@ test('an event that is too large for a proxy is kept, and holds no other up', as
   expect(accepted.size).toBe(99);
 });
 
+test('what a firewall takes for an attack is kept, and the queue goes on beside it', async () => {
+  interfere = (events, response) => events.some(({ quantity }) => quantity < 5) && refuseAsProxy(response, 403);
+  const warned: string[] = [];
+  makeClient({ batchEventsMax: 10, concurrency: 1, eventsMax: 20, onWarning: (text) => warned.push(text) });
+  await client.queue(event(99));
+  // More than the queue holds: it does not stand still.
+  for (const n of range(100).slice(0, 98)) await client.queue(event(n));
+  const { isDone, unsent } = await client.close();
+  expect(isDone).toBe(false);
+  expect(unsent.map(({ quantity }) => Number(quantity)).sort((a, b) => a - b)).toEqual([1, 2, 3, 4]);
+  expect(accepted.size).toBe(95);
+  expect(warned).toEqual([expect.stringContaining('proxy')]);
+});
+
+test('close tries once what a proxy refused before, and sends it when Weir is back', async () => {
+  interfere = (_events, response) => requests.length === 1 && refuseAsProxy(response, 404);
+  const told = new Promise<string>((resolve) => {
+    makeClient({ batchEventsMax: 1, onWarning: resolve });
+  });
+  await client.queue(event(1));
+  expect(await told).toContain('http_404');
+  await client.queue(event(2));
+  expect(await client.close()).toEqual({ isDone: true, unsent: [] });
+  expect([...accepted].sort()).toEqual(['k1', 'k2']);
+});
+
 test('a listener that throws is not a reason to send sooner', async () => {
   const thrown: unknown[] = [];
   const catchAll = (error: unknown) => thrown.push(error);

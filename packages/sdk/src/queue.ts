@@ -83,7 +83,16 @@ export class EventQueue {
   readonly #warnings = new Warnings((message) => this.#warn(message));
   #keepAlive: NodeJS.Timeout | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #pause: NodeJS.Timeout | undefined;
+  /** What is kept although it was refused, held out of the way until it is tried again. */
+  #aside: HeldEvent[] = [];
+  /** Until then. */
+  #rest: NodeJS.Timeout | undefined;
+  /** Nothing at all is sent during the rest. */
+  #isPaused = false;
+  /** Whether Weir was heard since a proxy last refused something: then the proxy does not refuse everything. */
+  #isHeard = false;
+  /** Whether it was said that something is kept; the last try of a close does not say it again. */
+  #isTold = false;
   /** What waits is sent although it fills no batch. */
   #isDue = false;
   #inFlight = 0;
@@ -141,7 +150,7 @@ export class EventQueue {
   /** Takes no more events, and resolves when all are settled, or after `timeoutMs`. Of several calls the shortest time counts. */
   close(timeoutMs: number): Promise<CloseResult> {
     this.#closing ??= this.#close();
-    if (timeoutMs <= 0 || this.#pause !== undefined) this.#stop();
+    if (timeoutMs <= 0) this.#stop();
     else setTimeout(() => this.#stop(), Math.min(timeoutMs, FOR_EVER_MS)).unref();
     return this.#closing;
   }
@@ -154,9 +163,11 @@ export class EventQueue {
     // Not before #closing is set, which those who wait for room look at.
     await Promise.resolve();
     this.#tellWatchers();
-    this.#sendAll();
+    // What was refused is tried once more: a proxy may have said so while Weir was started anew.
+    this.#endRest();
     await this.#until(() => this.#isIdle || (this.#halt.signal.aborted && this.#inFlight === 0));
     this.#stop();
+    this.#store.giveBack(this.#aside.splice(0));
     const isDone = this.#store.isEmpty;
     const left = await this.#store.close();
     this.#stopCallAtExit();
@@ -166,7 +177,7 @@ export class EventQueue {
 
   #stop(): void {
     clearTimeout(this.#timer);
-    clearTimeout(this.#pause);
+    clearTimeout(this.#rest);
     this.#halt.abort();
     this.#tellWatchers();
   }
@@ -193,7 +204,7 @@ export class EventQueue {
   }
 
   #pump(): void {
-    if (this.#halt.signal.aborted || this.#pause !== undefined) return;
+    if (this.#halt.signal.aborted || this.#isPaused) return;
     if (this.#store.waiting === 0) this.#isDue = false;
     for (let waiting = this.#store.waiting; this.#inFlight < this.#concurrency; waiting -= this.#batchEventsMax) {
       if (waiting <= 0 || (!this.#isDue && waiting < this.#batchEventsMax)) return;
@@ -207,6 +218,9 @@ export class EventQueue {
     this.#inFlight -= 1;
     // Else another took what was there, and goes on when it is done.
     if (hasTaken) this.#arm();
+    // What is left was tried once while closing.
+    if (this.#closing !== undefined && this.#inFlight === 0 && this.#aside.length > 0 && this.#store.waiting === 0)
+      this.#stop();
     this.#tellWatchers();
   }
 
@@ -214,7 +228,7 @@ export class EventQueue {
   async #sendOne(): Promise<boolean> {
     const events = await this.#store.take(this.#batchEventsMax, BATCH_BYTES_MAX);
     if (events.length === 0) return false;
-    const { outcomes, failure } = await deliver(
+    const { outcomes, foreign, failure } = await deliver(
       events,
       (body, keys) => this.#sendBatch(body, keys, this.#halt.signal),
       {
@@ -231,13 +245,15 @@ export class EventQueue {
     let aboutClient: WeirError | undefined;
     for (const [index, event] of events.entries()) {
       const outcome = isSettled(outcomes[index]) ? outcomes[index] : refusal && { error: refusal };
-      const error = outcome !== undefined && 'error' in outcome ? outcome.error : undefined;
+      const error = foreign.get(index) ?? (outcome !== undefined && 'error' in outcome ? outcome.error : undefined);
       // What a proxy says is not about the event, nor is a wrong key, which an outbox outlives.
       const isKept =
         error !== undefined &&
         (!error.isFromWeir || (this.#store.isDurable && (error === refusal || isAboutKey(error))));
-      if (isKept) aboutClient = error;
-      if (outcome === undefined || isKept) left.push(event);
+      if (isKept) {
+        if (!foreign.has(index)) aboutClient = error;
+        this.#aside.push(event);
+      } else if (outcome === undefined) left.push(event);
       else {
         settled.push(event);
         this.#tell(event, outcome);
@@ -245,21 +261,42 @@ export class EventQueue {
     }
     this.#store.giveBack(left);
     this.#store.settle(settled);
-    if (aboutClient !== undefined) this.#waitLong(aboutClient);
+    this.#isHeard ||= settled.length > 0;
+    if (aboutClient !== undefined) this.#restFor(aboutClient, true);
+    const [ofEvent] = foreign.values();
+    if (ofEvent !== undefined) {
+      this.#restFor(ofEvent, !this.#isHeard);
+      this.#isHeard = false;
+    }
     return true;
   }
 
-  #waitLong(error: WeirError): void {
+  /** Tries again after a while what was put aside. Nothing else is sent until then when everything seems to be refused. */
+  #restFor(error: WeirError, isPause: boolean): void {
     // Of several requests under way the first one says it.
-    if (this.#pause === undefined && !this.#halt.signal.aborted) {
+    if (!this.#isTold && !this.#halt.signal.aborted) {
+      this.#isTold = true;
       const who = error.isFromWeir ? 'Weir' : 'What answers in place of Weir, such as a proxy,';
-      this.#warn(`${who} refuses what is sent, and the client keeps it: ${error.message}`);
+      const what = isPause ? 'what is sent' : 'some of what is sent';
+      this.#warn(`${who} refuses ${what}, and the client keeps it: ${error.message}`);
     }
-    if (this.#closing !== undefined) this.#stop();
-    this.#pause ??= setTimeout(() => {
-      this.#pause = undefined;
-      this.#sendAll();
-    }, REFUSED_PAUSE_MS).unref();
+    this.#isPaused ||= isPause;
+    if (this.#closing !== undefined && this.#isPaused) this.#stop();
+    else {
+      this.#rest ??= setTimeout(() => {
+        this.#isTold = false;
+        this.#endRest();
+      }, REFUSED_PAUSE_MS).unref();
+    }
+  }
+
+  #endRest(): void {
+    clearTimeout(this.#rest);
+    this.#rest = undefined;
+    this.#isPaused = false;
+    // Behind the others, which may be taken.
+    this.#store.giveBack(this.#aside.splice(0), 'behind');
+    this.#sendAll();
   }
 
   #tell({ json, key, onSettled }: HeldEvent, outcome: BatchOutcome): void {
