@@ -202,6 +202,24 @@ test('it asks its parent for a token when it has none, or before or after one en
   await visit.close();
 });
 
+test('a token that was refused and is given again is not asked for on and on, but by a click', async () => {
+  const visit = await browser.visit();
+  const ended = await tokenFor('ada');
+  await weir.pool.query(
+    `UPDATE widget_tokens SET expires_at = now() - interval '1 second' WHERE token_hash = sha256(convert_to($1, 'UTF8'))`,
+    [ended],
+  );
+  const inner = await frame(visit, { next: ended });
+  const again = inner.locator('#again');
+  await again.waitFor();
+  expect(await asked(visit.page)).toBe(2);
+  await visit.page.evaluate(`window.next = ${JSON.stringify(await tokenFor('ada'))}`);
+  await again.click();
+  await inner.locator('.total').nth(1).waitFor();
+  expect(await asked(visit.page)).toBe(3);
+  await visit.close();
+});
+
 test('by the script of Weir it has a token and is as high as it is, with what is owed, invoices and prices', async () => {
   const visit = await browser.visit();
   await visit.page.goto(`${appUrl}/by-script`);

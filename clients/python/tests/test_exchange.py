@@ -1,21 +1,63 @@
-"""All of an answer, as `exchange` returns it."""
+"""All of an answer, as `exchange`, `request` and `file` read it."""
 
+import copy
+import pickle
 import unittest
+from datetime import datetime, timezone
 
 from fake_service import FakeService
 
-from weir import Client
+from weir import Client, WeirError
+from weir._answer import parse_retry_after, read_answer, read_file_or_raise
+from weir._request import query_string
 
 
 class TestExchange(unittest.TestCase):
+    def setUp(self) -> None:
+        self.service = FakeService()
+        self.addCleanup(self.service.close)
+        self.client = Client(self.service.url, "k")
+        self.addCleanup(self.client.close)
+
     def test_an_etag_that_was_weakened_on_its_way_is_taken_as_weir_wrote_it(self) -> None:
-        service = FakeService()
-        self.addCleanup(service.close)
-        service.interfere = lambda events: (200, {"id": "c1"})
-        with Client(service.url, "k") as client:
-            for sent in ('"one"', 'W/"one"'):
-                service.more_headers = {"etag": sent}
-                read = client.exchange("POST", "/customers", {"name": "Ada"})
-                self.assertEqual((read.etag, read.headers["etag"]), ('"one"', sent))
-            service.more_headers = {}
-            self.assertIsNone(client.exchange("POST", "/customers", {"name": "Ada"}).etag)
+        self.service.interfere = lambda events: (200, {"id": "c1"})
+        for sent in ('"one"', 'W/"one"'):
+            self.service.more_headers = {"etag": sent}
+            read = self.client.exchange("POST", "/customers", {"name": "Ada"})
+            self.assertEqual((read.etag, read.headers["etag"]), ('"one"', sent))
+        self.service.more_headers = {}
+        self.assertIsNone(self.client.exchange("POST", "/customers", {"name": "Ada"}).etag)
+
+    def test_what_of_an_answer_is_not_shown_twice_is_said(self) -> None:
+        self.service.interfere = lambda events: (201, {"id": "k1", "key": None})
+        self.service.more_headers = {"idempotent-replay": "true", "idempotent-withheld": "key, scopes"}
+        with self.assertRaises(WeirError) as raised:
+            self.client.request("POST", "/api-keys", {}, idempotency_key="mine")
+        self.assertEqual((raised.exception.code, raised.exception.transient), ("answer_withheld", False))
+        self.assertIn("key, scopes", raised.exception.detail)
+        self.assertEqual(self.client.exchange("POST", "/api-keys", {}).withheld, ["key", "scopes"])
+        # It was done, and nothing of the answer is kept.
+        self.service.interfere = lambda events: (201, {})
+        self.service.more_headers = {"idempotent-replay": "true"}
+        self.assertEqual(self.client.request("POST", "/customers", {}), {})
+
+    def test_a_file_is_read_byte_for_byte(self) -> None:
+        pdf = read_answer(200, b"%PDF\xff\x00", {"content-type": "application/pdf"})
+        self.assertEqual(read_file_or_raise(pdf), b"%PDF\xff\x00")
+        for status, kind in ((200, "text/html"), (404, "application/problem+json")):
+            with self.assertRaises(WeirError):
+                read_file_or_raise(read_answer(status, b"{}", {"content-type": kind}))
+
+    def test_a_boolean_is_written_as_the_api_takes_it(self) -> None:
+        self.assertEqual(query_string({"is_active": True, "is_draft": False, "n": 1}), "?is_active=true&is_draft=false&n=1")
+
+    def test_a_date_without_a_zone_is_one_in_utc(self) -> None:
+        now = datetime(2026, 1, 1, tzinfo=timezone.utc)
+        for zone in ("GMT", "-0000", ""):
+            self.assertEqual(parse_retry_after(f"Thu, 01 Jan 2026 00:00:30 {zone}".strip(), now), 30)
+
+    def test_an_error_crosses_processes(self) -> None:
+        errors = ({"path": "quantity", "message": "no"},)
+        error = WeirError(status=422, code="no", detail="why", request_id="r1", is_from_weir=True, errors=errors)
+        for copied in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
+            self.assertEqual((copied.__dict__, str(copied)), (error.__dict__, "no: why"))

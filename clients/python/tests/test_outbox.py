@@ -7,11 +7,12 @@ import tempfile
 import threading
 import unittest
 from typing import List, Optional
+from unittest import mock
 
 from fake_service import FakeService
 
 from weir import Client, Event, QueueOptions, WeirError
-from weir._event import Encoded, key_and_encode
+from weir._event import Encoded, decode, key_and_encode
 from weir._outbox import Outbox
 from weir._warnings import Warnings
 
@@ -74,6 +75,21 @@ class TestOutbox(unittest.TestCase):
         self.assertTrue(outbox.is_empty)
         outbox.close()
         self.assertEqual(os.listdir(self.base), [])
+
+    def test_an_event_of_a_newer_client_is_sent_as_it_stands(self) -> None:
+        line = b'{"meter_token":"m","customer_external_id":"a","later":{"a":1},"idempotency_key":"n","quantity":1.50}'
+        self.leave(line + b"\n")
+        [event] = self.open().take(10, 10**9)
+        self.assertEqual((event.key, event.line), ("n", line))
+        self.assertEqual(decode(line), Event("m", "a", "1.50", idempotency_key="n"))
+        self.assertEqual(self.warnings.messages, [])
+
+    def test_what_cannot_be_taken_over_does_not_keep_a_service_from_its_start(self) -> None:
+        with mock.patch("weir._outbox.take_over", side_effect=PermissionError("of another user")):
+            outbox = self.open()
+        self.assertIn("of another user", self.warnings.messages[0])
+        add(outbox, made("a"))
+        self.assertEqual(keys(outbox.take(10, 10**9)), ["a"])
 
     def test_what_is_not_settled_stays_for_the_next_one(self) -> None:
         first = self.open()

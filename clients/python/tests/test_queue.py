@@ -484,6 +484,24 @@ else:
             self.assertEqual(process.wait(10), 0)
         self.assertEqual(sorted(self.service.keys()), [["child"], ["parent"]])
 
+    @unittest.skipIf(os.name == "nt", "Windows has no SIGTERM and no fork")
+    def test_the_child_of_a_fork_has_nothing_of_a_client_that_its_parent_let_go(self) -> None:
+        code = """
+import gc
+sys.stderr = sys.stdout
+client.queue(Event('m', 'acme', 1, idempotency_key='parent'))
+del client
+gc.collect()
+child = os.fork()
+if child != 0:
+    os.waitpid(child, 0)
+"""
+        with self.run_program(code) as process:
+            assert process.stdout is not None
+            # Not that it ends with events that it did not send: they are the parent's.
+            self.assertEqual((process.stdout.read(), process.wait(20)), (b"", 0))
+        self.assertEqual(self.service.keys(), [["parent"]])
+
 
 if __name__ == "__main__":
     unittest.main()

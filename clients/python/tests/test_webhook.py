@@ -51,7 +51,11 @@ class TestVerifyWebhook(unittest.TestCase):
         for at in (NOW - 301, NOW + 301, "", "NaN", "-1", f"{NOW}.5", "\u0661"):
             self.refused(signed(SECRET, at=at))
 
+    def test_a_tolerance_that_is_no_number_tolerates_nothing(self) -> None:
+        with self.assertRaises(WeirError):
+            verify_webhook(BODY, signed(SECRET, at=NOW - 9999), SECRET, now=NOW, tolerance=float("nan"))
+
     def test_a_secret_that_is_none_is_a_mistake_of_the_program(self) -> None:
-        for none in ("", "org_live_x", "whsec_", []):
+        for none in ("", "org_live_x", "whsec_", "whsec_A", SECRET[:-1], []):
             with self.assertRaises(ValueError):
                 verify_webhook(BODY, signed(SECRET), none, now=NOW)

@@ -26,6 +26,8 @@ class Reply:
     status: int
     #: In the API's own words; empty where that is nothing.
     body: Dict[str, Any]
+    #: Of a write that was made before: what of its answer is not shown again, such as a secret. Else empty.
+    withheld: Sequence[str]
     #: Names what was answered, for ``if_match`` and ``if_none_match``. Lists have none.
     etag: Optional[str]
     #: By their names in small letters.
@@ -49,6 +51,8 @@ class Answer:
     is_from_weir: bool = False
     #: By their names in small letters.
     headers: Mapping[str, str] = field(default_factory=dict)
+    #: The body as it came.
+    content: bytes = b""
 
 
 def read_answer(status: int, body: bytes, headers: Mapping[str, str]) -> Answer:
@@ -62,7 +66,7 @@ def read_answer(status: int, body: bytes, headers: Mapping[str, str]) -> Answer:
     is_problem = (headers.get("content-type") or "").startswith("application/problem+json")
     is_complete = _text(fields.get("code")) is not None and _text(fields.get("request_id")) is not None
     is_from_weir = is_problem and is_complete and fields.get("status") == status
-    return Answer(status, fields, request_id, parse_retry_after(headers.get("retry-after")), is_from_weir, headers)
+    return Answer(status, fields, request_id, parse_retry_after(headers.get("retry-after")), is_from_weir, headers, body)
 
 
 def parse_retry_after(header: Optional[str], now: Optional[datetime] = None) -> Optional[float]:
@@ -75,6 +79,9 @@ def parse_retry_after(header: Optional[str], now: Optional[datetime] = None) -> 
         date = parsedate_to_datetime(header)
     except (TypeError, ValueError):
         return None
+    if date.tzinfo is None:
+        # An HTTP date is in UTC, also where it does not say so.
+        date = date.replace(tzinfo=timezone.utc)
     return max(0.0, (date - (now or datetime.now(timezone.utc))).total_seconds())
 
 
@@ -86,10 +93,33 @@ def etag_in(headers: Mapping[str, str]) -> Optional[str]:
 
 def read_or_raise(answer: Answer) -> Dict[str, Any]:
     """Returns what was asked for. Raises a WeirError when the answer is no success, or none that can be read."""
-    # Of 204 there is nothing to read.
-    if answer.status == 204 or (200 <= answer.status < 300 and answer.body):
+    # Of 204 there is nothing to read, nor where Weir keeps nothing of the answer to a write that was made before.
+    is_empty = answer.status == 204 or "idempotent-replay" in answer.headers
+    if _is_success(answer) and (is_empty or answer.body):
         return answer.body
     raise refusal(answer, ())
+
+
+def read_file_or_raise(answer: Answer) -> bytes:
+    """Returns the bytes of a file. Raises a WeirError when the answer is no success, or a page, which only others have."""
+    if not _is_success(answer) or (answer.headers.get("content-type") or "").startswith("text/html"):
+        raise refusal(answer, ())
+    return answer.content
+
+
+def withheld_in(headers: Mapping[str, str]) -> List[str]:
+    """Returns the members of an answer that Weir does not show again: a secret is shown once, and a very long list is not kept."""
+    names = headers.get("idempotent-withheld")
+    return names.split(", ") if names else []
+
+
+def answer_withheld(withheld: Sequence[str]) -> WeirError:
+    """Returns what to raise where the caller would take such an answer for the first one."""
+    detail = (
+        f"It was done, and the answer got lost or was given before. Weir does not show again: {', '.join(withheld)}. "
+        "Ask for it anew with another key, or read the rest by exchange"
+    )
+    return WeirError(status=0, code="answer_withheld", detail=detail, transient=False)
 
 
 def split_answer(answer: Answer, keys: Sequence[str]) -> List[Answer]:
@@ -128,6 +158,10 @@ def refusal(answer: Answer, keys: Sequence[str]) -> WeirError:
         errors=[each for each in errors if isinstance(each, dict)] if isinstance(errors, list) else (),
         idempotency_keys=keys,
     )
+
+
+def _is_success(answer: Answer) -> bool:
+    return 200 <= answer.status < 300
 
 
 def _text(value: Any) -> Optional[str]:

@@ -13,7 +13,18 @@ from types import TracebackType
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Type, TypeVar, Union, cast
 from urllib.parse import quote
 
-from ._answer import Answer, BatchOutcome, Reply, Tracked, etag_in, read_or_raise, settle
+from ._answer import (
+    Answer,
+    BatchOutcome,
+    Reply,
+    Tracked,
+    answer_withheld,
+    etag_in,
+    read_file_or_raise,
+    read_or_raise,
+    settle,
+    withheld_in,
+)
 from ._deliver import deliver
 from ._errors import WeirError
 from ._event import Encoded, Event, key_and_encode
@@ -352,9 +363,17 @@ class Client:
 
         Returns what is answered, in the API's own words; an empty dictionary where that is nothing. Is retried as all calls are. A
         write carries one Idempotency-Key in all attempts: without one of your own each call makes one. Decimals are best written as
-        texts. Takes what ``exchange`` takes. Raises a WeirError when the service refuses it.
+        texts. Takes what ``exchange`` takes. Raises a WeirError when the service refuses it, also ``answer_withheld`` where a repeat
+        lacks a part of the first answer, such as a secret.
         """
-        return self.exchange(method, path, body, query=query, idempotency_key=idempotency_key, **options).body
+        reply = self.exchange(method, path, body, query=query, idempotency_key=idempotency_key, **options)
+        if reply.withheld:
+            raise answer_withheld(reply.withheld)
+        return reply.body
+
+    def file(self, path: str, *, query: Optional[Mapping[str, Any]] = None, **options: Any) -> bytes:
+        """What is read is a file, such as ``/invoices/{id}/pdf``: returns its bytes. Is retried as all calls are."""
+        return self._call(read_file_or_raise, "GET", path + query_string(query or {}), **options)
 
     def exchange(
         self,
@@ -369,7 +388,7 @@ class Client:
         headers: Optional[Mapping[str, str]] = None,
         **options: Any,
     ) -> Reply:
-        """The same as ``request``, of which all is answered: also the ``etag`` of what was read.
+        """The same as ``request``, of which all is answered: also the ``etag`` of what was read. What a repeat lacks is in ``withheld``.
 
         In ``if_match`` that etag has a PATCH change what was read, or nothing: ``precondition_failed`` says that somebody was
         quicker. In ``if_none_match`` it has a GET of what is still the same answer with the status 304, and an empty dictionary.
@@ -382,7 +401,7 @@ class Client:
         def read(answer: Answer) -> Reply:
             is_same = answer.status == 304 and if_none_match is not None
             found = {} if is_same else read_or_raise(answer)
-            return Reply(answer.status, found, etag_in(answer.headers), answer.headers)
+            return Reply(answer.status, found, withheld_in(answer.headers), etag_in(answer.headers), answer.headers)
 
         path += query_string(query or {})
         return self._call(read, method, path, sent, headers=more, request_key=key, **options)
@@ -422,7 +441,10 @@ class Client:
         # At once, and not again and again in the background.
         transport.require_api_key()
         queue = EventQueue(
-            lambda body, keys: transport.send("POST", "/sdk/track/batch", body, by_key=True, idempotency_keys=keys),
+            # By this the threads of the queue keep the client, too, which a fork looks for.
+            lambda body, keys: self._queue_transport.send(
+                "POST", "/sdk/track/batch", body, by_key=True, idempotency_keys=keys
+            ),
             transport.abort,
             self._on_retry,
             self._queue_options,

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Mapping, Optional, Sequence, Tuple
+from typing import Any, Mapping, Optional, Sequence, Tuple
 
 
 class WeirError(Exception):
@@ -12,7 +12,7 @@ class WeirError(Exception):
     #: The HTTP status, or 0 when no answer came.
     status: int
     #: A stable word: the service's own ``code``, else ``network_error``, ``timeout``, ``bad_response``,
-    #: ``secret_lost`` or ``http_<status>``;
+    #: ``secret_lost``, ``answer_withheld`` or ``http_<status>``;
     #: of the queue ``queue_full``, ``queue_closed`` or ``outbox_failed``; of ``verify_webhook`` ``webhook_not_verified``.
     code: str
     #: A sentence that a person can act on.
@@ -58,6 +58,14 @@ class WeirError(Exception):
         self.outcome = outcome
         self.errors = tuple(errors)
         self.idempotency_keys = tuple(idempotency_keys)
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        # Pickle calls with positions what an exception was made with; this one takes names. It crosses processes in pools.
+        return _restore, (self.status, self.code, self.detail), self.__dict__
+
+
+def _restore(status: int, code: str, detail: str) -> WeirError:
+    return WeirError(status=status, code=code, detail=detail)
 
 
 def is_transient(status: int, code: str) -> bool:

@@ -14,7 +14,7 @@ import threading
 from typing import List, Optional, Sequence, Tuple
 
 from ._errors import WeirError
-from ._event import Encoded, decode
+from ._event import Encoded, key_of
 from ._outbox_folder import leave_folder, make_folder, make_own_folder, sync_folder, take_over
 from ._outbox_owner import touch
 from ._store import take_first
@@ -59,13 +59,13 @@ class Outbox:
     is_durable = True
 
     def __init__(self, folder: str, bytes_max: int, warnings: Warnings) -> None:
-        """Takes over what earlier processes left. Raises an OSError when the folder cannot be used."""
+        """Takes over what earlier processes left."""
         self._base = os.path.abspath(folder)
         self._bytes_max = bytes_max
         self._warnings = warnings
         self.after_fork()
-        os.makedirs(self._base, mode=0o700, exist_ok=True)
-        take_over(self._base, self._next_path, self._add_taken)
+        # What of it cannot be taken over does not keep a service from its start.
+        self.look()
 
     def after_fork(self) -> None:
         # The first is held while a file is written, the second while one is read, the third for what both know.
@@ -285,11 +285,11 @@ class Outbox:
 
     def _read_line(self, segment: _Segment, line: bytes) -> Optional[Encoded]:
         try:
-            key = decode(line).idempotency_key
+            key = key_of(line)
         except ValueError:
             self._warn("line", f"A line of the outbox cannot be read, and is left out: {line[:200]!r}")
             return None
-        return Encoded(key or "", line, segment)
+        return Encoded(key, line, segment)
 
     def _read_chunk(self, segment: _Segment, length: int) -> bytes:
         """Empty when nothing more can be read: another process has taken the file over and sends what is in it, or the disk fails."""

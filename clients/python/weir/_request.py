@@ -44,6 +44,8 @@ def query_string(query: Mapping[str, Any]) -> str:
 def _query_value(value: Any) -> str:
     if isinstance(value, datetime) and value.tzinfo is None:
         raise ValueError("a datetime must have a time zone: datetime.now(timezone.utc), for example")
+    if isinstance(value, bool):
+        return "true" if value else "false"
     return value.isoformat() if isinstance(value, date) else str(value)
 
 

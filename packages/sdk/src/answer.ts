@@ -6,6 +6,8 @@ export interface Answer {
   status: number;
   /** Empty when the body was no JSON object. */
   body: Record<string, unknown>;
+  /** The body as it came. */
+  bytes: Uint8Array<ArrayBuffer>;
   headers: Headers;
   requestId: string | undefined;
   retryAfterMs: number | undefined;
@@ -25,6 +27,8 @@ export interface Reply<Body> {
   status: number;
   /** In the API's own words; an empty object where that is nothing. */
   body: Body;
+  /** Of a write that was made before: what of its answer is not shown again, such as a secret. Else empty. */
+  withheld: readonly string[];
   /** Names what was answered, for `ifMatch` and `ifNoneMatch`. Lists have none. */
   etag: string | undefined;
   headers: Headers;
@@ -33,12 +37,14 @@ export interface Reply<Body> {
 /** The outcome of one event of a batch: Weir keeps it, or `error` says why not. */
 export type BatchOutcome = Tracked | { error: WeirError };
 
-/** Reads an answer whole. Rejects like `response.text()` when the connection breaks before the end of the body. */
+/** Reads an answer whole. Rejects like `response.arrayBuffer()` when the connection breaks before the end of the body. */
 export async function readAnswer(response: Response): Promise<Answer> {
-  const body = parseObject(await response.text());
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  const body = parseObject(new TextDecoder().decode(bytes));
   return {
     status: response.status,
     body,
+    bytes,
     headers: response.headers,
     requestId: text(body.request_id) ?? response.headers.get('x-request-id') ?? undefined,
     retryAfterMs: parseRetryAfter(response.headers.get('retry-after')),
@@ -53,11 +59,34 @@ export function etagIn(headers: Headers): string | undefined {
 
 /** Returns what was asked for. Throws a WeirError when the answer is no success, or none that can be read. */
 export function readOrThrow(answer: Answer): object {
-  // Of 204 there is nothing to read.
-  const isSuccess = answer.status >= 200 && answer.status < 300;
-  const isRead = answer.status === 204 || (isSuccess && Object.keys(answer.body).length > 0);
-  if (!isRead) throw refusal(answer, []);
+  // Of 204 there is nothing to read, nor where Weir keeps nothing of the answer to a write that was made before.
+  const isEmpty = answer.status === 204 || answer.headers.has('idempotent-replay');
+  if (!isSuccess(answer) || (!isEmpty && Object.keys(answer.body).length === 0)) throw refusal(answer, []);
   return answer.body;
+}
+
+/** Returns the bytes of a file. Throws a WeirError when the answer is no success, or a page, which only others have. */
+export function readFileOrThrow(answer: Answer): Uint8Array<ArrayBuffer> {
+  const isPage = answer.headers.get('content-type')?.startsWith('text/html') === true;
+  if (!isSuccess(answer) || isPage) throw refusal(answer, []);
+  return answer.bytes;
+}
+
+/** Returns the members of an answer that Weir does not show again: a secret is shown once, and a very long list is not kept. */
+export function withheldIn(headers: Headers): string[] {
+  return headers.get('idempotent-withheld')?.split(', ') ?? [];
+}
+
+/** Returns what to throw where the caller would take such an answer for the first one. */
+export function answerWithheld(withheld: readonly string[]): WeirError {
+  const detail =
+    `It was done, and the answer got lost or was given before. Weir does not show again: ${withheld.join(', ')}. ` +
+    'Ask for it anew with another key, or read the rest by exchange';
+  return new WeirError({ status: 0, code: 'answer_withheld', detail, transient: false });
+}
+
+function isSuccess({ status }: Answer): boolean {
+  return status >= 200 && status < 300;
 }
 
 /** Returns the answers to the single events of a batch, in the order sent. Throws a WeirError unless there is one for each. */

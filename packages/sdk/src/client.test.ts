@@ -320,6 +320,32 @@ describe('a service token', () => {
     expect(new Set(sent().flat())).toEqual(new Set(['Bearer org_svc_x', undefined]));
   });
 
+  test('says what of an answer is not shown twice, and takes it for no failure that nothing of it is kept', async () => {
+    const withheld = { 'idempotent-replay': 'true', 'idempotent-withheld': 'key, scopes' };
+    const answer = json(201, { id: 'k1', key: null }, withheld);
+    replies = [answer, answer, json(201, {}, { 'idempotent-replay': 'true' })];
+    const weir = open();
+    const error = await failure(weir.request('POST', '/api-keys', { body: {}, idempotencyKey: 'mine' }));
+    expect([error.code, error.transient]).toEqual(['answer_withheld', false]);
+    expect(error.detail).toContain('key, scopes');
+    expect(await weir.exchange('POST', '/api-keys')).toMatchObject({ body: { id: 'k1' }, withheld: ['key', 'scopes'] });
+    expect(await weir.request('POST', '/customers')).toEqual({});
+  });
+
+  test('reads files byte for byte, and writes booleans as the API does', async () => {
+    const bytes = Buffer.from([0x25, 0x50, 0x44, 0x46, 0xff, 0x00]);
+    const weir = open();
+    replies = [
+      (response) => response.writeHead(200, { 'content-type': 'application/pdf' }).end(bytes),
+      (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>sign in</html>'),
+      json(404, { code: 'not_found' }),
+    ];
+    expect(Buffer.from(await weir.file('/invoices/i1/pdf', { query: { is_draft: true } }))).toEqual(bytes);
+    expect(received[0]?.url).toBe('/api/v1/invoices/i1/pdf?is_draft=true');
+    expect((await failure(weir.file('/invoices/i1/pdf', { retries: 0 }))).code).toBe('bad_response');
+    expect((await failure(weir.file('/invoices/i1/pdf'))).code).toBe('not_found');
+  });
+
   test('gives all of an answer, and takes what a change is made of in its headers', async () => {
     replies = [
       json(200, { id: 'c1' }, { etag: '"one"' }),

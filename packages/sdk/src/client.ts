@@ -1,7 +1,18 @@
 // The client for services that report usage. Every attempt has a time limit, and is retried while that can help. It carries
 // a key for each event, so that a retry never counts twice.
 
-import { etagIn, readOrThrow, settle, type Answer, type BatchOutcome, type Reply, type Tracked } from './answer.ts';
+import {
+  answerWithheld,
+  etagIn,
+  readFileOrThrow,
+  readOrThrow,
+  settle,
+  withheldIn,
+  type Answer,
+  type BatchOutcome,
+  type Reply,
+  type Tracked,
+} from './answer.ts';
 import { deliver } from './deliver.ts';
 import { WeirError } from './error.ts';
 import { keyAndEncode, type UsageEvent } from './event.ts';
@@ -84,7 +95,7 @@ export interface WeirClientOptions {
 export interface RequestOptions extends CallOptions, HeaderOptions {
   /** Written as JSON. Decimals are best written as texts. */
   body?: object;
-  query?: Record<string, string | number | Date | undefined>;
+  query?: Record<string, string | number | boolean | Date | undefined>;
   /** Of a write: the same one makes another call the same request, for 30 days. Without it each call makes one of its own. */
   idempotencyKey?: string;
 }
@@ -290,17 +301,31 @@ export class WeirClient {
   /**
    * Any request of the API: `path` is what comes after `/api/v1`, such as `/customers`. Resolves to what is answered, in the API's own
    * words, an empty object where that is nothing. Is retried as all calls are; a write carries one Idempotency-Key in all attempts. Rejects
-   * with a WeirError when the service refuses it, and with a TypeError for a header that is the client's own.
+   * with a WeirError when the service refuses it, also with `answer_withheld` where a repeat lacks a part of the first answer, such as a
+   * secret; and with a TypeError for a header that is the client's own.
    */
   async request<T = Record<string, unknown>>(
     method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
     path: string,
     options: RequestOptions = {},
   ): Promise<T> {
-    return (await this.exchange<T>(method, path, options)).body;
+    const { body, withheld } = await this.exchange<T>(method, path, options);
+    if (withheld.length > 0) throw answerWithheld(withheld);
+    return body;
   }
 
-  /** The same request, of which all is answered: also the `etag` of what was read, for the `ifMatch` of its change. */
+  /** What is read is a file, such as `/invoices/{id}/pdf`: resolves to its bytes. Is retried as all calls are. */
+  async file(
+    path: string,
+    { query = {}, ...options }: CallOptions & Pick<RequestOptions, 'query'> = {},
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    return await this.#call({ method: 'GET', path: path + queryString(query) }, options, readFileOrThrow);
+  }
+
+  /**
+   * The same as `request`, of which all is answered: also the `etag` of what was read, for the `ifMatch` of its change. What a repeat lacks
+   * is named in `withheld`.
+   */
   async exchange<T = Record<string, unknown>>(
     method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
     path: string,
@@ -317,7 +342,7 @@ export class WeirClient {
     return await this.#call(message, options, (answer) => {
       const { status, headers } = answer;
       const read = status === 304 && ifNoneMatch !== undefined ? {} : readOrThrow(answer);
-      return { status, body: read as T, etag: etagIn(headers), headers };
+      return { status, body: read as T, withheld: withheldIn(headers), etag: etagIn(headers), headers };
     });
   }
 

@@ -31,8 +31,8 @@ export class WeirError extends Error {
   /** The HTTP status, or 0 when no answer came. */
   readonly status: number;
   /**
-   * A stable word: the service's own `code`, else `network_error`, `timeout`, `bad_response`, `secret_lost` or `http_<status>`; of
-   * the queue `queue_full`, `queue_closed` or `outbox_failed`; of `verifyWebhook` `webhook_not_verified`.
+   * A stable word: the service's own `code`, else `network_error`, `timeout`, `bad_response`, `secret_lost`, `answer_withheld` or
+   * `http_<status>`; of the queue `queue_full`, `queue_closed` or `outbox_failed`; of `verifyWebhook` `webhook_not_verified`.
    */
   readonly code: string;
   /** A sentence a person can act on. */

@@ -226,9 +226,7 @@ export class Outbox implements EventStore<OutboxEvent> {
       const text = Buffer.from(group.map(({ event }) => `${event.json}\n`).join(''));
       let settle = ({ resolve }: Pending): void => resolve();
       try {
-        const segment = await this.#write(text);
-        segment.unread += group.length;
-        this.#unreadOwn += group.length;
+        await this.#write(text, group.length);
       } catch (error) {
         settle = ({ event, reject }) => reject(outboxFailed(event, this.#base, error));
       }
@@ -241,7 +239,7 @@ export class Outbox implements EventStore<OutboxEvent> {
   }
 
   /** Resolves when the text is on disk, in a file that no other process has taken over. */
-  async #write(text: Buffer): Promise<Segment> {
+  async #write(text: Buffer, events: number): Promise<void> {
     for (;;) {
       const active = this.#active ?? (await this.#openSegment());
       const { segment, handle, inode } = active;
@@ -270,8 +268,11 @@ export class Outbox implements EventStore<OutboxEvent> {
       }
       segment.size += text.length;
       this.#bytes += text.length;
+      // Before it is closed, when its reader may come to its end.
+      segment.unread += events;
+      this.#unreadOwn += events;
       if (segment.size >= Math.min(SEGMENT_BYTES, this.#bytesMax / 4)) await this.#retire(active);
-      return segment;
+      return;
     }
   }
 

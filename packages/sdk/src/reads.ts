@@ -27,7 +27,7 @@ export type UsageQuery = Omit<UsageParameters, 'meter_token'> & ({ meter_token: 
 /** One feature: `feature` is its `lookup_key`. */
 export type EntitlementQuery = EntitlementsQuery & { feature: string };
 
-type QueryValue = string | number | Date | undefined | Record<string, string>;
+type QueryValue = string | number | boolean | Date | undefined | Record<string, string>;
 
 /** Writes a query string with its `?`; fields that are undefined are left out, and an object becomes `name[key]=value`. */
 export function queryString(query: Record<string, QueryValue>): string {

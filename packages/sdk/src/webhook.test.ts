@@ -78,3 +78,17 @@ test('what was signed long ago, or far ahead, is refused, and so is what is no t
 test('a secret that is none is a mistake of the program, and no webhook', () => {
   for (const none of ['', 'org_live_x', 'whsec_', []]) expect(() => verify(signed, body, none)).toThrow(RangeError);
 });
+
+test('a tolerance that is no number tolerates nothing, and a part of a secret is none', () => {
+  const old = signWebhook({ id: 'msg_1', atSeconds: NOW - 9_999, body }, [secret]);
+  const options = { now, toleranceSeconds: Number('') / 0 };
+  expect(() => verifyWebhook(body, old, webhookSecretText(secret), options)).toThrow(refused);
+  for (const part of ['whsec_A', webhookSecretText(secret).slice(0, -1)])
+    expect(() => verify(signed, body, part)).toThrow(RangeError);
+});
+
+test('the id is that of the header, whatever the body has', () => {
+  const other = JSON.stringify({ id: 'other', ...JSON.parse(body) });
+  const headers = signWebhook({ id: 'msg_1', atSeconds: NOW, body: other }, [secret]);
+  expect(verify(headers, other).id).toBe('msg_1');
+});

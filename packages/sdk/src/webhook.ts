@@ -44,7 +44,7 @@ export function verifyWebhook(
   );
   if (id === undefined || at === undefined || signatures === undefined)
     throw refuse('The headers webhook-id, webhook-timestamp and webhook-signature are not all there.');
-  if (!/^\d{1,15}$/.test(at) || Math.abs(now() / 1_000 - Number(at)) > toleranceSeconds)
+  if (!/^\d{1,15}$/.test(at) || !(Math.abs(now() / 1_000 - Number(at)) <= toleranceSeconds))
     throw refuse(`It was signed more than ${toleranceSeconds} s before or after this machine's time.`);
   const bytes = typeof body === 'string' ? Buffer.from(body, 'utf8') : body;
   const expected = [secrets]
@@ -58,7 +58,7 @@ export function verifyWebhook(
     expected.some((signature) => each.length === signature.length && timingSafeEqual(each, signature)),
   );
   if (!isSigned) throw refuse('No signature is by a secret of this endpoint over exactly these bytes.');
-  return { id, ...(JSON.parse(Buffer.from(bytes).toString('utf8')) as Omit<Webhook, 'id'>) };
+  return { ...(JSON.parse(Buffer.from(bytes).toString('utf8')) as Omit<Webhook, 'id'>), id };
 }
 
 function headerOf(headers: WebhookHeaders, name: string): string | undefined {
@@ -69,8 +69,9 @@ function headerOf(headers: WebhookHeaders, name: string): string | undefined {
 }
 
 function keyOf(secret: string): Buffer {
-  if (!/^whsec_[A-Za-z0-9+/]+=*$/.test(secret))
-    throw new RangeError('the secret of a webhook endpoint begins with whsec_');
+  // Of 32 bytes: with a part of it, which an environment may give, anybody could sign.
+  if (!/^whsec_[A-Za-z0-9+/]{43}=$/.test(secret))
+    throw new RangeError('the secret of a webhook endpoint is whsec_ and 44 characters');
   return Buffer.from(secret.slice('whsec_'.length), 'base64');
 }
 

@@ -40,6 +40,8 @@ let reads = 0;
 let endTimer;
 let silenceTimer;
 let askedFor;
+/** The token that was refused last. Who gives it again has no other, and is not asked on and on. */
+let refused;
 /** The token that billing was read with. It does not change with the window of usage. */
 let billedFor;
 
@@ -78,6 +80,7 @@ async function show() {
   } catch (error) {
     if (number !== reads) return;
     if (error instanceof Trouble && error.hasEnded) {
+      refused = asked;
       token = undefined;
       waitForToken();
       return;
@@ -189,11 +192,6 @@ function expectEnd(ofToken, seconds) {
 function waitForToken() {
   clearTimeout(endTimer);
   clearTimeout(silenceTimer);
-  const giveUp = () => {
-    message.textContent = hadToken ? words.ended : words.noToken;
-    again.hidden = window.parent === window;
-    meters.ariaBusy = 'false';
-  };
   if (!askForToken()) {
     giveUp();
     return;
@@ -202,8 +200,18 @@ function waitForToken() {
   silenceTimer = setTimeout(giveUp, ANSWER_MS_MAX);
 }
 
+function giveUp() {
+  message.textContent = hadToken ? words.ended : words.noToken;
+  again.hidden = window.parent === window;
+  meters.ariaBusy = 'false';
+}
+
 function takeToken(given) {
   clearTimeout(silenceTimer);
+  if (given === refused) {
+    giveUp();
+    return;
+  }
   token = given;
   hadToken = true;
   void show();
