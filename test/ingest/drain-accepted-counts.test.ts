@@ -3,7 +3,7 @@
 
 import { addAcceptedCounts } from '@weir/db/accepted';
 import type { Database } from '@weir/db/database';
-import { newId } from '@weir/shared/ids';
+import { firstIdAt, newId } from '@weir/shared/ids';
 import { dropAcceptedCounts, setCountsAside } from '@weir/queue/accepted-counts';
 import { drainAcceptedCounts } from '@weir/worker/drain-accepted-counts';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -93,6 +93,20 @@ test('a Redis that comes back with an older state brings no count twice, and new
   await tenant.track(...ones(3));
   expect(await drainOnce()).toMatchObject({ outcome: 'drained', events: 3 });
   expect(await acceptedOf(tenant)).toBe(8);
+});
+
+test('what was drained last is remembered for as long as Redis names it, and what was before for 30 days', async () => {
+  const [older, old] = [42, 41].map((days) => firstIdAt(Date.now() - days * 86_400_000));
+  await weir.pool.query('DELETE FROM drained_counts');
+  await weir.pool.query(
+    "INSERT INTO drained_counts (id, events, drained_at) SELECT id, 1, now() - interval '40 days' FROM unnest($1::uuid[]) AS id",
+    [[older, old]],
+  );
+  await tenant.track(...ones(1));
+  // In Postgres, and not dropped.
+  const { id } = (await addAcceptedCounts(database, () => setCountsAside(weir.queue))) ?? {};
+  const { rows } = await weir.pool.query('SELECT id FROM drained_counts ORDER BY id');
+  expect(rows.map((row) => row.id)).toEqual([old, id]);
 });
 
 test('workers drain by themselves', async () => {

@@ -58,9 +58,11 @@ async function add(transaction: Queries, { id, counts }: AcceptedCounts): Promis
     return { outcome: 'again', id, events: more, totals };
   }
   const forgotten = firstIdAt(Date.now() - REMEMBERED_MS);
-  // By Postgres's clock as well: one that is ahead would forget what Redis says was drained a moment ago.
+  // By Postgres's clock as well: one that is ahead would forget what Redis says was drained a moment ago. And never those drained before
+  // these: until these are dropped, Redis says that they were the last.
   await sql`DELETE FROM drained_counts
-    WHERE id < ${forgotten} AND drained_at < now() - ${REMEMBERED_MS} * interval '1 millisecond'`.execute(transaction);
+    WHERE id < ${forgotten} AND drained_at < now() - ${REMEMBERED_MS} * interval '1 millisecond'
+      AND id <> (SELECT id FROM drained_counts WHERE id <> ${id} ORDER BY id DESC LIMIT 1)`.execute(transaction);
   // What may still turn up in Redis does no more after so long, and counts like all else.
   await sql`
     WITH settled AS (

@@ -5,8 +5,8 @@ export class RedisUnreachable extends Error {}
 
 /** Redis did what it was asked, and no replica said in time that it has it too: it may be lost with the primary. */
 export class NotCopied extends Error {
-  constructor(msMax: number) {
-    super(`no replica of Redis acknowledged it within ${msMax} ms`);
+  constructor(msMax: number, options: ErrorOptions) {
+    super(`no replica of Redis acknowledged it within ${msMax} ms`, options);
   }
 }
 

@@ -37,13 +37,14 @@ export function buildSecondCopy(connections: readonly Redis[], keys: QueueKeys, 
     try {
       const [reply, written, copies] = await Promise.allSettled([
         send(redis),
-        redis.set(keys.copied, '', 'EX', FORGOTTEN_SECONDS),
+        redis.eval(WRITE, 1, keys.copied, FORGOTTEN_SECONDS),
         redis.wait(1, msMax),
       ]);
       if (reply.status === 'rejected') throw reply.reason;
-      if (written.status === 'rejected') throw written.reason;
-      if (copies.status === 'rejected') throw copies.reason;
-      return { reply: reply.value, isCopied: copies.value >= 1 };
+      // What was refused behind it says nothing of the command itself: Redis has done that.
+      const refused = [written, copies].find((each) => each.status === 'rejected');
+      const isCopied = refused === undefined && copies.status === 'fulfilled' && copies.value >= 1;
+      return { reply: reply.value, isCopied, cause: refused?.reason };
     } finally {
       add(redis, -1);
     }
@@ -51,8 +52,8 @@ export function buildSecondCopy(connections: readonly Redis[], keys: QueueKeys, 
   return {
     isReady: () => connections.some((redis) => redis.status === 'ready'),
     async written<Reply>(send: (redis: Redis) => Promise<Reply>): Promise<Reply> {
-      const { reply, isCopied } = await asked(send);
-      if (!isCopied) throw new NotCopied(msMax);
+      const { reply, isCopied, cause } = await asked(send);
+      if (!isCopied) throw new NotCopied(msMax, { cause });
       return reply;
     },
     asked,
@@ -61,3 +62,7 @@ export function buildSecondCopy(connections: readonly Redis[], keys: QueueKeys, 
 }
 
 const FORGOTTEN_SECONDS = 60;
+
+/** Also where Redis is full: what a flush before it has filled is acknowledged all the same, and workers make room again. */
+const WRITE = `#!lua flags=allow-oom
+redis.call('SET', KEYS[1], '', 'EX', ARGV[1])`;

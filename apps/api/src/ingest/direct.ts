@@ -126,8 +126,10 @@ function refusalOfAnswer(answer: DirectAnswer | undefined, isPerhapsStaged: bool
   switch (answer?.outcome) {
     case 'taken':
       return undefined;
-    case 'held':
     case 'revoked':
+      // Redis may have it from before the key was deleted.
+      return isPerhapsStaged ? nobodyKnows() : refusalOfAdmission(answer);
+    case 'held':
       return refusalOfAdmission(answer);
     case 'failed':
       return isPerhapsStaged || answer.isPerhapsTaken ? nobodyKnows(answer.error) : bothAway(answer.error);

@@ -341,7 +341,7 @@ describe('the direct way', () => {
 
   test('a flush that neither answered is unknown, and after it others are refused at once', async () => {
     const open = openIngest(true);
-    const answered = open.ingest.submit(candidate('a'));
+    const answered = Promise.allSettled(['a', 'key deleted'].map((id) => open.ingest.submit(candidate(id))));
     const flush = await open.flushAt(0);
     const handedOver = open.ingest.submit(candidate('handed over'));
     const later = await open.flushAt(1);
@@ -351,8 +351,9 @@ describe('the direct way', () => {
     const third = open.ingest.submit(candidate('c'));
     later.fail(unknown());
     await turn();
-    first.answer([{ outcome: 'failed', error: new Error('gone'), isPerhapsTaken: false }]);
-    await expect(answered).rejects.toMatchObject({ fields: { outcome: 'unknown' } });
+    first.answer([{ outcome: 'failed', error: new Error('gone'), isPerhapsTaken: false }, { outcome: 'revoked' }]);
+    const isUnknown = { reason: { code: 'unavailable', fields: { outcome: 'unknown' } } };
+    expect(await answered).toMatchObject([isUnknown, isUnknown]);
     await expect(handedOver).rejects.toMatchObject({ fields: { outcome: 'unknown' } });
     await expect(third).rejects.toMatchObject({ fields: { outcome: 'not_accepted' } });
     await expect(open.ingest.submit(candidate('d'))).rejects.toMatchObject({ fields: { outcome: 'not_accepted' } });
