@@ -4,6 +4,7 @@ import type { App } from '@weir/api/http/typed-app';
 import { buildMetrics } from '@weir/api/http/metrics';
 import { Ingest } from '@weir/api/ingest/ingest';
 import { apiSettings } from '@weir/api/settings';
+import { raiseTotals } from '@weir/db/accepted';
 import { openDatabase } from '@weir/db/database';
 import { identify, requireSchema } from '@weir/db/installation';
 import { Ownership } from '@weir/queue/ownership';
@@ -64,7 +65,11 @@ beforeAll(async () => {
   closer.add('the database', () => database.close());
   const ownership = new Ownership({
     queue: weir.queue,
-    database: { requireSchema: () => requireSchema(database), identify: (drained) => identify(database, drained) },
+    database: {
+      requireSchema: () => requireSchema(database),
+      identify: (drained) => identify(database, drained),
+      raiseTotals: (remembered) => raiseTotals(database, remembered),
+    },
     log,
     intervalMs: 1_000,
   });

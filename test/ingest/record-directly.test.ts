@@ -89,6 +89,14 @@ test('a flush that Redis did not take is recorded or rejected, and accepted with
   expect(await perhapsStaged(sending)).toBe(0);
 });
 
+test('who waits for the answer has it in time, and who does not has the events recorded', async () => {
+  const sending = await newSending();
+  const options = { isPerhapsStaged: false, claimsKeys: false };
+  expect(outcomes(await recordDirectly(database, mixed(sending), { ...options, msMax: 0 }))).toEqual(['failed']);
+  expect(outcomes(await recordDirectly(database, mixed(sending), options))).toEqual(['taken']);
+  await expectBalance(weir, database, sending.id, MIXED);
+});
+
 test('what was directly recorded and was staged as well is counted once, before and after a worker has it', async () => {
   const sending = await newSending();
   const flush = mixed(sending);

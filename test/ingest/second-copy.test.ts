@@ -179,6 +179,16 @@ test('what a worker finds on a Redis that no replica follows stays there, and is
         'the replica acknowledges',
       );
     expect([await recorded(ids), await counted(), await trio.primary.zcard(weir.keys.staged)]).toEqual([2, 0, 0]);
+
+    // Of an organization that is not there nothing is kept, this way either.
+    const stranger = { ...alone, id: newId(), organization_id: newId() };
+    const ofNobody = { ...candidate, id: stranger.id, event: stagedText(stranger) };
+    const batch = newId();
+    await admit({ redis: trio.primary, keys: weir.keys }, batch, [ofNobody], 60);
+    holdReplication();
+    await expect(work(batch)).rejects.toThrow(NotAcknowledged);
+    expect((await weir.pool.query('SELECT FROM rejected_events WHERE id = $1', [stranger.id])).rowCount).toBe(0);
+    await trio.primary.zrem(weir.keys.staged, batch);
   } finally {
     disconnect(queue);
     await database.close();

@@ -1,5 +1,6 @@
 // Opens the API and closes it again, last opened first: the door shuts, what is inside is answered, then the rest goes.
 
+import { raiseTotals } from '@weir/db/accepted';
 import { openDatabase } from '@weir/db/database';
 import { findRisks, identify, requireSchema, type SchemaRange } from '@weir/db/installation';
 import { forgetClaims, listPendingClaims } from '@weir/db/pending-claims';
@@ -121,6 +122,7 @@ export async function serveApi(
       database: {
         requireSchema: async () => (schema = await requireSchema(probe)),
         identify: (drained) => identify(probe, drained),
+        raiseTotals: (remembered) => raiseTotals(lookups, remembered),
       },
       log,
       intervalMs: OWNERSHIP_INTERVAL_MS,

@@ -2,9 +2,10 @@
 // the database of DATABASE_URL, and claims that were made before count for nothing. What waits in the queue stays.
 // Exit status: 0 done, 2 it could not be done, and nothing was changed.
 
+import { raiseTotals } from '@weir/db/accepted';
 import { openDatabase } from '@weir/db/database';
 import { identify, requireSchema } from '@weir/db/installation';
-import { forgetDrainedCounts } from '@weir/queue/accepted-counts';
+import { forgetDrainedCounts, readDrainedCounts } from '@weir/queue/accepted-counts';
 import { countBatches } from '@weir/queue/batches';
 import { disconnect, openCommand } from '@weir/queue/connection';
 import { isSameWeir, takeOver } from '@weir/queue/ownership';
@@ -45,6 +46,8 @@ async function run(): Promise<void> {
     const isAnotherWeir = former !== undefined && !isSameWeir(former, facts.mark);
     // What another Weir has counted would be missing here.
     if (isAnotherWeir) await forgetDrainedCounts(queue);
+    // Before anything is counted on top of what it has. Where a reconciliation is at work, a worker does it.
+    else await raiseTotals(database, () => readDrainedCounts(queue));
     const batches = await countBatches(queue);
     console.log(
       [

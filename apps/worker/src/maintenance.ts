@@ -157,7 +157,7 @@ async function perform(task: Task, deps: MaintenanceDeps, queue: QueueConnection
         log.warn({ counts: id, events }, 'Redis came back with an older state: some counts of the door are lost');
       }
       const events = await bringCountsBack(queue, database);
-      if (events !== undefined)
+      if (events !== undefined && events > 0)
         log.warn({ events }, 'events that Postgres had counted before it went back in time are counted again');
       return;
     }

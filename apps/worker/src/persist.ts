@@ -80,7 +80,9 @@ export async function persist(deps: PersistDeps, id: string, isRetry = false): P
  * what Redis has counted, until the batch comes again and a replica has it.
  */
 async function recordForNow(database: Database, events: readonly StagedEvent[]): Promise<void> {
-  const flush = events.map((event) => ({ event, apiKeyId: null, fingerprint: '' }));
+  const unknown = await findUnknown(database, events);
+  const known = events.filter((event) => !unknown.has(event));
+  const flush = known.map((event) => ({ event, apiKeyId: null, fingerprint: '' }));
   for (const answer of await recordDirectly(database, flush, { isPerhapsStaged: true, claimsKeys: false }))
     if (answer.outcome === 'failed') throw answer.error;
 }

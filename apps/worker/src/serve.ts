@@ -1,5 +1,6 @@
 // Opens a worker and closes it again, last opened first.
 
+import { raiseTotals } from '@weir/db/accepted';
 import { openDatabase, pingDatabase } from '@weir/db/database';
 import { findRisks, identify, requireSchema, type SchemaRange } from '@weir/db/installation';
 import { openBillingJobs } from '@weir/queue/billing-jobs';
@@ -70,6 +71,7 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
       database: {
         requireSchema: async () => (schema = await requireSchema(database)),
         identify: (drained) => identify(database, drained),
+        raiseTotals: (remembered) => raiseTotals(database, remembered),
       },
       log,
       intervalMs: OWNERSHIP_INTERVAL_MS,

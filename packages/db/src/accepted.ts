@@ -116,7 +116,9 @@ export async function raiseTotals(
       WHERE t.events > coalesce(a.events, 0)`.execute(transaction);
     await sql`
       INSERT INTO accepted_events AS a (organization_id, month, events)
-      SELECT * FROM ${unnested(counts)} AS t
+      SELECT t.* FROM ${unnested(counts)} AS t (organization_id, month, events)
+      LEFT JOIN accepted_events a ON (a.organization_id, a.month) = (t.organization_id, t.month)
+      WHERE t.events > coalesce(a.events, 0) ORDER BY 1, 2
       ON CONFLICT (organization_id, month) DO UPDATE SET events = excluded.events
         WHERE a.events < excluded.events`.execute(transaction);
     return Number(rows[0]?.events ?? 0);

@@ -39,6 +39,8 @@ export interface DirectOptions {
   isPerhapsStaged: boolean;
   /** Their idempotency keys are claimed until Redis is told of them (pending-claims.ts). */
   claimsKeys: boolean;
+  /** Milliseconds that somebody waits for the answer, after which it is given up. Without it, it takes as long as it takes. */
+  msMax?: number;
 }
 
 /**
@@ -81,7 +83,7 @@ export async function recordDirectly(
     answers,
     sent: new Map(flush.map((sent) => [sent.event.id, sent])),
     isPerhapsTaken: false,
-    deadline: performance.now() + DIRECT_MS_MAX,
+    deadline: performance.now() + (options.msMax ?? Infinity),
   };
   let failure: unknown;
   try {
@@ -185,7 +187,8 @@ async function inTransaction<Part extends { event: StagedEvent }>(
     } catch (error) {
       flush.isPerhapsTaken ||= isCommitting;
       // To give a slow Postgres less at once would take longer than a client waits.
-      if (isTimedOut(error)) throw new TooSlow('Postgres takes too long', { cause: error });
+      if (flush.options.msMax !== undefined && isTimedOut(error))
+        throw new TooSlow('Postgres takes too long', { cause: error });
       const isWorthIt = isCommitting ? isDatabaseAway(error) : isCollision(error);
       if (attempt === ATTEMPTS_MAX || !isWorthIt) throw error;
     }

@@ -8,6 +8,8 @@ import { Refusal, errorCodeOf } from '@weir/shared/errors';
 import type { Logger } from '@weir/shared/log';
 import { SettingsError } from '@weir/shared/settings';
 import { withinMs } from '@weir/shared/within';
+import type { MonthCount } from '@weir/shared/month-counts';
+import { readDrainedCounts } from './accepted-counts.ts';
 import type { QueueConnection } from './connection.ts';
 import { loadScript } from './script.ts';
 
@@ -18,10 +20,12 @@ export interface DatabaseFacts {
   hasDrained: boolean;
 }
 
-/** How Postgres is asked; both throw a SettingsError for a database that will not do, and else what Postgres says. */
+/** How Postgres is asked. All throw what it says; the first two a SettingsError for a database that will not do. */
 export interface DatabaseQuestions {
   requireSchema(): Promise<unknown>;
   identify(drained: string | undefined): Promise<DatabaseFacts>;
+  /** Raises what it has counted to what is remembered; undefined where others are at work on its counts. */
+  raiseTotals(remembered: () => Promise<MonthCount[]>): Promise<number | undefined>;
 }
 
 const TAKE_OVER_COMMAND = 'npm run take-over';
@@ -199,16 +203,20 @@ export class Ownership {
 
   /** Begins a new epoch where Postgres does not have any more what it had. */
   async #compareTime(facts: DatabaseFacts, drained: string, timeline: string): Promise<void> {
-    const { queue, log } = this.#options;
+    const { queue, database, log } = this.#options;
     const { redis, keys } = queue;
     if (timeline === '' && facts.timeline > 0) await redis.set(keys.timeline, facts.timeline, 'NX');
     // A lower one is told by an old primary that does not know yet that another one took its place.
     const isLater = timeline !== '' && facts.timeline > Number(timeline);
     if (facts.hasDrained && !isLater) return;
+    // First, since what waits here is recorded directly from then on, and counted with what Postgres has by then. A drain that is under way
+    // has the next look do it.
+    const events = await database.raiseTotals(() => readDrainedCounts(queue));
+    if (events === undefined) return;
     const values = [facts.mark, drained, timeline, randomUUID(), facts.timeline];
     if ((await renewEpoch(redis, keysOf(queue), values)) !== 1) return;
     log.error(
-      { timeline: facts.timeline, before: timeline },
+      { timeline: facts.timeline, before: timeline, events },
       facts.hasDrained
         ? 'another Postgres took over: idempotency keys are judged by Postgres alone from now on; npm run reconcile says whether events are missing'
         : 'Postgres went back in time: what was recorded since is not there. Clients can send it again; npm run reconcile says what is missing',

@@ -3,7 +3,7 @@
 
 import type { Database } from '@weir/db/database';
 import type { PendingClaim } from '@weir/db/pending-claims';
-import { recordDirectly, type DirectAnswer } from '@weir/db/record-directly';
+import { DIRECT_MS_MAX, recordDirectly, type DirectAnswer } from '@weir/db/record-directly';
 import type { Candidate } from '@weir/queue/admit';
 import { findClaims } from '@weir/queue/claims';
 import type { QueueConnection } from '@weir/queue/connection';
@@ -42,7 +42,7 @@ export async function recordFlush(
       fingerprint: open[index]?.claim?.fingerprint ?? '',
     })),
     // While memory is short no process makes claims, so nobody would ask for these.
-    { isPerhapsStaged, claimsKeys: !deps.isRedisThere() || deps.makesClaims() },
+    { isPerhapsStaged, claimsKeys: !deps.isRedisThere() || deps.makesClaims(), msMax: DIRECT_MS_MAX },
   );
   // Asked again, since events may be about to go through Redis again by now.
   if (deps.isRedisThere()) await tellRedis(deps, claimsOf(open, events, recorded));
