@@ -15,12 +15,16 @@ let lookUps: number;
 let questions: string[][];
 let answer: () => Promise<Grant | undefined>;
 let cache: LookupCache<Grant>;
+let warnings: object[];
 
 beforeEach(() => {
   now = 1_000;
   lookUps = 0;
   answer = async () => grant;
   questions = [];
+  warnings = [];
+  const log = createLog('test', 'silent');
+  log.warn = (fields: object) => void warnings.push(fields);
   const find = async (names: readonly string[]) => {
     lookUps += 1;
     questions.push([...names]);
@@ -33,7 +37,7 @@ beforeEach(() => {
     freshMs: 10_000,
     usableMs: HOUR_MS,
     countMax: 2,
-    log: createLog('test', 'silent'),
+    log,
     now: () => now,
   });
 });
@@ -60,6 +64,18 @@ test('a key that is not there is asked for again after a second, however often i
   now += 1_000;
   answer = async () => grant;
   expect(await cache.get(hash)).toBe(grant);
+});
+
+test('a thousand requests that wait for a Postgres that fails make one line of the log', async () => {
+  await cache.get(hash);
+  const error = new Error('silent');
+  for (const round of [1, 2]) {
+    now += 10_001;
+    answer = () => Promise.reject(error);
+    const answers = await Promise.all(Array.from({ length: 1_000 }, async () => await cache.get(hash)));
+    expect(answers.every((each) => each === grant)).toBe(true);
+    expect(warnings).toEqual([{ err: error }, { err: error, alike: 999 }].slice(0, round));
+  }
 });
 
 test('a key that nobody asked for before it was made works at once', async () => {

@@ -1,6 +1,7 @@
 import { Refusal } from '@weir/shared/errors';
 import { withinMs } from '@weir/shared/within';
 import type { FastifyBaseLogger } from 'fastify';
+import { SparseLog } from './http/sparse-log.ts';
 
 /** After a look-up that failed or took too long, Postgres is left alone for this long. */
 const RETRY_MS = 1_000;
@@ -57,6 +58,7 @@ interface LookUp<Value> {
 export class LookupCache<Value> {
   readonly #options: LookupCacheOptions<Value>;
   readonly #now: () => number;
+  readonly #sparseLog: SparseLog;
   readonly #entries = new Map<string, Entry<Value>>();
   /** Names that nothing has, and until when that is taken for granted. */
   readonly #missing = new Map<string, number>();
@@ -69,6 +71,7 @@ export class LookupCache<Value> {
   constructor(options: LookupCacheOptions<Value>) {
     this.#options = options;
     this.#now = options.now ?? (() => performance.now());
+    this.#sparseLog = new SparseLog(this.#now);
   }
 
   /**
@@ -95,7 +98,9 @@ export class LookupCache<Value> {
       return await withinMs(WAIT_MS, this.#lookUp(name));
     } catch (error) {
       entry.lookUpAgainAt = this.#now() + RETRY_MS;
-      this.#options.log.warn({ err: error }, `a cached ${this.#options.what} could not be looked up again`);
+      // Every request comes here while Postgres is silent.
+      const { log, what } = this.#options;
+      this.#sparseLog.warn(log, what, { err: error }, `a cached ${what} could not be looked up again`);
       return entry.value;
     }
   }

@@ -3,7 +3,8 @@ import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom
 import type { DirectAnswer } from '@weir/db/record-directly';
 import type { Admission } from '@weir/queue/admit';
 import type { Shortage } from '@weir/shared/errors';
-import type { ShedReason } from './pressure.ts';
+import { trafficOf, type ShedReason } from './pressure.ts';
+import { SparseLog } from './sparse-log.ts';
 import type { Connections } from './connections.ts';
 import type { App } from './typed-app.ts';
 
@@ -171,13 +172,18 @@ export function countOutcomes(counter: Counter<'outcome'>, answers: readonly { o
 /** A request that takes longer than this is worth a line in the log. */
 const SLOW_MS = 1_000;
 
+/** Slow requests of one kind: the same route and status. */
+const slowLog = new SparseLog();
+
 export function useMetrics(app: App, metrics: Metrics, connections: Connections): void {
   connections.onEnd((request, reply, isHungUp) => {
     const route = request.routeOptions.url ?? 'none';
     const status = isHungUp ? 'aborted' : reply.statusCode;
     metrics.requestSeconds.observe({ method: request.method, route, status }, reply.elapsedTime / 1000);
-    if (reply.elapsedTime > SLOW_MS) {
-      request.log.warn({ route, status, ms: Math.round(reply.elapsedTime) }, 'a request was slow');
+    // A question for health takes as long as a part that is silent is given.
+    if (reply.elapsedTime > SLOW_MS && trafficOf(request) !== 'vital') {
+      const fields = { route, status, ms: Math.round(reply.elapsedTime) };
+      slowLog.warn(request.log, `${route} ${status}`, fields, 'a request was slow');
     }
   });
   app.get('/metrics', { schema: { hide: true }, config: { traffic: 'vital' } }, async (_request, reply) => {
