@@ -1,7 +1,9 @@
 // What those who run Weir without Docker copy from deploy/, and paste from docs/operations.md: it fits what is there.
 
-import { NODE_OPTIONS } from '@weir/services/node-options';
 import { apiSettings } from '@weir/api/settings';
+import { NODE_OPTIONS } from '@weir/services/node-options';
+import { PROBE_MS_MAX } from '@weir/shared/probe';
+import { workerSettings } from '@weir/worker/settings';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -55,6 +57,31 @@ test('HAProxy has room for twice as many APIs as may run, and for the answer tha
   expect(places).toEqual([2 * most, 2 * most]);
   // An address takes up to 28 bytes: that of IPv6, behind a pointer to the name.
   expect(Number(/accepted_payload_size (\d+)/.exec(config)?.[1])).toBeGreaterThan(512 + 28 * 2 * most);
+});
+
+test.each(['haproxy.cfg', 'haproxy-servers.cfg'])(
+  '%s waits for /readyz, and shows no /metrics however written',
+  (file) => {
+    const config = textOf(`deploy/${file}`);
+    // While Postgres is silent /readyz takes so long to say that it is ready all the same.
+    const seconds = Number(/^ {2}timeout check (\d+)s$/m.exec(config)?.[1]);
+    expect(seconds * 1000).toBeGreaterThan(1.5 * PROBE_MS_MAX);
+    // An API serves /%6detrics as well.
+    expect(config).toContain('return status 404 if { path,url_dec -m str /metrics }');
+  },
+);
+
+test('Postgres has connections for as many processes as the documents say', () => {
+  const services = { DATABASE_URL: 'postgres://x/y', REDIS_URL: 'redis://x' };
+  const { DATABASE_CONNECTIONS } = apiSettings.parse(services);
+  const { WORKER_CONCURRENCY, BILLING_CONCURRENCY } = workerSettings.parse(services);
+  const operations = textOf('docs/operations.md').replaceAll('\n', ' ');
+  const [ofApi, ofWorker] = [DATABASE_CONNECTIONS + 6, WORKER_CONCURRENCY + BILLING_CONCURRENCY + 10];
+  expect(operations).toContain(`at least ${ofApi} × APIs, twice while you upgrade, + ${ofWorker} × workers + 10.`);
+  const max = Number(/max_connections=\$\{POSTGRES_MAX_CONNECTIONS:-(\d+)\}/.exec(textOf('docker-compose.yml'))?.[1]);
+  const [, ...counts] = /enough for (\d+) APIs and (\d+) workers/.exec(operations) ?? [];
+  const [apis, workers] = counts.map(Number) as [number, number];
+  expect(max).toBeGreaterThanOrEqual(2 * ofApi * apis + ofWorker * workers + 10);
 });
 
 describe('what docs/operations.md gives to paste', () => {

@@ -1,7 +1,7 @@
 import { withinMs } from './within.ts';
 
 /** Whoever asks for health gives up soon: a part that takes longer is as good as away. */
-const PROBE_MS_MAX = 1_000;
+export const PROBE_MS_MAX = 1_000;
 
 /**
  * Returns a question that resolves, within a second, to whether a part answers. Those who ask at the same time share one
