@@ -113,6 +113,14 @@ test('a pod runs a file that a build makes, as nobody in particular, and can wri
   }
 });
 
+test('a difference fails the job of reconcile at once; what could not be found out is looked at again', () => {
+  const specs = renderChart({}).flatMap(({ kind, spec }) => (kind === 'CronJob' ? [spec] : []));
+  const podFailurePolicy = {
+    rules: [{ action: 'FailJob', onExitCodes: { containerName: 'reconcile', operator: 'In', values: [1] } }],
+  };
+  expect(specs).toMatchObject([{ jobTemplate: { spec: { backoffLimit: 6, podFailurePolicy } } }]);
+});
+
 test('nothing is killed before its stop has had the time that it may take', () => {
   const graceOf = (values: object) => {
     const { api, worker } = podsOf(values);

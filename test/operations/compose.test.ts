@@ -3,7 +3,10 @@
 import { apiSettings } from '@weir/api/settings';
 import { NODE_OPTIONS } from '@weir/services/node-options';
 import { workerSettings } from '@weir/worker/settings';
-import { readdirSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -93,6 +96,18 @@ test('a process of Weir is run by files that a build makes', () => {
   const sources = scripts.map((path) => path.replace('/dist/', '/src/').replace(/\.js$/, '.ts'));
   expect(sources.length).toBeGreaterThan(0);
   for (const source of sources) expect(textOf(source)).not.toBe('');
+});
+
+test('reconcile is well until its first run has ended, and then as that has ended', () => {
+  const [, check = ''] = services['reconcile']?.healthcheck?.test ?? [];
+  const folder = mkdtempSync(join(tmpdir(), 'weir-health-'));
+  const command = check.replaceAll('$$', '$').replaceAll('/tmp/', `${folder}/`);
+  const statusWith = (text: string): number | null => {
+    writeFileSync(join(folder, 'reconcile'), text);
+    return spawnSync('sh', ['-c', command]).status;
+  };
+  expect([spawnSync('sh', ['-c', command]).status, ...['0\n', '1\n', '2\n'].map(statusWith)]).toEqual([0, 0, 1, 1]);
+  rmSync(folder, { recursive: true });
 });
 
 test('nobody but the proxy is reached from outside', () => {

@@ -16,7 +16,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test.each([0, 1, 2])(
+test.each([0, 1])(
   'leaves exit status %i for the health check, logs it as an error unless it is 0, and stops when told',
   async (status) => {
     // In place of reconcile: says what it was asked for and exits like it.
@@ -47,6 +47,38 @@ test.each([0, 1, 2])(
     expect(errors.map((error) => JSON.parse(error) as unknown)).toEqual(status === 0 ? [] : [line]);
   },
 );
+
+test.each([
+  [3, [], '0\n'],
+  [99, [50], '2\n'],
+])('after %i runs that found nothing out, five minutes apart, it tells %j of it', (bad, loud, told) => {
+  const own = mkdtempSync(join(folder, 'again-'));
+  const [runs, slept, statusFile] = ['runs', 'slept', 'status'].map((name) => join(own, name)) as [
+    string,
+    string,
+    string,
+  ];
+  for (const [name, text] of [
+    ['node', '#!/bin/sh\necho . >>"$RUNS"\n[ "$(wc -l <"$RUNS")" -gt "$BAD" ] || exit 2\n'],
+    ['sleep', '#!/bin/sh\necho "$1" >>"$SLEPT"\n[ "$1" = 300 ] || kill "$PPID"\n'],
+    ['date', '#!/bin/sh\necho 1800000000\n'],
+  ] as const) {
+    writeFileSync(join(own, name), text);
+    chmodSync(join(own, name), 0o755);
+  }
+  const PATH = `${own}:${process.env['PATH']}`;
+  const env = { PATH, RECONCILE_STATUS: statusFile, RUNS: runs, SLEPT: slept, BAD: String(bad) };
+  const { status, stdout } = spawnSync('sh', [script], { env, encoding: 'utf8', timeout: 60_000 });
+  expect(status).toBe(0);
+  const again = Math.min(bad, 12);
+  expect(readFileSync(slept, 'utf8').trim().split('\n')).toEqual([...Array<string>(again).fill('300'), '68400']);
+  expect(readFileSync(statusFile, 'utf8')).toBe(told);
+  const levels = stdout
+    .trim()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { level: number }).level);
+  expect(levels).toEqual([...Array<number>(again).fill(40), ...loud]);
+});
 
 // In place of what it waits for: says for how long.
 const sleep = '#!/bin/sh\necho "$1" >"$SLEPT"\nkill "$PPID"\n';
