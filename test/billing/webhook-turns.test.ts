@@ -257,6 +257,9 @@ test('what is sent again by request or by the schedule waits from then on, and n
   status = 500;
   await deliver(id);
   expect(await waited()).toBeLessThan(DAY);
+  // What waits for a receiver that fails is not late by Weir.
+  await passTime(id, '1 day');
+  expect(await waited()).toBe(0);
   status = 204;
   await call('POST', `/webhook-endpoints/${id}/replay`, { from: 1 });
   await deliverMore(id, receiver);

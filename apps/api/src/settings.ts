@@ -4,6 +4,7 @@ import {
   logLevel,
   networks,
   port,
+  proxies,
   publicUrl,
   queuePrefix,
   redisUrl,
@@ -18,10 +19,7 @@ const settings = z.object({
   PORT: port.default(3000),
   HOST: host.default('127.0.0.1'),
   PUBLIC_URL: publicUrl.optional(),
-  TRUST_PROXY: z
-    .string()
-    .regex(/^[0-9a-fA-F.:/, ]+$/, 'must be the addresses of your proxies, such as 10.0.0.0/8, 127.0.0.1')
-    .optional(),
+  TRUST_PROXY: proxies.optional(),
   EMBED_ANCESTORS: z
     .string()
     .regex(

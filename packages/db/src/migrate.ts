@@ -39,6 +39,9 @@ export async function migrate(databaseUrl: string, folder = MIGRATIONS): Promise
   const config = {
     connectionString,
     connectionTimeoutMillis: 10_000,
+    // An index may take longer than whatever stands between keeps a connection on which nothing is said.
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
     application_name: 'weir-migrate',
     ...(given !== '' && { options: given }),
   };

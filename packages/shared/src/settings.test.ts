@@ -3,7 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { SettingsError, databaseUrl, host, loadSettings, logLevel, port, redisUrl, wholeNumber } from './settings.ts';
+import {
+  SettingsError,
+  databaseUrl,
+  host,
+  loadSettings,
+  logLevel,
+  port,
+  proxies,
+  redisUrl,
+  wholeNumber,
+} from './settings.ts';
 
 const schema = z.object({
   DATABASE_URL: databaseUrl,
@@ -12,6 +22,7 @@ const schema = z.object({
   HOST: host.default('127.0.0.1'),
   LOG_LEVEL: logLevel.default('info'),
   LIMIT: wholeNumber(1, 10).default(5),
+  TRUST_PROXY: proxies.optional(),
 });
 const good = { DATABASE_URL: 'postgres://u:p@db:5432/weir', REDIS_URL: 'redis://:p@cache:6379/0' };
 
@@ -33,6 +44,13 @@ test('what is not set takes its default, and other variables of the environment 
   });
 });
 
+test.each(['127.0.0.1', '10.0.0.0/8, fd00::/8,::1', '10.0.0.0/255.0.0.0', '::ffff:10.0.0.1/128'])(
+  'TRUST_PROXY may be %s',
+  (TRUST_PROXY) => {
+    expect(load({ TRUST_PROXY })).toMatchObject({ TRUST_PROXY });
+  },
+);
+
 test('an empty value counts as not set', () => {
   expect(load({ PORT: '', LIMIT: '' })).toMatchObject({ PORT: 3000, LIMIT: 5 });
 });
@@ -53,6 +71,18 @@ describe('a bad setting is named in one line that says what to do', () => {
     [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL: must be one of trace, debug, info, warn, error, fatal, silent'],
     [{ LIMIT: '0' }, 'LIMIT: must be a whole number from 1 to 10'],
     [{ LIMIT: '11' }, 'LIMIT: must be a whole number from 1 to 10'],
+    ...[
+      '0.0.0.0/0',
+      '10.0.0.0/8 127.0.0.1',
+      '10.0.0.0/8,',
+      '10.0.0.300',
+      '10.0.0.0/33',
+      '10.0.0.0/255.0.255.0',
+      '::1/129',
+    ].map((TRUST_PROXY): [Record<string, string>, string] => [
+      { TRUST_PROXY },
+      'TRUST_PROXY: must be the addresses or networks of your proxies',
+    ]),
   ])('%j', (env, line) => {
     const error = load(env);
     expect(error).toBeInstanceOf(SettingsError);

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { errorCodeOf } from './errors.ts';
 import { Networks } from './networks.ts';
@@ -102,6 +103,29 @@ export const networks = z
       return z.NEVER;
     }
   });
+
+/** A text of addresses and networks, as fastify takes them, which would tell of a bad one by an error without the setting's name. */
+export const proxies = z
+  .string()
+  .refine(
+    (text) => text.split(',').every((each) => isProxy(each.trim())),
+    'must be the addresses or networks of your proxies, separated by commas, such as 10.0.0.0/8, 127.0.0.1',
+  );
+
+function isProxy(text: string): boolean {
+  const [address = '', range, ...more] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || more.length > 0) return false;
+  if (range === undefined) return true;
+  if (version === 4 && isIP(range) === 4) return isMask(range);
+  return /^[1-9]\d*$/.test(range) && Number(range) <= (version === 4 ? 32 : 128);
+}
+
+/** Such as 255.255.0.0. */
+function isMask(text: string): boolean {
+  const bits = text.split('.').map((part) => Number(part).toString(2).padStart(8, '0'));
+  return /^1+0*$/.test(bits.join(''));
+}
 
 export const logLevel = z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
   error: 'must be one of trace, debug, info, warn, error, fatal, silent',

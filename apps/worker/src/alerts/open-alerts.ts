@@ -8,6 +8,7 @@ import { openDatabase, type Database } from '@weir/db/database';
 import type { JobWorker } from '@weir/queue/job-worker';
 import type { Logger } from '@weir/shared/log';
 import { setTimeout as delay } from 'node:timers/promises';
+import { watchOldest } from '../watch-oldest.ts';
 import type { WorkerMetrics } from '../worker-metrics.ts';
 
 export interface AlertOptions {
@@ -49,19 +50,18 @@ export function openAlerts(options: AlertOptions): JobWorker {
   };
   // From the moment on at which it is told to, also where it lives for no second more.
   let looking: Promise<void> | undefined;
-  const timer = setInterval(() => {
-    readAlertsOldestSeconds(database.kysely).then(
-      (seconds) => metrics.alertsOldestSeconds.set(seconds),
-      (error: unknown) => log.debug({ err: error }, 'what alerts have not looked at could not be read'),
-    );
-  }, STATE_INTERVAL_MS);
+  const endWatch = watchOldest(metrics.alertsOldestSeconds, {
+    intervalMs: STATE_INTERVAL_MS,
+    look: () => readAlertsOldestSeconds(database.kysely),
+    onFailed: (error) => log.warn({ err: error }, 'what alerts have not looked at could not be read'),
+  });
   return {
     take(on) {
       isOn = on;
       if (on) looking ??= lookUntil(closing.signal, look);
     },
     async close() {
-      clearInterval(timer);
+      endWatch();
       closing.abort();
       await looking;
       await database.close();

@@ -9,6 +9,7 @@ import type { JobWorker } from '@weir/queue/job-worker';
 import type { Ownership } from '@weir/queue/ownership';
 import { findQueuedSinceAtMost } from '@weir/queue/oldest-staged';
 import type { Logger } from '@weir/shared/log';
+import { watchOldest } from '../watch-oldest.ts';
 import type { WorkerMetrics } from '../worker-metrics.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 import { performBillingJob } from './perform-job.ts';
@@ -68,16 +69,15 @@ export function openBilling(options: BillingOptions): JobWorker {
     },
     onError: (error) => log.warn({ err: error }, 'billing met an error outside any job'),
   });
-  const look = () => {
-    showState(database, queue, metrics).catch((error: unknown) =>
-      log.debug({ err: error }, 'what waits to be billed could not be read'),
-    );
-  };
-  const timer = setInterval(look, options.intervalMs);
+  const endWatch = watchOldest(metrics.billingOldestSeconds, {
+    intervalMs: options.intervalMs,
+    look: () => showState(database, queue, metrics),
+    onFailed: (error) => log.warn({ err: error }, 'what waits to be billed could not be read'),
+  });
   return {
     take: (isOn) => worker?.take(isOn),
     async close() {
-      clearInterval(timer);
+      endWatch();
       closing.abort();
       await worker?.close();
       disconnect(queue);
@@ -86,12 +86,13 @@ export function openBilling(options: BillingOptions): JobWorker {
   };
 }
 
-async function showState(database: Database, queue: QueueConnection, metrics: WorkerMetrics): Promise<void> {
+/** Returns how long the oldest has been due. */
+async function showState(database: Database, queue: QueueConnection, metrics: WorkerMetrics): Promise<number> {
   const { draftsDue, oldestSeconds } = await readRunState(database.kysely);
   metrics.draftsDue.set(draftsDue);
-  metrics.billingOldestSeconds.set(oldestSeconds);
   metrics.unbilledUsageMeters.set(await countUnbilledMeters(database.kysely));
   metrics.draftsWaitingForEvents.set(draftsDue === 0 ? 0 : await countWaiting(database, queue));
+  return oldestSeconds;
 }
 
 async function countWaiting(database: Database, queue: QueueConnection): Promise<number> {

@@ -7,6 +7,7 @@ import type { JobWorker } from '@weir/queue/job-worker';
 import { openWebhookWorker, type WebhookJobs } from '@weir/queue/webhook-jobs';
 import type { Logger } from '@weir/shared/log';
 import type { Networks } from '@weir/shared/networks';
+import { watchOldest } from '../watch-oldest.ts';
 import type { WorkerMetrics } from '../worker-metrics.ts';
 import { deliverTurn } from './deliver.ts';
 import { EndpointPlaces } from './endpoint-places.ts';
@@ -82,15 +83,15 @@ export function openWebhooks(options: WebhookOptions): JobWorker {
             ),
           onError: (error) => log.warn({ err: error }, 'webhooks met an error outside any job'),
         });
-  const timer = setInterval(() => {
-    showState(database, metrics).catch((error: unknown) =>
-      log.debug({ err: error }, 'what of webhooks waits could not be read'),
-    );
-  }, STATE_INTERVAL_MS);
+  const endWatch = watchOldest(metrics.webhookOldestSeconds, {
+    intervalMs: STATE_INTERVAL_MS,
+    look: () => showState(database, metrics),
+    onFailed: (error) => log.warn({ err: error }, 'what of webhooks waits could not be read'),
+  });
   return {
     take: (isOn) => worker?.take(isOn),
     async close() {
-      clearInterval(timer);
+      endWatch();
       closing.abort();
       const late = setTimeout(() => sender.giveUp(), CLOSE_MS);
       await worker?.close();
@@ -102,9 +103,10 @@ export function openWebhooks(options: WebhookOptions): JobWorker {
   };
 }
 
-async function showState(database: Database, metrics: WorkerMetrics): Promise<void> {
+/** Returns how long the oldest waits. */
+async function showState(database: Database, metrics: WorkerMetrics): Promise<number> {
   const { failing, disabled, oldestSeconds } = await readWebhookState(database.kysely);
   metrics.webhookEndpoints.set({ state: 'failing' }, failing);
   metrics.webhookEndpoints.set({ state: 'disabled' }, disabled);
-  metrics.webhookOldestSeconds.set(oldestSeconds);
+  return oldestSeconds;
 }

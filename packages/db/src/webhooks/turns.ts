@@ -380,8 +380,8 @@ export interface WebhookState {
   failing: number;
   disabled: number;
   /**
-   * How long the oldest waits of what is to be sent by now to an endpoint which is on, in seconds; 0 where nothing is. A new event waits
-   * since it happened. What is sent again waits since it was asked for, or since its time came: it may be as old as the feed.
+   * How long the oldest waits of what is to be sent by now to an endpoint which is on and did not fail last, in seconds; 0 where nothing
+   * is. What a receiver keeps waiting is not for Weir to send sooner. A new event waits since it happened. What is sent again waits since it was asked for, or since its time came: it may be as old as the feed.
    */
   oldestSeconds: number;
 }
@@ -390,7 +390,7 @@ export async function readWebhookState(db: Queries): Promise<WebhookState> {
   const { rows } = await sql<{ failing: number; disabled: number; seconds: number | null }>`
     SELECT count(*) FILTER (WHERE status = 'ACTIVE' AND failing_since IS NOT NULL)::integer AS failing,
       count(disabled_reason)::integer AS disabled,
-      extract(epoch FROM now() - min(CASE WHEN status = 'ACTIVE' THEN least(
+      extract(epoch FROM now() - min(CASE WHEN status = 'ACTIVE' AND failing_since IS NULL THEN least(
         (SELECT min(created_at) FROM ${pending} AND next_attempt_at IS NULL),
         (SELECT min(next_attempt_at) FROM ${pending}),
         (SELECT created_at FROM billing_events AS events WHERE events.organization_id = endpoints.organization_id
