@@ -172,15 +172,16 @@ test('it asks its parent for a token when it has none, or before or after one en
       `UPDATE widget_tokens SET expires_at = now() + $2::interval WHERE token_hash = sha256(convert_to($1, 'UTF8'))`,
       [token, interval],
     );
-  await end(first, '62 seconds');
   await end(third, '-1 second');
   const inner = await frame(visit, { next: first });
   await inner.locator('.total').nth(1).waitFor();
   expect(await asked(visit.page)).toBe(1);
   const framed = visit.page.frames()[1];
   await framed?.evaluate('window.isTheSame = true');
-  // Two seconds from now there is a minute left.
   await visit.page.evaluate(`window.next = ${JSON.stringify(second)}`);
+  // Two seconds after it is read next there is a minute left.
+  await end(first, '62 seconds');
+  await inner.getByRole('button', { name: '90 days' }).click();
   await until(async () => (await asked(visit.page)) === 2, 'the frame asks before its token ends');
   await end(first, '-1 second');
   await inner.getByRole('button', { name: '7 days' }).click();
