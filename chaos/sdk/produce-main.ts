@@ -22,6 +22,8 @@ const client = new WeirClient({
     eventsMax: 2000,
     ...(OUTBOX !== undefined && { outbox: { folder: OUTBOX } }),
     exitTimeoutMs: 60_000,
+    // An outage is what is made here.
+    onWarning: (message) => message.startsWith('What is queued waits') || console.error(message),
     onRefused: ({ message }, { metadata }) => console.log(`refused ${JSON.stringify(metadata)} ${message}`),
   },
 });

@@ -320,6 +320,40 @@ class TestQueue(WithService):
         self.assertTrue(client.flush(5))
         self.assertEqual(client.queued_bytes, 0)
 
+    def test_flush_waits_for_what_was_queued_before_it_and_no_longer(self) -> None:
+        for outbox in (False, True):
+            with self.subTest(outbox=outbox), tempfile.TemporaryDirectory() as folder:
+                release = threading.Event()
+                self.addCleanup(release.set)
+
+                def interfere(events: List[Any], release: threading.Event = release) -> None:
+                    if events[0]["idempotency_key"] == "k1":
+                        client.queue(event(2))
+                    else:
+                        release.wait(30)
+
+                self.service.interfere = interfere
+                self.service.accepted.clear()
+                client = self.client(interval=60, **({"outbox": folder} if outbox else {}))
+                client.queue(event(1))
+                self.assertTrue(client.flush(10))
+                self.assertEqual(self.service.accepted, ["k1"])
+                self.assertFalse(client.flush(0.05))
+                release.set()
+                self.assertTrue(client.close().is_done)
+
+    def test_an_outage_is_told_of_once_and_again_when_the_client_is_closed(self) -> None:
+        self.service.interfere = lambda events: (502, "<html>away</html>") if len(self.service.requests) <= 20 else None
+        client = self.client()
+        # No time between the attempts.
+        with self.assertLogs("weir") as logs, mock.patch("random.uniform", return_value=0.0):
+            client.queue(event(1))
+            self.assertTrue(client.flush(20))
+            self.assertEqual(len(logs.output), 1)
+            self.assertIn("What is queued waits: http_502", logs.output[0])
+            client.close()
+        self.assertIn("and 13 more like it", logs.output[1])
+
     def test_an_event_gets_a_key_and_the_present_time(self) -> None:
         client = self.client()
         before = datetime.now(timezone.utc)

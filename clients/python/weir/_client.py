@@ -153,7 +153,9 @@ class Client:
         return 0 if self._queue is None else self._queue.size
 
     def flush(self, timeout: Optional[float] = None) -> bool:
-        """Sends what is queued now. Returns True when all of it is settled, and False when the time is up before."""
+        """Sends what is queued now. Returns True when all of it is settled, whatever is queued meanwhile, and False when the
+        time is up before. What a proxy refuses is not settled: give a ``timeout``.
+        """
         return True if self._queue is None else self._queue.flush(timeout)
 
     def close(self, timeout: float = 10.0) -> CloseResult:

@@ -80,13 +80,15 @@ class Event:
 class Encoded:
     """An event as it is sent: its key, and one line of JSON."""
 
-    __slots__ = ("key", "line", "segment")
+    __slots__ = ("key", "line", "number", "segment")
 
-    def __init__(self, key: str, line: bytes, segment: Any = None) -> None:
+    def __init__(self, key: str, line: bytes, segment: Any = None, number: int = 0) -> None:
         self.key = key
         self.line = line
         #: Of an outbox: the file that it lies in.
         self.segment = segment
+        #: Of an outbox: in the order in which this process wrote them; 0 of another's.
+        self.number = number
 
 
 def key_and_encode(event: Event) -> Encoded:

@@ -11,7 +11,7 @@ import logging
 import math
 import os
 import threading
-from typing import List, Optional, Sequence, Tuple
+from typing import List, Optional, Sequence, Set, Tuple
 
 from ._errors import WeirError
 from ._event import Encoded, key_of
@@ -79,7 +79,10 @@ class Outbox:
         #: Segments that are not read to their end, in the order in which they are read.
         self._unread: List[_Segment] = []
         self._ready: List[Encoded] = []
-        self._taken = 0
+        self._taken: Set[Encoded] = set()
+        #: Events of this process that are on disk, and those of them that were read.
+        self._written = 0
+        self._read: float = 0
         self._size = 0
 
     @property
@@ -96,7 +99,17 @@ class Outbox:
     def is_empty(self) -> bool:
         with self._lock:
             is_read = all(each.size == each.position for each in self._unread)
-            return is_read and not self._ready and not self._pending and self._taken == 0
+            return is_read and not self._ready and not self._pending and not self._taken
+
+    @property
+    def last(self) -> int:
+        with self._lock:
+            return self._written + len(self._pending)
+
+    def is_settled_to(self, last: int) -> bool:
+        with self._lock:
+            is_read = self._read >= last and not any(math.isinf(segment.unread) for segment in self._unread)
+            return is_read and all(each.number > last for each in (*self._ready, *self._taken))
 
     def has_room(self, size: int) -> bool:
         # Also for one that is larger than all of it, or what is settled of the file that is written to would keep it out for ever.
@@ -137,18 +150,18 @@ class Outbox:
                 pass
             with self._lock:
                 events = take_first(self._ready, events_max, bytes_max)
-                self._taken += len(events)
+                self._taken.update(events)
                 return events
 
     def give_back(self, events: Sequence[Encoded], behind: bool = False) -> None:
         with self._lock:
             at = len(self._ready) if behind else 0
             self._ready[at:at] = events
-            self._taken -= len(events)
+            self._taken.difference_update(events)
 
     def settle(self, events: Sequence[Encoded]) -> None:
         with self._lock:
-            self._taken -= len(events)
+            self._taken.difference_update(events)
             for event in events:
                 event.segment.unsettled -= 1
                 self._remove_if_done(event.segment)
@@ -199,6 +212,7 @@ class Outbox:
             del self._pending[: len(group)]
             if segment is not None:
                 segment.unread += len(group)
+                self._written += len(group)
             for each in group:
                 each.is_done = True
                 each.error = error
@@ -276,6 +290,10 @@ class Outbox:
         with self._lock:
             segment.carry = carry
             segment.position += len(chunk)
+            if not math.isinf(segment.unread):
+                for line_number, event in enumerate(events, 1):
+                    event.number = self._read + line_number
+                self._read += len(lines)
             segment.unread -= len(lines)
             segment.unsettled += len(events)
             self._ready.extend(events)
@@ -308,6 +326,8 @@ class Outbox:
         # What follows the last whole line was torn when its process died: no `queue` had returned for it.
         # Others may have come before it meanwhile.
         self._unread.remove(segment)
+        if not math.isinf(segment.unread):
+            self._read += segment.unread
         segment.is_read = True
         segment.is_full = True
         self._remove_if_done(segment)

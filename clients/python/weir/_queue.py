@@ -35,6 +35,9 @@ _BATCH_BYTES_MAX = 1024 * 1024
 #: Events are not thrown away because a proxy refused them, nor an outbox because a key was wrong. After so long it is tried again.
 _REFUSED_PAUSE = 60.0
 
+#: After so many attempts of one batch, some seconds, an outage is told of.
+_FAILURES_MAX = 6
+
 
 @dataclass(frozen=True)
 class QueueOptions:
@@ -99,7 +102,7 @@ class EventQueue:
         self._send_batch = send_batch
         self._abort = abort
         self._warnings = Warnings()
-        self._on_retry = None if on_retry is None else self._shield(on_retry)
+        self._on_retry = on_retry
         self._options = options
         self._store: Store = (
             MemoryStore(options.events_max, options.bytes_max)
@@ -248,8 +251,9 @@ class EventQueue:
 
     def flush(self, timeout: Optional[float]) -> bool:
         with self._changed:
+            last = self._store.last
             self._send_now()
-            return self._changed.wait_for(lambda: self._is_idle, timeout)
+            return self._changed.wait_for(lambda: self._is_idle or self._store.is_settled_to(last), timeout)
 
     def close(self, timeout: float) -> CloseResult:
         with self._changed:
@@ -395,7 +399,7 @@ class EventQueue:
         if not events:
             return
         try:
-            delivery = deliver(events, self._send_batch, math.inf, self._on_retry, self._sleep)
+            delivery = deliver(events, self._send_batch, math.inf, self._listener(), self._sleep)
         except Exception:
             # Nobody knows what became of them, so they are sent again, and counted once by their keys.
             with self._changed:
@@ -481,10 +485,18 @@ class EventQueue:
             # It is the caller's, and must not stop the queue.
             self._warnings.warn("on_refused", logging.ERROR, f"on_refused failed for the event {event.key}", failure)
 
-    def _shield(self, on_retry: OnRetry) -> OnRetry:
+    def _listener(self) -> OnRetry:
+        """Of one batch."""
+        failures = 0
+
         def call(error: WeirError, delay: float) -> None:
+            nonlocal failures
+            failures += 1
+            if failures >= _FAILURES_MAX:
+                self._warnings.warn("away", logging.ERROR, f"What is queued waits: {error}")
             try:
-                on_retry(error, delay)
+                if self._on_retry is not None:
+                    self._on_retry(error, delay)
             except Exception as failure:
                 # It is the caller's, and must not stop the queue.
                 self._warnings.warn("on_retry", logging.ERROR, "on_retry failed", failure)

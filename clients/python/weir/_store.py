@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, List, Protocol, Sequence
+import math
+from typing import Any, Dict, List, Protocol, Sequence
 
 from ._event import Encoded
 
@@ -22,6 +23,13 @@ class Store(Protocol):
     @property
     def is_empty(self) -> bool:
         """Whether nothing is held at all."""
+
+    @property
+    def last(self) -> int:
+        """The number of the event that was put last: they are counted from 1."""
+
+    def is_settled_to(self, last: int) -> bool:
+        """Whether all events are settled up to the one with this number, and what other processes left before."""
 
     def has_room(self, size: int) -> bool:
         """Whether an event of this size may be added now."""
@@ -60,7 +68,9 @@ class MemoryStore:
 
     def after_fork(self) -> None:
         self._waiting: List[Encoded] = []
-        self._events = 0
+        #: Those that are not settled, oldest first, with their numbers.
+        self._held: Dict[Encoded, int] = {}
+        self.last = 0
         self.size = 0
 
     @property
@@ -69,14 +79,18 @@ class MemoryStore:
 
     @property
     def is_empty(self) -> bool:
-        return self._events == 0
+        return not self._held
+
+    def is_settled_to(self, last: int) -> bool:
+        return next(iter(self._held.values()), math.inf) > last
 
     def has_room(self, size: int) -> bool:
-        return self._events == 0 or (self._events < self._events_max and self.size + size <= self._bytes_max)
+        return self.is_empty or (len(self._held) < self._events_max and self.size + size <= self._bytes_max)
 
     def put(self, event: Encoded) -> None:
         self._waiting.append(event)
-        self._events += 1
+        self.last += 1
+        self._held[event] = self.last
         self.size += len(event.line)
 
     def write(self, held: None) -> None:
@@ -90,7 +104,8 @@ class MemoryStore:
         self._waiting[at:at] = events
 
     def settle(self, events: Sequence[Encoded]) -> None:
-        self._events -= len(events)
+        for event in events:
+            del self._held[event]
         self.size -= sum(len(event.line) for event in events)
 
     def close(self) -> List[Encoded]:

@@ -199,7 +199,10 @@ export class WeirClient {
     return this.#queue?.bytes ?? 0;
   }
 
-  /** Sends what is queued now. Resolves when all of it is settled, or rejects with the signal's reason. */
+  /**
+   * Sends what is queued now. Resolves when all of it is settled, whatever is queued meanwhile, or rejects with the signal's reason. What a
+   * proxy refuses is not settled: give a signal.
+   */
   async flush({ signal }: Pick<CallOptions, 'signal'> = {}): Promise<void> {
     await this.#queue?.flush(signal);
   }

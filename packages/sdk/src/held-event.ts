@@ -18,6 +18,10 @@ export interface EventStore<Event extends HeldEvent = HeldEvent> {
   readonly bytes: number;
   /** Whether nothing is held at all. */
   readonly isEmpty: boolean;
+  /** The number of the event that was added last: they are counted from 1. */
+  readonly last: number;
+  /** Whether all events are settled up to the one with this number, and what other processes left before. */
+  isSettledTo(last: number): boolean;
   /** Whether an event of this size may be added now. */
   hasRoom(bytes: number): boolean;
   /** Resolves when the event is held as promised. Rejects when it is not held. */

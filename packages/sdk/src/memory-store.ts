@@ -6,7 +6,9 @@ export class MemoryStore implements EventStore {
   readonly #eventsMax: number;
   readonly #bytesMax: number;
   #waiting: HeldEvent[] = [];
-  #events = 0;
+  /** Those that are not settled, oldest first, with their numbers. */
+  readonly #held = new Map<HeldEvent, number>();
+  #last = 0;
   #bytes = 0;
 
   constructor(eventsMax: number, bytesMax: number) {
@@ -23,16 +25,26 @@ export class MemoryStore implements EventStore {
   }
 
   get isEmpty(): boolean {
-    return this.#events === 0;
+    return this.#held.size === 0;
+  }
+
+  get last(): number {
+    return this.#last;
+  }
+
+  isSettledTo(last: number): boolean {
+    const [oldest = Infinity] = this.#held.values();
+    return oldest > last;
   }
 
   hasRoom(bytes: number): boolean {
-    return this.#events === 0 || (this.#events < this.#eventsMax && this.#bytes + bytes <= this.#bytesMax);
+    return this.isEmpty || (this.#held.size < this.#eventsMax && this.#bytes + bytes <= this.#bytesMax);
   }
 
   add(event: HeldEvent): Promise<void> {
     this.#waiting.push(event);
-    this.#events += 1;
+    this.#last += 1;
+    this.#held.set(event, this.#last);
     this.#bytes += event.bytes;
     return Promise.resolve();
   }
@@ -46,8 +58,10 @@ export class MemoryStore implements EventStore {
   }
 
   settle(events: readonly HeldEvent[]): void {
-    this.#events -= events.length;
-    for (const { bytes } of events) this.#bytes -= bytes;
+    for (const event of events) {
+      this.#held.delete(event);
+      this.#bytes -= event.bytes;
+    }
   }
 
   close(): Promise<HeldEvent[]> {

@@ -43,6 +43,8 @@ interface ActiveSegment {
 
 export interface OutboxEvent extends HeldEvent {
   segment: Segment;
+  /** In the order in which this process wrote them; 0 of another's. */
+  number: number;
 }
 
 export interface OutboxListeners {
@@ -90,8 +92,11 @@ export class Outbox implements EventStore<OutboxEvent> {
   #unreadOwn = 0;
   #unreadOthers = 0;
   #reading: Promise<unknown> = Promise.resolve();
+  /** Events of this process that are on disk, and those of them that were read. */
+  #written = 0;
+  #read = 0;
   #ready: OutboxEvent[] = [];
-  #taken = 0;
+  readonly #taken = new Set<OutboxEvent>();
   #bytes = 0;
   readonly #removals = new Set<Promise<void>>();
   #nextLook: NodeJS.Timeout | undefined;
@@ -118,7 +123,24 @@ export class Outbox implements EventStore<OutboxEvent> {
 
   get isEmpty(): boolean {
     return (
-      this.#isOpen && this.#unread.every(isReadToEnd) && this.#ready.length + this.#taken + this.#pending.length === 0
+      this.#isOpen &&
+      this.#unread.every(isReadToEnd) &&
+      this.#ready.length + this.#taken.size + this.#pending.length === 0
+    );
+  }
+
+  get last(): number {
+    return this.#written + this.#pending.length;
+  }
+
+  isSettledTo(last: number): boolean {
+    const isLater = ({ number }: OutboxEvent) => number > last;
+    return (
+      this.#isOpen &&
+      this.#unreadOthers === 0 &&
+      this.#read >= last &&
+      this.#ready.every(isLater) &&
+      [...this.#taken].every(isLater)
     );
   }
 
@@ -141,7 +163,7 @@ export class Outbox implements EventStore<OutboxEvent> {
       await this.#opened;
       while (this.#ready.length < eventsMax && (await this.#readOn()));
       const events = takeFirst(this.#ready, eventsMax, bytesMax);
-      this.#taken += events.length;
+      for (const event of events) this.#taken.add(event);
       return events;
     });
     this.#reading = taking;
@@ -150,12 +172,13 @@ export class Outbox implements EventStore<OutboxEvent> {
 
   giveBack(events: readonly OutboxEvent[], place: 'before' | 'behind' = 'before'): void {
     this.#ready = place === 'before' ? [...events, ...this.#ready] : [...this.#ready, ...events];
-    this.#taken -= events.length;
+    for (const event of events) this.#taken.delete(event);
   }
 
   settle(events: readonly OutboxEvent[]): void {
-    this.#taken -= events.length;
-    for (const { segment } of events) {
+    for (const event of events) {
+      const { segment } = event;
+      this.#taken.delete(event);
       segment.unsettled -= 1;
       this.#removeIfDone(segment);
     }
@@ -271,6 +294,7 @@ export class Outbox implements EventStore<OutboxEvent> {
       // Before it is closed, when its reader may come to its end.
       segment.unread += events;
       this.#unreadOwn += events;
+      this.#written += events;
       if (segment.size >= Math.min(SEGMENT_BYTES, this.#bytesMax / 4)) await this.#retire(active);
       return;
     }
@@ -321,11 +345,15 @@ export class Outbox implements EventStore<OutboxEvent> {
 
   #readLine(segment: Segment, json: string): void {
     segment.unread -= 1;
-    if (segment.unread !== Infinity) this.#unreadOwn -= 1;
+    const isOwn = segment.unread !== Infinity;
+    if (isOwn) {
+      this.#unreadOwn -= 1;
+      this.#read += 1;
+    }
     try {
       const { idempotency_key: key } = decodeEvent(json);
       segment.unsettled += 1;
-      this.#ready.push({ key, json, bytes: Buffer.byteLength(json), segment });
+      this.#ready.push({ key, json, bytes: Buffer.byteLength(json), segment, number: isOwn ? this.#read : 0 });
     } catch {
       const told = `A line of the outbox cannot be read, and is left out: ${json.slice(0, 200)}`;
       this.#listeners.onProblem('line', told);
@@ -356,7 +384,10 @@ export class Outbox implements EventStore<OutboxEvent> {
     // Others may have come before it meanwhile.
     this.#unread.splice(this.#unread.indexOf(segment), 1);
     if (segment.unread === Infinity) this.#unreadOthers -= 1;
-    else this.#unreadOwn -= segment.unread;
+    else {
+      this.#unreadOwn -= segment.unread;
+      this.#read += segment.unread;
+    }
     segment.isRead = true;
     segment.isFull = true;
     this.#removeIfDone(segment);

@@ -3,7 +3,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { WeirClient, type WeirError, type KeyedEvent, type QueueOptions } from './client.ts';
 
 interface SentEvent {
@@ -133,6 +133,47 @@ test('a full queue refuses instead, where that is asked for; by events or by byt
     expect(refused.length).toBe(7);
     expect(refused[0]?.reason).toMatchObject({ code: 'queue_full', transient: true, idempotencyKeys: ['k4'] });
     await client.close({ timeout: 0 });
+  }
+});
+
+test.each(['memory', 'an outbox'])('flush waits for what was queued before it, in %s, and no longer', async (where) => {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-flush-'));
+  try {
+    const held = new Map<string | undefined, () => void>();
+    interfere = (events, response) => held.set(events[0]?.idempotency_key, () => take(events, response)).size > 0;
+    makeClient({ batchEventsMax: 1, concurrency: 3, ...(where === 'memory' ? {} : { outbox: { folder } }) });
+    await client.queue(event(1));
+    await client.queue(event(2));
+    let isFlushed = false;
+    const flushed = client.flush().then(() => (isFlushed = true));
+    await client.queue(event(3));
+    await untilSent(3);
+    held.get('k2')?.();
+    await vi.waitUntil(() => accepted.has('k2'));
+    expect(isFlushed).toBe(false);
+    held.get('k1')?.();
+    await flushed;
+    expect([...accepted]).toEqual(['k2', 'k1']);
+    await client.close({ timeout: 0 });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('an outage is told of once, and said again when the client is closed', async () => {
+  // No time between the attempts.
+  const random = vi.spyOn(Math, 'random').mockReturnValue(0);
+  try {
+    interfere = (_events, response) => requests.length <= 20 && refuseAsProxy(response, 502);
+    const warned: string[] = [];
+    makeClient({ onWarning: (text) => warned.push(text) });
+    await client.queue(event(1));
+    await client.flush();
+    expect(warned).toEqual([expect.stringMatching(/^What is queued waits: http_502/)]);
+    await client.close();
+    expect(warned[1]).toMatch(/and 13 more like it/);
+  } finally {
+    random.mockRestore();
   }
 });
 

@@ -66,6 +66,9 @@ const BATCH_BYTES_MAX = 1024 * 1024;
 /** Events are not thrown away because a proxy refused them, nor an outbox because a key was wrong. After so long it is tried again. */
 const REFUSED_PAUSE_MS = 60_000;
 
+/** After so many attempts of one batch, some seconds, an outage is told of. */
+const FAILURES_MAX = 6;
+
 /** The longest that a timer can wait: 24 days. */
 const FOR_EVER_MS = 2 ** 31 - 1;
 
@@ -141,10 +144,11 @@ export class EventQueue {
     this.#tellWatchers();
   }
 
-  /** Sends what waits now. Resolves when everything that was queued is settled. */
+  /** Sends what waits now. Resolves when everything that was queued before is settled, whatever is queued meanwhile. */
   async flush(signal?: AbortSignal): Promise<void> {
+    const { last } = this.#store;
     this.#sendAll();
-    await this.#until(() => this.#isIdle, signal);
+    await this.#until(() => this.#isIdle || this.#store.isSettledTo(last), signal);
   }
 
   /** Takes no more events, and resolves when all are settled, or after `timeoutMs`. Of several calls the shortest time counts. */
@@ -228,12 +232,18 @@ export class EventQueue {
   async #sendOne(): Promise<boolean> {
     const events = await this.#store.take(this.#batchEventsMax, BATCH_BYTES_MAX);
     if (events.length === 0) return false;
+    let failures = 0;
+    const onRetry: OnRetry = (error, delayMs) => {
+      failures += 1;
+      if (failures >= FAILURES_MAX) this.#warnings.warn('away', `What is queued waits: ${error.message}`);
+      this.#onRetry?.(error, delayMs);
+    };
     const { outcomes, foreign, failure } = await deliver(
       events,
       (body, keys) => this.#sendBatch(body, keys, this.#halt.signal),
       {
         retries: Infinity,
-        onRetry: this.#onRetry,
+        onRetry,
         signal: this.#halt.signal,
         isBackground: true,
       },
