@@ -30,6 +30,7 @@ export const ERASURE_WALKS: Record<string, Walk> = {
   duplicates: eraseDuplicates,
   crossings: eraseCrossings,
   answers: eraseKeptAnswers,
+  former: eraseFormerRecords,
   audit: eraseAudit,
   feed: eraseFeed,
 };
@@ -105,12 +106,17 @@ async function eraseCrossings(db: Queries, move: RunningMove): Promise<string | 
   return rows.length < TEXTS_MAX ? undefined : '';
 }
 
+/** Members that name a customer, where another thing is told. What else has the same text is not its name: an amount, say. */
+const NAMING = ['customer_external_id', 'from_external_id', 'to_external_id'];
+
 /** The ids that answers may name. */
 const ID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 
 /** A repeat of what was asked about the customer is not done again, and is told nothing any more. */
 async function eraseKeptAnswers(db: Queries, move: RunningMove, after: string): Promise<string | undefined> {
   const { organization_id, from_external_id, to_external_id } = move;
+  // Quotes inside of texts are escaped, so nothing else looks like these.
+  const names = [...NAMING, 'external_id'].map((name) => `"${name}":${JSON.stringify(from_external_id)}`);
   const [since = '', hash = ''] = after === '' ? ['-infinity'] : after.split(' ');
   const { rows } = await sql<{ created_at: string; hash: string }>`
     WITH page AS MATERIALIZED (
@@ -125,7 +131,7 @@ async function eraseKeptAnswers(db: Queries, move: RunningMove, after: string): 
       SELECT page.key_hash FROM page CROSS JOIN LATERAL (
         SELECT answer FROM request_keys WHERE organization_id = ${organization_id}::uuid AND key_hash = page.key_hash OFFSET 0) AS kept
       WHERE strpos(answer, ${to_external_id}) = 0
-        AND (strpos(answer, ${JSON.stringify(from_external_id)}) > 0 OR EXISTS (
+        AND (EXISTS (SELECT FROM unnest(${names}::text[]) AS named WHERE strpos(answer, named) > 0) OR EXISTS (
           SELECT FROM regexp_matches(answer, ${ID}, 'g') AS named WHERE named[1] = ANY (${await listOwn(db, move)}::text[])))
     ), written AS (
       UPDATE request_keys AS keys SET answer = '{}', withheld = ARRAY(SELECT json_object_keys(answer::json)) FROM own
@@ -161,12 +167,43 @@ async function eraseFeed(db: Queries, move: RunningMove, after: string): Promise
   return rows.length === 0 ? undefined : String(until);
 }
 
-/** Who changed what stays; what was sent goes where it is about the customer, or names it by its external id. */
+/** A page of the audit log, as `page`: of entries that are not large in all. */
+const auditPage = (organizationId: string, after: string) => sql`page AS MATERIALIZED (
+  SELECT id, action, resource_id, changes FROM (
+    SELECT *, sum(bytes) OVER (ORDER BY id) - bytes AS before FROM (
+      SELECT id, action, resource_id, changes, coalesce(pg_column_size(changes), 0) AS bytes FROM audit_entries
+      WHERE organization_id = ${organizationId}::uuid AND id > ${after || BEFORE_ALL}::uuid ORDER BY id LIMIT ${ROWS_MAX}) AS next) AS summed
+  WHERE before < ${BYTES_MAX})`;
+
+/** What was sent of records that had the external id and were deleted, and of alerts on them, goes wherever it stands. */
+async function eraseFormerRecords(db: Queries, move: RunningMove, after: string): Promise<string | undefined> {
+  const { organization_id, from_external_id } = move;
+  const { rows } = await sql<{ id: string }>`
+    WITH ${auditPage(organization_id, after)}, named AS MATERIALIZED (
+      SELECT id, resource_id FROM page
+      WHERE action IN ('customer.create', 'customer.update')
+        AND (changes ->> 'external_id' = ${from_external_id}::text OR resource_id::text = ${from_external_id}::text)
+        AND NOT EXISTS (SELECT FROM customers WHERE customers.organization_id = ${organization_id}::uuid AND customers.id = page.resource_id)
+    ), own AS MATERIALIZED (
+      SELECT resource_id FROM named WHERE resource_id IS NOT NULL
+      UNION SELECT alerts.resource_id FROM audit_entries AS alerts
+      WHERE alerts.organization_id = ${organization_id}::uuid AND alerts.action = 'alert.create'
+        AND alerts.changes ->> 'customer_id' IN (SELECT resource_id::text FROM named)
+    ), written AS (
+      UPDATE audit_entries AS entries SET changes = NULL
+      WHERE entries.organization_id = ${organization_id}::uuid AND entries.changes IS NOT NULL AND entries.id = ANY (ARRAY(
+        SELECT id FROM named
+        UNION SELECT found.id FROM own CROSS JOIN LATERAL (SELECT id FROM audit_entries AS kept
+          WHERE kept.organization_id = ${organization_id}::uuid AND kept.resource_id = own.resource_id OFFSET 0) AS found))
+    )
+    SELECT id FROM page ORDER BY id`.execute(db);
+  return rows.at(-1)?.id;
+}
+
+/** Who changed what stays; what was sent goes where it is about the customer. Where another thing is told to it, the name goes. */
 async function eraseAudit(db: Queries, move: RunningMove, after: string): Promise<string | undefined> {
   const { organization_id, from_external_id, to_external_id } = move;
   const own = sql`${await listOwn(db, move)}::uuid[]`;
-  const ofOwn = sql`((page.resource_id = ANY (${own}) OR page.changes ->> 'customer_id' = ANY (${own}::text[])
-    OR page.changes ->> 'invoice_id' = ANY (${own}::text[])) IS TRUE)`;
   const isOf = (table: string) => sql`EXISTS (SELECT FROM ${sql.table(table)} AS kept
     WHERE kept.organization_id = ${organization_id}::uuid AND kept.id = page.resource_id AND kept.customer_external_id = ${to_external_id})`;
   const isCorrected = sql`EXISTS (
@@ -174,21 +211,23 @@ async function eraseAudit(db: Queries, move: RunningMove, after: string): Promis
       SELECT customer_external_id FROM events AS kept WHERE kept.organization_id = ${organization_id}::uuid
         AND kept.id = (asked ->> 'event_id')::uuid OFFSET 0) AS kept
     WHERE kept.customer_external_id = ${to_external_id})`;
-  // As the value of a member, to the letter: quotes inside of texts are escaped, so nothing else looks like this.
-  const value = sql`': ' || to_jsonb(${from_external_id}::text)::text`;
+  const isOwn = sql`(page.resource_id = ANY (${own}) OR page.changes ->> 'customer_id' = ANY (${own}::text[])
+    OR page.changes ->> 'invoice_id' = ANY (${own}::text[])
+    OR action IN ('event.replay', 'event.void', 'event.amend') AND (${isOf('events')} OR ${isOf('rejected_events')})
+    OR action = 'correction.create' AND ${isCorrected}) IS TRUE`;
+  const member = (name: string, value: string) => `"${name}": ${JSON.stringify(value)}`;
+  const has = (name: string) => sql`strpos(changes::text, ${member(name, from_external_id)}) > 0`;
+  // An external_id of something else is not that of a customer.
+  const isNamed = sql`(${sql.join(NAMING.map(has), sql` OR `)} OR action LIKE 'customer.%' AND ${has('external_id')})`;
+  const unnamed = [...NAMING, 'external_id'].reduce(
+    (text, name) => sql`replace(${text}, ${member(name, from_external_id)}, ${member(name, ERASED)})`,
+    sql`changes::text`,
+  );
   const { rows } = await sql<{ id: string }>`
-    WITH page AS MATERIALIZED (
-      SELECT id, action, resource_id, changes FROM (
-        SELECT *, sum(bytes) OVER (ORDER BY id) - bytes AS before FROM (
-          SELECT id, action, resource_id, changes, coalesce(pg_column_size(changes), 0) AS bytes FROM audit_entries
-          WHERE organization_id = ${organization_id}::uuid AND id > ${after || BEFORE_ALL}::uuid ORDER BY id LIMIT ${ROWS_MAX}) AS next) AS summed
-      WHERE before < ${BYTES_MAX}
-    ), erased AS MATERIALIZED (
-      SELECT id, CASE WHEN NOT ${ofOwn} AND action NOT IN ('event.replay', 'event.void', 'event.amend', 'correction.create')
-        THEN replace(changes::text, ${value}, ${`: "${ERASED}"`})::jsonb END AS changes
-      FROM page WHERE changes IS NOT NULL AND (${ofOwn} OR strpos(changes::text, ${value}) > 0
-        OR action IN ('event.replay', 'event.void', 'event.amend') AND (${isOf('events')} OR ${isOf('rejected_events')})
-        OR action = 'correction.create' AND ${isCorrected})
+    WITH ${auditPage(organization_id, after)}, erased AS MATERIALIZED (
+      SELECT id, CASE WHEN NOT is_own THEN ${unnamed}::jsonb END AS changes
+      FROM (SELECT page.*, ${isOwn} AS is_own FROM page WHERE changes IS NOT NULL) AS page
+      WHERE is_own OR ${isNamed}
     ), written AS (
       UPDATE audit_entries AS entries SET changes = erased.changes FROM erased
       WHERE entries.organization_id = ${organization_id}::uuid AND entries.id = erased.id
