@@ -158,6 +158,18 @@ test('an organization has so many accounts and an account so many tokens, also w
   expect(refused.body.detail).toContain(String(LIMITS.serviceAccounts));
 });
 
+test('an organization has so many API keys, also where all are made at once', async () => {
+  const crowded = await signUp(weir);
+  const insert = `INSERT INTO api_keys (organization_id, id, name, key_hash, scopes)
+    SELECT $1, gen_random_uuid(), 'x', sha256(gen_random_uuid()::text::bytea), '{usage.read}'`;
+  await weir.pool.query(`${insert} FROM generate_series(2, $2::int)`, [crowded.id, LIMITS.apiKeys]);
+  const body = { name: 'One more', scopes: ['usage.read'] };
+  const key = () => ask('POST', '/api-keys', { session: crowded.session, body });
+  const refused = await besideOther(weir, crowded.id, insert, key);
+  expectProblem(refused, 422, 'invalid_request');
+  expect(refused.body.detail).toContain(String(LIMITS.apiKeys));
+});
+
 test('the audit log and the feed name the account, and keep its name when it is deleted', async () => {
   const { id, credential } = await makeServiceAccount(weir, admin, 'biller', 'Payments');
   const { body: customer } = await ask('POST', '/customers', { ...credential, body: {} });

@@ -191,6 +191,25 @@ test('after the last of ten attempts it is given up, until somebody asks for it 
   expect((await deliveriesOf(admin, endpoint.id))[0]).toMatchObject({ attempt_count: 11, sequence: 1 });
 });
 
+test('what a former address of an endpoint answers says nothing of the one that it has now', async () => {
+  const admin = await signUp(weir);
+  const answers: (() => void)[] = [];
+  const former = await receiving((_, response) => answers.push(() => response.writeHead(410).end()));
+  const endpoint = await createEndpoint(admin, former.url);
+  await happen(admin, 1);
+  await until(() => Promise.resolve(answers.length > 0), 'the former address is asked');
+  await weir.pool.query('UPDATE webhook_endpoints SET failing_since = now() WHERE id = $1', [endpoint.id]);
+  const { url } = await receiving();
+  expect((await call(admin, 'PATCH', `/webhook-endpoints/${endpoint.id}`, { url })).status).toBe(200);
+  for (const answer of answers) answer();
+  await until(
+    async () => (await deliveriesOf(admin, endpoint.id))[0]?.attempt_count === 1,
+    'the answer is written down',
+  );
+  const { body } = await call(admin, 'GET', `/webhook-endpoints/${endpoint.id}`);
+  expect(body).toMatchObject({ url, status: 'ACTIVE', disabled_reason: null, failing_since: null });
+});
+
 test('an endpoint is turned off by 410 and by three days of failures, which the feed tells the others', async () => {
   const admin = await signUp(weir);
   const watching = await receiving();

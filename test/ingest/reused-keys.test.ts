@@ -8,6 +8,7 @@ import { receivedAt, type UsageEvent } from '@weir/shared/event';
 import { newId } from '@weir/shared/ids';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestDatabase } from '../support/test-database.ts';
+import { performAllMoves } from '../support/erasing.ts';
 import { counted } from '../support/counted.ts';
 import { expectBalance, makeTenant, type Tenant } from '../support/reconcile-fixture.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
@@ -73,6 +74,38 @@ test('it may also be replayed without any key', async () => {
   expect((await replay(id, { idempotency_key: null })).status).toBe(202);
   await weir.drained();
   expect(await receiptOf(id)).toMatchObject({ status: 'recorded', quantity: '2', idempotency_key: null });
+});
+
+test('an event that is sent again after its usage was moved, or erased, is a duplicate', async () => {
+  const ask = async (path: string, body: object) => {
+    const answer = await weir.request('POST', `/api/v1${path}`, { session: tenant.session, body });
+    expect(answer.status).toBe(202);
+    await performAllMoves(database);
+  };
+  const send = async (customer_external_id: string, metadata: object) => {
+    await forget('moved');
+    const [sent] = await tenant.track({
+      customer_external_id,
+      quantity: 3,
+      metadata,
+      timestamp: at,
+      idempotency_key: 'moved',
+    });
+    await weir.drained();
+    return await receiptOf(sent?.id ?? '');
+  };
+  const note = { note: 'to Ada' };
+  const { id } = await send('first', note);
+  const again = { status: 'duplicate', duplicate_of: id };
+  await ask('/usage-moves', { from_external_id: 'first', to_external_id: 'second' });
+  expect(await send('first', note)).toMatchObject(again);
+  expect(await send('second', note)).toMatchObject(again);
+  await ask('/usage-moves', { from_external_id: 'second', to_external_id: 'third' });
+  expect(await send('first', note)).toMatchObject(again);
+  expect(await send('first', { note: 'another' })).toMatchObject({ status: 'rejected' });
+  expect(await send('nobody', note)).toMatchObject({ status: 'rejected' });
+  await ask('/erasures', { customer_external_id: 'third' });
+  for (const sent of ['third', 'first']) expect(await send(sent, note)).toMatchObject(again);
 });
 
 const at = '2026-02-03T04:05:06.789012Z';

@@ -5,6 +5,9 @@ import { settleClosed } from '@weir/db/billing/run/settlements';
 import { performMoves } from '@weir/db/moves/perform-moves';
 import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { rejectEvents } from '@weir/db/record';
+import { isAllRecorded } from '@weir/queue/oldest-staged';
+import { newId } from '@weir/shared/ids';
 import { throwIt } from '../support/erasing.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, until } from '../support/harness.ts';
@@ -92,13 +95,13 @@ test('one that was cut off goes on where it was, and one that cannot go on keeps
   await weir.pool.query(
     `INSERT INTO audit_entries (organization_id, id, action, resource_type, actor_type, changes, is_done)
      SELECT $1, lpad(n::text, 32, '0')::uuid, 'customer.update', 'customer', 'operator',
-       jsonb_build_object('name', ${own}, 'metadata', (SELECT string_agg(md5(n::text || part), '') FROM generate_series(1, 60) AS part)), true
+       jsonb_build_object('external_id', ${own}, 'metadata', (SELECT string_agg(md5(n::text || part), '') FROM generate_series(1, 60) AS part)), true
      FROM generate_series(1, 3000) AS n`,
     [admin.id],
   );
   await weir.pool.query(
     `INSERT INTO request_keys (organization_id, key_hash, request_hash, status, answer, withheld, created_at)
-     SELECT $1, decode(md5(n::text), 'hex'), '', 200, json_build_object('external_id', ${own}, 'text', ${text('eve')}), '{}',
+     SELECT $1, decode(md5(n::text), 'hex'), '', 200, replace(json_build_object('external_id', ${own}, 'text', ${text('eve')})::text, ' : ', ':'), '{}',
        now() + (n / 10) * interval '1 microsecond'
      FROM generate_series(1, 3000) AS n`,
     [admin.id],
@@ -135,10 +138,35 @@ test('one that was cut off goes on where it was, and one that cannot go on keeps
   for (const stage of ['rejected', 'answers', 'audit', 'feed']) expect(pages(stage), stage).toBeGreaterThan(2);
   const { rows } = await weir.pool.query(
     `SELECT (SELECT count(*)::int FROM rejected_events WHERE event LIKE '%"ada"%') AS rejected,
-       (SELECT count(*)::int FROM audit_entries WHERE changes ->> 'name' = 'ada') AS audit,
+       (SELECT count(*)::int FROM audit_entries WHERE changes ->> 'external_id' = 'ada') AS audit,
        (SELECT count(*)::int FROM request_keys WHERE answer LIKE '%"ada"%') AS answers,
        (SELECT count(*)::int FROM request_keys WHERE answer = '{}') AS withheld,
        (SELECT count(*)::int FROM billing_events WHERE data ->> 'customer_external_id' = 'ada') AS feed`,
   );
   expect(rows).toEqual([{ rejected: 0, audit: 0, answers: 0, withheld: 1, feed: 0 }]);
+});
+
+test('it waits for an event that was replayed before, and none is replayed meanwhile', async () => {
+  const [one, other] = ['one', 'other'].map((key) => ({
+    id: newId(),
+    organization_id: billing.admin.id,
+    meter_id: billing.ownMeter.id,
+    customer_external_id: 'replayed',
+    quantity: '1',
+    timestamp: '2025-01-05T00:00:00Z',
+    aggregation: 'SUM' as const,
+    idempotency_key: key,
+  }));
+  if (one === undefined || other === undefined) throw new Error('there are two');
+  await rejectEvents(
+    weir.pool,
+    [one, other].map((event) => ({ event, reason: 'Its meter is archived.' })),
+  );
+  const replay = ({ id }: { id: string }) => billing.request('POST', `/events/${id}/replay`);
+  expect(await isAllRecorded(weir.queue, billing.admin.id, Date.now())).toBe(true);
+  expect((await replay(one)).status).toBe(202);
+  expect(await isAllRecorded(weir.queue, billing.admin.id, Date.now())).toBe(false);
+  expect(await isAllRecorded(weir.queue, billing.admin.id, Date.now() - 25 * 3_600_000)).toBe(true);
+  expect((await billing.request('POST', '/erasures', { customer_external_id: 'replayed' })).status).toBe(202);
+  expectProblem(await replay(other), 409, 'usage_moving');
 });

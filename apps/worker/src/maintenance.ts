@@ -16,7 +16,7 @@ import { deleteExpiredWidgetTokens } from '@weir/db/widget-tokens';
 import { disconnect, openWorker, type QueueAddress, type QueueConnection } from '@weir/queue/connection';
 import { openMaintenance as openSchedule } from '@weir/queue/maintenance-jobs';
 import type { JobWorker } from '@weir/queue/job-worker';
-import { findQueuedSinceAtMost } from '@weir/queue/oldest-staged';
+import { isAllRecorded } from '@weir/queue/oldest-staged';
 import type { Ownership } from '@weir/queue/ownership';
 import { openSweeper, type Sweeper } from '@weir/queue/sweep';
 import { markWorkerSeen } from '@weir/queue/worker-seen';
@@ -220,10 +220,8 @@ async function perform(task: Task, deps: MaintenanceDeps, queue: QueueConnection
       return;
     }
     case 'moves': {
-      const isRecorded = async (organizationId: string, acceptedBefore: string): Promise<boolean> => {
-        const since = await findQueuedSinceAtMost(queue, organizationId);
-        return since === undefined || since > Date.parse(acceptedBefore);
-      };
+      const isRecorded = (organizationId: string, acceptedBefore: string): Promise<boolean> =>
+        isAllRecorded(queue, organizationId, Date.parse(acceptedBefore));
       const done = await performMoves(database, MOVES_MS, isRecorded, (error, { id, organization_id }) =>
         log.warn({ err: error, move: id, organization_id }, 'usage could not be moved on; it is tried again'),
       );

@@ -23,6 +23,15 @@ export async function insertApiKey(
   return await db.insertInto('api_keys').values(key).returning(columns).executeTakeFirstOrThrow();
 }
 
+export async function countApiKeys(db: Queries, organizationId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('api_keys')
+    .select(({ fn }) => fn.countAll<string>().as('count'))
+    .where('organization_id', '=', organizationId)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
 /** The key with this SHA-256, whichever organization it belongs to. */
 export async function findApiKeyGrant(db: Queries, keyHash: Buffer): Promise<ApiKeyGrant | undefined> {
   return await db

@@ -7,6 +7,7 @@ import { plainArray, textArray } from './array-text.ts';
 import { EVENT_JSON } from './event-json.ts';
 import type pg from 'pg';
 import { keyHash } from './key-hash.ts';
+import { ERASED } from './moves/usage-moves.ts';
 
 /** An event, and the id of the other event that holds its idempotency key. */
 export interface HeldEvent {
@@ -25,6 +26,9 @@ const receivedAt = (id: string) =>
 // it, nor are white space and the order of keys in metadata. A holder that is not in events any more, since its month was
 // taken out, can be compared with nothing; the event is a duplicate then.
 //
+// Usage that was moved to another external id is told apart by neither of the two, and of a customer who is erased neither by metadata,
+// which are gone: who sends one of these events again sends it as it was.
+//
 // It has no name, so that it is planned each time, for the partitions of these holders as large as they are now.
 const REUSED = `
 WITH input AS MATERIALIZED (
@@ -35,8 +39,15 @@ reused AS MATERIALIZED (
   SELECT i.id
   FROM input i JOIN events e ON (e.organization_id, e.id) = (i.organization_id, i.holder)
   WHERE e.id = ANY ($2::uuid[]) AND NOT (
-    e.meter_id = i.meter_id AND e.customer_external_id = i.customer_external_id AND e.quantity = i.quantity
-    AND e.metadata::jsonb IS NOT DISTINCT FROM i.metadata::jsonb
+    e.meter_id = i.meter_id AND e.quantity = i.quantity
+    AND (
+      e.customer_external_id = i.customer_external_id AND e.metadata::jsonb IS NOT DISTINCT FROM i.metadata::jsonb
+      OR EXISTS (
+        SELECT FROM usage_moves AS moved WHERE moved.organization_id = e.organization_id AND moved.to_external_id = e.customer_external_id
+          AND (moved.kind = 'ERASE' OR e.metadata::jsonb IS NOT DISTINCT FROM i.metadata::jsonb AND EXISTS (
+            SELECT FROM usage_moves AS first WHERE first.organization_id = e.organization_id AND first.kind = 'MOVE'
+              AND first.from_external_id IN (i.customer_external_id, '${ERASED}'))))
+    )
     AND (e."timestamp" = i."timestamp" OR (e."timestamp" = ${receivedAt('e.id')} AND i."timestamp" = ${receivedAt('i.id')}))
   )
 )`;

@@ -338,7 +338,8 @@ export async function rejectEvents(
       WHERE NOT EXISTS (SELECT FROM events e WHERE (e.organization_id, e.id) = (t.organization_id, t.id))
         AND NOT EXISTS (SELECT FROM duplicate_events d WHERE (d.organization_id, d.id) = (t.organization_id, t.id))
       ORDER BY organization_id, id
-      ON CONFLICT (organization_id, id) DO UPDATE SET reason = excluded.reason, event = excluded.event, rejected_at = now()
+      ON CONFLICT (organization_id, id) DO UPDATE SET customer_external_id = excluded.customer_external_id,
+        reason = excluded.reason, event = excluded.event, rejected_at = now()
       RETURNING id, xmax = 0 AS is_new`,
     values: [
       rejected.map(({ event }) => event.organization_id),

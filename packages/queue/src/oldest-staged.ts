@@ -49,3 +49,26 @@ export async function findQueuedSinceAtMost(
   const since = await findQueuedSince(queue, organizationId);
   return since === undefined ? undefined : since - RECEIVED_BEFORE_MS_MAX;
 }
+
+/** For so long at most what is staged of others holds up who waits for all that is replayed. */
+const REPLAYED_WAITS_MS_MAX = 24 * 3_600_000;
+
+/**
+ * Whether all events of an organization that were accepted, or replayed, before a time (milliseconds since 1970) are in Postgres.
+ * Throws while Redis is away.
+ */
+export async function isAllRecorded(
+  queue: QueueConnection,
+  organizationId: string,
+  acceptedBefore: number,
+): Promise<boolean> {
+  const since = await findQueuedSinceAtMost(queue, organizationId);
+  if (since !== undefined && since <= acceptedBefore) return false;
+  // Whose events are replayed stands nowhere: they may be in any batch.
+  const [oldest] = await queue.redis.zrange(queue.keys.staged, 0, '0');
+  return (
+    oldest === undefined ||
+    epochMsOfId(oldest) - RECEIVED_BEFORE_MS_MAX > acceptedBefore ||
+    Date.now() - acceptedBefore > REPLAYED_WAITS_MS_MAX
+  );
+}

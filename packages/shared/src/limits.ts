@@ -145,6 +145,12 @@ export const LIMIT_TABLE = {
   thresholds: { under: 'Things', max: 20, of: 'thresholds of an alert', why: 'each is told once for each customer' },
   widgetMeters: { under: 'Things', max: 100, of: 'meters that a widget shows', why: 'more than anybody looks at' },
   finalizedAtOnce: { under: 'Things', max: 100, of: 'drafts that one request finalizes', why: 'as many as a page has' },
+  apiKeys: {
+    under: 'Things',
+    max: 1_000,
+    of: 'API keys of an organization',
+    why: 'limits of requests are those of a key, and processes have the keys that are used in memory',
+  },
   serviceAccounts: {
     under: 'Things',
     max: 100,

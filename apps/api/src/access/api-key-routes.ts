@@ -1,11 +1,13 @@
 // API keys: made, listed, and revoked on every replica before the answer is given.
 
-import { deleteApiKey, insertApiKey, listApiKeys, type ApiKey } from '@weir/db/api-keys';
+import { countApiKeys, deleteApiKey, insertApiKey, listApiKeys, type ApiKey } from '@weir/db/api-keys';
+import { holdOrganization } from '@weir/db/hold-row';
 import { mapPage } from '@weir/db/page';
 import { SCOPES } from '@weir/db/schema';
 import type { QueueConnection } from '@weir/queue/connection';
 import { markRevoked } from '@weir/queue/revoked-keys';
 import { Refusal } from '@weir/shared/errors';
+import { LIMITS } from '@weir/shared/limits';
 import { newId } from '@weir/shared/ids';
 import { z } from 'zod';
 import type { App } from '../http/typed-app.ts';
@@ -25,7 +27,7 @@ import {
   time,
   viewerCodes,
 } from '../http/fields.ts';
-import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { CACHED_KEY_SECONDS_MAX } from './api-key-cache.ts';
 import { hashSecret, last4Of, newApiKey } from './secrets.ts';
 import type { RouteDeps } from '../route-deps.ts';
@@ -36,6 +38,8 @@ export interface ApiKeyDeps extends RouteDeps {
 
 /** Twice as long as any process goes on using a key from memory. */
 const REVOKED_SECONDS = 2 * CACHED_KEY_SECONDS_MAX;
+
+const TOO_MANY_KEYS = `would be more than ${LIMITS.apiKeys} API keys of an organization: delete some that nothing uses`;
 
 const scopes = z
   .array(oneOf(SCOPES))
@@ -96,7 +100,12 @@ export function apiKeyRoutes(app: App, { database, queue, guards }: ApiKeyDeps):
         last4: last4Of(key),
         ...body,
       };
-      return write.single(async (db) => made({ ...answerApiKey(await insertApiKey(db, apiKey)), key }, ['key']));
+      return write.transaction(async (transaction) => {
+        await holdOrganization(transaction, caller.organizationId);
+        if ((await countApiKeys(transaction, caller.organizationId)) >= LIMITS.apiKeys)
+          throw invalidFields([{ path: '', message: TOO_MANY_KEYS }]);
+        return made({ ...answerApiKey(await insertApiKey(transaction, apiKey)), key }, ['key']);
+      });
     }),
   );
 

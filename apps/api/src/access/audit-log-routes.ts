@@ -53,7 +53,9 @@ export function auditLogRoutes(app: App, { database, guards }: RouteDeps): void 
         summary: 'Who changed what, newest first',
         description:
           'Every change by a person, by a service account, with an API key or by whoever runs this Weir, but for tracking. Follow meta.next_cursor ' +
-          'until it is null. Entries are kept for as long as the setting AUDIT_LOG_DAYS says.',
+          'until it is null. An entry has the time at which its change began, and is listed once that is done, or after a minute: whoever ' +
+          'follows the log by time begins each look 70 s before the end of the last one, and drops by its id what is there already. ' +
+          'Entries are kept for as long as the setting AUDIT_LOG_DAYS says.',
         querystring: z.strictObject({
           user_id: idOf('must be the id of a user').optional(),
           actor_id: idOf('must be the id of a user, a service account or an API key').optional(),

@@ -21,6 +21,7 @@ import { NO_SUCH_THING, invalidFields, problemResponses } from '../http/problem.
 import { sendJson } from '../http/send-json.ts';
 import type { Ingest } from '../ingest/ingest.ts';
 import { problemOfMetadataText } from '../http/metadata-text.ts';
+import { refuseMoving } from './usage-query.ts';
 import { receipt, writeReceipt, writeReceipts, type Receipt } from './receipt.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
@@ -154,7 +155,7 @@ export function eventRoutes(app: App, deps: EventDeps): void {
         body: replayBody.nullish(),
         response: {
           202: z.object({ id: z.uuid(), status: z.literal('queued') }),
-          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'not_replayable'),
+          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'not_replayable', 'usage_moving'),
         },
       },
     },
@@ -170,6 +171,7 @@ export function eventRoutes(app: App, deps: EventDeps): void {
         const { status } = await getReceipt(deps, organizationId, id);
         throw new Refusal('not_replayable', `The event is ${status}: only rejected events can be replayed.`);
       }
+      await refuseMoving(deps.database, organizationId, stored.event.customer_external_id);
       const { idempotency_key: formerKey, ...rest } = stored.event;
       const key = request.body?.idempotency_key === undefined ? formerKey : request.body.idempotency_key;
       const event: StagedEvent = {

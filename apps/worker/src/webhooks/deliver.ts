@@ -197,7 +197,10 @@ class Turn {
       headers: { ...HEADERS, ...signWebhook(request, secrets) },
     });
     if (received === undefined) return;
-    const outcome = outcomeOf(delivery, received, { at: at.toISOString(), ms: Math.round(performance.now() - began) });
+    const outcome = outcomeOf(delivery, url, received, {
+      at: at.toISOString(),
+      ms: Math.round(performance.now() - began),
+    });
     metrics.webhookAttempts.inc({ outcome: outcome.next === 'DELIVERED' ? 'delivered' : 'failed' });
     this.#answered.push(outcome);
     void this.#recordSoon();
@@ -277,13 +280,14 @@ const digitsOf = (time: string) => time.replace(/\D/g, '').padEnd('YYYYMMDDhhmms
 
 function outcomeOf(
   delivery: DueDelivery,
+  url: string,
   { status, error, answer, retryAfter }: Received,
   when: { at: string; ms: number },
 ): Outcome {
   const attempt = { ...when, status, error, answer };
   const isDelivered = status !== null && status >= 200 && status < 300;
-  if (isDelivered) return { delivery, attempt, next: 'DELIVERED', isGone: false };
+  if (isDelivered) return { delivery, url, attempt, next: 'DELIVERED', isGone: false };
   // A test is sent once.
   const retryMs = delivery.sequence === null ? undefined : retryMsAfter(delivery.tries + 1, retryAfter);
-  return { delivery, attempt, next: retryMs === undefined ? 'FAILED' : { retryMs }, isGone: status === 410 };
+  return { delivery, url, attempt, next: retryMs === undefined ? 'FAILED' : { retryMs }, isGone: status === 410 };
 }

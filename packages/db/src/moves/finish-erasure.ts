@@ -9,7 +9,7 @@ import { sql } from 'kysely';
 import { touchUsage, type Touched } from '../alerts/touched-usage.ts';
 import type { Queries } from '../database.ts';
 import { ROLLUPS } from '../rollups.ts';
-import { BEFORE_ALL, type RunningMove, type Walk } from './usage-moves.ts';
+import { BEFORE_ALL, ERASED, type RunningMove, type Walk } from './usage-moves.ts';
 
 /** Rows that one statement looks at, or sequences of the feed: it takes well under a second. */
 const ROWS_MAX = 10_000;
@@ -19,9 +19,6 @@ const TEXTS_MAX = 1_000;
 
 /** Bytes of answers, or of entries of the audit log, of which each may name thousands of things. */
 const BYTES_MAX = 2_000_000;
-
-/** In place of what named somebody. */
-const ERASED = '[erased]';
 
 /** After these nothing that is kept names the customer, but what bills. */
 export const ERASURE_WALKS: Record<string, Walk> = {
@@ -247,7 +244,9 @@ async function listOwn(
     UNION SELECT id FROM subscriptions WHERE organization_id = ${organization_id}::uuid AND customer_external_id = ${from_external_id}
     UNION SELECT id FROM subscriptions WHERE ${ofCustomer}
     UNION SELECT id FROM invoices WHERE ${ofCustomer}
-    UNION SELECT id FROM credit_grants WHERE ${ofCustomer}`.execute(db);
+    UNION SELECT id FROM credit_grants WHERE ${ofCustomer}
+    UNION SELECT id FROM usage_moves WHERE organization_id = ${organization_id}::uuid AND kind = 'MOVE'
+      AND (from_external_id = ${from_external_id} OR to_external_id = ${from_external_id})`.execute(db);
   return rows.map(({ id }) => id);
 }
 
@@ -295,9 +294,12 @@ export async function endErasure(transaction: Queries, move: RunningMove): Promi
       );
     }
   }
-  for (const end of ['from_external_id', 'to_external_id'])
-    await sql`UPDATE usage_moves SET ${sql.ref(end)} = ${to_external_id}
-      WHERE ${own} AND kind = 'MOVE' AND ${sql.ref(end)} = ${from_external_id}::text`.execute(transaction);
+  // Where its usage came from may be a name of the same person, and where it went to: nothing leads from the new id to either.
+  await sql`UPDATE usage_moves SET from_external_id = ${ERASED},
+      to_external_id = CASE to_external_id WHEN ${from_external_id}::text THEN ${to_external_id} ELSE to_external_id END
+    WHERE ${own} AND kind = 'MOVE' AND (from_external_id = ${from_external_id}::text OR to_external_id = ${from_external_id}::text)`.execute(
+    transaction,
+  );
   await sql`UPDATE usage_moves SET finished_at = now(), from_external_id = NULL WHERE ${own} AND id = ${id}::uuid`.execute(
     transaction,
   );

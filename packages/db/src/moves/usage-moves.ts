@@ -25,6 +25,9 @@ export interface UsageMove {
   finished_at: string | null;
 }
 
+/** In place of what named somebody. */
+export const ERASED = '[erased]';
+
 /** A move that is not done, as the worker sees it. */
 export interface RunningMove {
   organization_id: string;

@@ -286,6 +286,8 @@ async function findDue(
 /** What came of an attempt. */
 export interface Outcome {
   delivery: DueDelivery;
+  /** To where it was sent. */
+  url: string;
   attempt: Attempt;
   /** When it is tried again, in milliseconds from now. `DELIVERED`, `FAILED`: never. */
   next: { retryMs: number } | 'DELIVERED' | 'FAILED';
@@ -302,7 +304,7 @@ export interface EndpointState {
 
 /**
  * Writes down what came of attempts, in the order in which they ended, and turns the endpoint off where it has failed for too long, which
- * the feed tells. Undefined: the endpoint is gone, or was turned off meanwhile.
+ * the feed tells. What came of a former address of it says nothing of how it does now. Undefined: the endpoint is gone, or was turned off meanwhile.
  */
 export async function recordOutcomes(
   db: Queries,
@@ -310,8 +312,11 @@ export async function recordOutcomes(
   outcomes: readonly Outcome[],
 ): Promise<EndpointState | undefined> {
   const { organizationId, endpointId } = held;
-  const state = stateAfter(outcomes);
   return await db.transaction().execute(async (transaction) => {
+    const { rows: targets } = await sql<{ url: string }>`SELECT url FROM webhook_endpoints
+      WHERE organization_id = ${organizationId} AND id = ${endpointId} FOR NO KEY UPDATE`.execute(transaction);
+    const present = outcomes.filter(({ url }) => url === targets[0]?.url);
+    const state = stateAfter(present);
     // After silence a failure is the first one of its own days: what it followed says nothing of how the endpoint does now.
     const { rows } = await sql<{ failing_since: string | null; disabled_reason: DisabledReason | null }>`
       UPDATE webhook_endpoints AS endpoints SET failing_since = CASE ${state}
@@ -321,7 +326,7 @@ export async function recordOutcomes(
         answer_ms = ${outcomes.at(-1)?.attempt.ms ?? 0},
         held_until = CASE WHEN held_by = ${held.heldBy} THEN now() + make_interval(secs => ${HELD_SECONDS}) ELSE held_until END
       WHERE organization_id = ${organizationId} AND id = ${endpointId}
-      RETURNING failing_since, CASE WHEN status <> 'ACTIVE' THEN NULL WHEN ${outcomes.some(({ isGone }) => isGone)} THEN 'GONE'
+      RETURNING failing_since, CASE WHEN status <> 'ACTIVE' THEN NULL WHEN ${present.some(({ isGone }) => isGone)} THEN 'GONE'
         WHEN ${state === 'failed'} AND failing_since <= now() - make_interval(days => ${LIMITS.failingDays}) THEN 'FAILING' END AS disabled_reason`.execute(
       transaction,
     );

@@ -79,7 +79,7 @@ export async function findEndpoint(
   return rows.map(endpointOf)[0];
 }
 
-/** Turned on, it goes on where it was: what happened meanwhile is sent to it. */
+/** At another address nothing has failed yet. Turned on, it goes on where it was: what happened meanwhile is sent to it. */
 export async function updateEndpoint(
   db: Queries,
   organizationId: string,
@@ -93,7 +93,7 @@ export async function updateEndpoint(
       event_types = CASE WHEN ${event_types !== undefined} THEN ${event_types ?? null}::text[] ELSE event_types END,
       status = coalesce(${status ?? null}, status),
       disabled_reason = CASE WHEN ${isTurned} THEN NULL ELSE disabled_reason END,
-      failing_since = CASE WHEN ${isTurned} THEN NULL ELSE failing_since END
+      failing_since = CASE WHEN ${isTurned} OR ${url ?? null} <> url THEN NULL ELSE failing_since END
     WHERE organization_id = ${organizationId} AND id = ${id} RETURNING ${columns}`.execute(db);
   return rows.map(endpointOf)[0];
 }
