@@ -202,10 +202,7 @@ test('what a former address of an endpoint answers says nothing of the one that 
   const { url } = await receiving();
   expect((await call(admin, 'PATCH', `/webhook-endpoints/${endpoint.id}`, { url })).status).toBe(200);
   for (const answer of answers) answer();
-  await until(
-    async () => (await deliveriesOf(admin, endpoint.id))[0]?.attempt_count === 1,
-    'the answer is written down',
-  );
+  await until(async () => (await deliveriesOf(admin, endpoint.id))[0]?.attempt_count === 1, 'it is written down');
   const { body } = await call(admin, 'GET', `/webhook-endpoints/${endpoint.id}`);
   expect(body).toMatchObject({ url, status: 'ACTIVE', disabled_reason: null, failing_since: null });
 });

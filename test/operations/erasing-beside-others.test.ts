@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { rejectEvents } from '@weir/db/record';
 import { isAllRecorded } from '@weir/queue/oldest-staged';
 import { newId } from '@weir/shared/ids';
-import { throwIt } from '../support/erasing.ts';
+import { findInTables, performAllMoves, throwIt } from '../support/erasing.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, until } from '../support/harness.ts';
 import { startBilled, type Billed } from '../support/invoicing.ts';
@@ -169,4 +169,72 @@ test('it waits for an event that was replayed before, and none is replayed meanw
   expect(await isAllRecorded(weir.queue, billing.admin.id, Date.now() - 25 * 3_600_000)).toBe(true);
   expect((await billing.request('POST', '/erasures', { customer_external_id: 'replayed' })).status).toBe(202);
   expectProblem(await replay(other), 409, 'usage_moving');
+});
+
+const changesOf = async (organizationId: string, action: string): Promise<(Record<string, unknown> | null)[]> => {
+  const { rows } = await weir.pool.query<{ changes: Record<string, unknown> | null }>(
+    'SELECT changes FROM audit_entries WHERE organization_id = $1 AND action = $2 ORDER BY id',
+    [organizationId, action],
+  );
+  return rows.map(({ changes }) => changes);
+};
+
+test('only what names the customer goes from the audit log and kept answers, not what has the same text', async () => {
+  const admin = await signUp(weir);
+  const send = async (method: string, path: string, body: object, key?: string) => {
+    const headers = key === undefined ? {} : { 'idempotency-key': key };
+    const answer = await weir.request(method, `/api/v1${path}`, { session: admin.session, body, headers });
+    expect(answer.status).toBeLessThan(300);
+    return answer.body;
+  };
+  const other = await send('POST', '/customers', { external_id: 'other', metadata: { floor: '42' } });
+  const credit = { amount: '42', currency: 'USD', note: '42' };
+  const kept = await send('POST', `/customers/${other.id}/credits`, credit, 'credit-42');
+  await send('POST', `/customers/${other.id}/credits`, { ...credit, external_id: 'viewer' });
+  await send('POST', '/invitations', { email: 'eve@example.com', role: 'viewer' });
+  await send('POST', '/customers', { external_id: '42', name: 'Forty-two' });
+  await send('POST', '/usage-moves', { from_external_id: 'before', to_external_id: 'viewer' });
+  await performAllMoves(billing.database);
+  for (const customer_external_id of ['42', 'viewer', 'id']) await send('POST', '/erasures', { customer_external_id });
+  await performAllMoves(billing.database);
+
+  expect(await changesOf(admin.id, 'credit.create')).toEqual([
+    { customer_id: other.id, ...credit },
+    { customer_id: other.id, ...credit, external_id: 'viewer' },
+  ]);
+  expect(await changesOf(admin.id, 'invitation.create')).toEqual([{ email: 'eve@example.com', role: 'viewer' }]);
+  expect(await changesOf(admin.id, 'customer.create')).toEqual([
+    { external_id: 'other', metadata: { floor: '42' } },
+    null,
+  ]);
+  expect(await changesOf(admin.id, 'erasure.create')).toEqual(
+    ['42', 'viewer', 'id'].map(() => ({ customer_external_id: '[erased]' })),
+  );
+  expect(await send('POST', `/customers/${other.id}/credits`, credit, 'credit-42')).toEqual(kept);
+});
+
+test('of a record that was deleted, and of its alerts, the audit log has nothing once usage is erased', async () => {
+  const admin = await signUp(weir);
+  const send = async (method: string, path: string, body?: object) => {
+    const answer = await weir.request(method, `/api/v1${path}`, { session: admin.session, body });
+    expect(answer.status).toBeLessThan(300);
+    return answer.body;
+  };
+  const { id: meter } = await admin.createMeter('SUM');
+  for (const external_id of ['gone-by-name', undefined]) {
+    const { id } = await send('POST', '/customers', { external_id, name: 'Grace Hopper-Murray' });
+    await send('PATCH', `/customers/${id}`, { email: 'grace@hopper.example' });
+    const watch = { name: 'Limit of Grace', meter_id: meter, customer_id: id, thresholds: ['5'] };
+    const alert = await send('POST', '/alerts', watch);
+    await send('PATCH', `/alerts/${alert.id}`, { name: 'Bound of Grace' });
+    await send('DELETE', `/customers/${id}`);
+    await send('POST', '/erasures', { customer_external_id: external_id ?? id });
+  }
+  const living = await send('POST', '/customers', { external_id: 'before', name: 'Jean' });
+  await send('PATCH', `/customers/${living.id}`, { external_id: 'after' });
+  await send('POST', '/erasures', { customer_external_id: 'before' });
+  await performAllMoves(billing.database);
+  const found = await findInTables(weir, 'Hopper', 'hopper', 'of Grace');
+  expect(found.filter((row) => row.startsWith('audit_entries: '))).toEqual([]);
+  expect((await changesOf(admin.id, 'customer.create')).at(-1)).toEqual({ external_id: '[erased]', name: 'Jean' });
 });
