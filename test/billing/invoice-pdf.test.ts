@@ -112,6 +112,16 @@ test('a draft and a void invoice say so on every page, and a draft has no number
   expect(joined(pages)).not.toContain('a mistake of ours');
 });
 
+test('a line of nothing is left out, unless something was waived', async () => {
+  const id = await draftFor({ name: 'Initech' }, 'Discount');
+  const { subscription_id } = await billing.post(`/invoices/${id}/finalize`);
+  await billing.post(`/invoices/${id}/void`);
+  await billing.post(`/subscriptions/${subscription_id}/cancel`, { cancel_at_period_end: false });
+  const [final] = await billing.finalizeAll(subscription_id);
+  expect(final).toMatchObject({ total: '0.00', lines: [{ amount: '0.00', waived: '1190.41' }] });
+  expect(joined((await ask(final.id)).pages)).toContain('1,190.41 USD waived 0.00 USD');
+});
+
 test('name and address that were erased when their time was over are told as that, and not as to come', async () => {
   const id = await draftFor({ name: 'Ada Lovelace' }, 'Discount');
   expect(joined((await ask(id)).pages)).toContain('as they will be when it is finalized');

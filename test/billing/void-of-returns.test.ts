@@ -70,7 +70,7 @@ async function corrected({ isPaid }: { isPaid: boolean }) {
     await billing.moveTo(at, subscription);
     return (await billing.finalizeAll(subscription))[0];
   };
-  await use(70);
+  const first = await use(70);
   const event = await use(30);
   const january = await finalizeAt('2025-02-01T00:10:00Z');
   expect(january).toMatchObject({ total: '100.00' });
@@ -79,7 +79,8 @@ async function corrected({ isPaid }: { isPaid: boolean }) {
   await use(50, '2025-02-05T00:00:00Z');
   const february = await finalizeAt('2025-03-01T00:10:00Z');
   expect(february).toMatchObject({ status: 'OPEN', total: '20.00' });
-  return { use, january: january.id, february: february.id, nextInvoice: () => finalizeAt('2025-04-01T00:10:00Z') };
+  const nextInvoice = (at = '2025-04-01T00:10:00Z') => finalizeAt(at);
+  return { use, first, january: january.id, february: february.id, nextInvoice };
 }
 
 test('what was paid comes back with the next invoice', async () => {
@@ -132,5 +133,20 @@ test('what was waived whole is not asked for again when the event comes again', 
     { cycle: 2, amount: '0.00' },
     { cycle: 0, exact_amount: '100', billed_before: '100.00', amount: '0.00' },
   ]);
+  await expectSound();
+});
+
+test('where what came back may be of another invoice that billed the same, a void is refused, and says why', async () => {
+  const { use, first, nextInvoice } = await corrected({ isPaid: true });
+  const late = await use(40);
+  const march = await nextInvoice();
+  expect(march).toMatchObject({ status: 'OPEN', total: '40.00' });
+  for (const event of [first, late]) await billing.post(`/events/${event}/void`, { reason: 'Never was' }, 201);
+  // Above zero, so that it pays none of the open ones.
+  await use(200, '2025-04-05T00:00:00Z');
+  expect(await nextInvoice('2025-05-01T00:10:00Z')).toMatchObject({ total: '90.00' });
+  const refused = await billing.request('POST', `/invoices/${march.id}/void`);
+  expectProblem(refused, 409, 'invoice_given_back');
+  expect(refused.body.detail).toContain('or they billed something of the same charges and periods as well');
   await expectSound();
 });

@@ -26,7 +26,7 @@ import type { RouteDeps } from '../route-deps.ts';
 const asOf = dateOrInstant.optional().meta({
   description:
     'As it was at this instant, by the ledger: what was granted, drawn, given back and ended before it, and what had not expired ' +
-    'by it. A bare date is its first instant in the time zone of the organization: 2027-01-01 is the end of 2026.',
+    'by it. The answer of an instant that is some minutes old stays the same. A bare date is its first instant in the time zone of the organization: 2027-01-01 is the end of 2026.',
 });
 const customerId = idOf('must be the id of a customer record').optional();
 const currency = z

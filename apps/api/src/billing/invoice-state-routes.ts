@@ -70,8 +70,9 @@ export function invoiceStateRoutes(app: App, { database, guards }: RouteDeps): v
         summary: 'Waive an invoice',
         description:
           'What it took of credits goes back to them. What it billed is waived, and is not billed again by another invoice unless `rebill` is true. ' +
+          'If its usage was wrong, void the events and void with `rebill`: voided without it, the correction takes the amount off once more. ' +
           'One that is paid in part is refused: what was paid would be for nothing. What other invoices gave back of what it billed ends with it; ' +
-          'where not all of that is left, it is refused without `rebill`.',
+          'where not all of that is left, or others billed something of the same charges and periods, it is refused without `rebill`.',
         params: idInPath,
         body: voidBody,
         response: {
@@ -137,8 +138,8 @@ const BY_STATUS: Record<InvoiceStatus, string> = {
 };
 
 const GIVEN_BACK =
-  'Other invoices have given back a part of what this one billed, and not all of that is left: voiding it would leave the customer with money ' +
-  'that nobody paid. Have it billed again (`rebill`), so that the next invoice settles both, or mark it uncollectible.';
+  'Other invoices have given back a part of what this one billed, and either not all of that is left, or they billed something of the same ' +
+  'charges and periods as well: voiding it could leave the customer with money that nobody paid. Have it billed again (`rebill`), so that the next invoice settles both, or mark it uncollectible.';
 
 /** Makes a change, and answers with the invoice as it is then; refuses what cannot be. */
 function change(

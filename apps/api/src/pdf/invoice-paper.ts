@@ -77,9 +77,9 @@ export async function readPaper(
   };
 }
 
-/** What was neither used nor comes to an amount is left out. What is included in the plan and was used stays. */
-function saysSomething({ amount, quantity }: InvoiceLine): boolean {
-  return !isZero(amount) || (quantity !== null && !isZero(quantity));
+/** What was neither used nor comes to an amount is left out. What is included in the plan and was used stays, and what was waived. */
+function saysSomething({ amount, quantity, waived }: InvoiceLine): boolean {
+  return !isZero(amount) || waived !== null || (quantity !== null && !isZero(quantity));
 }
 
 function rowOf(line: InvoiceLine, { currency, zone }: { currency: string; zone: string }): PaperRow {

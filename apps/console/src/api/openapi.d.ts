@@ -835,7 +835,7 @@ export interface paths {
     "/api/v1/invoices/{id}/void": {
         /**
          * Waive an invoice
-         * @description What it took of credits goes back to them. What it billed is waived, and is not billed again by another invoice unless `rebill` is true. One that is paid in part is refused: what was paid would be for nothing. What other invoices gave back of what it billed ends with it; where not all of that is left, it is refused without `rebill`.
+         * @description What it took of credits goes back to them. What it billed is waived, and is not billed again by another invoice unless `rebill` is true. If its usage was wrong, void the events and void with `rebill`: voided without it, the correction takes the amount off once more. One that is paid in part is refused: what was paid would be for nothing. What other invoices gave back of what it billed ends with it; where not all of that is left, or others billed something of the same charges and periods, it is refused without `rebill`.
          *
          *     Who may: an admin who is signed in, or a service account with the role biller or admin.
          */
@@ -4295,7 +4295,7 @@ export interface operations {
                     charges?: ({
                         /** @description What the lines of invoices are called. */
                         display_name: string;
-                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant 14 hours earlier includes them. */
                         effective_from?: string;
                         /** @enum {string} */
                         type: "FIXED";
@@ -4309,7 +4309,7 @@ export interface operations {
                     } | ({
                         /** @description What the lines of invoices are called. */
                         display_name: string;
-                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant 14 hours earlier includes them. */
                         effective_from?: string;
                         /** Format: uuid */
                         meter_id: string;
@@ -4328,7 +4328,7 @@ export interface operations {
                     } | {
                         /** @description What the lines of invoices are called. */
                         display_name: string;
-                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant 14 hours earlier includes them. */
                         effective_from?: string;
                         /** Format: uuid */
                         meter_id: string;
@@ -4348,7 +4348,7 @@ export interface operations {
                     } | {
                         /** @description What the lines of invoices are called. */
                         display_name: string;
-                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant 14 hours earlier includes them. */
                         effective_from?: string;
                         /** Format: uuid */
                         meter_id: string;
@@ -4368,7 +4368,7 @@ export interface operations {
                     } | {
                         /** @description What the lines of invoices are called. */
                         display_name: string;
-                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant 14 hours earlier includes them. */
                         effective_from?: string;
                         /** Format: uuid */
                         meter_id: string;
@@ -4386,7 +4386,7 @@ export interface operations {
                     } | {
                         /** @description What the lines of invoices are called. */
                         display_name: string;
-                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant 14 hours earlier includes them. */
                         effective_from?: string;
                         /** Format: uuid */
                         meter_id: string;
@@ -4508,7 +4508,7 @@ export interface operations {
                          * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                          */
                         replaces?: string;
-                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant 14 hours earlier includes them. */
                         effective_from?: string;
                         /** @enum {string} */
                         type: "FIXED";
@@ -4527,7 +4527,7 @@ export interface operations {
                          * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                          */
                         replaces?: string;
-                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant 14 hours earlier includes them. */
                         effective_from?: string;
                         /** Format: uuid */
                         meter_id: string;
@@ -4551,7 +4551,7 @@ export interface operations {
                          * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                          */
                         replaces?: string;
-                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant 14 hours earlier includes them. */
                         effective_from?: string;
                         /** Format: uuid */
                         meter_id: string;
@@ -4576,7 +4576,7 @@ export interface operations {
                          * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                          */
                         replaces?: string;
-                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant 14 hours earlier includes them. */
                         effective_from?: string;
                         /** Format: uuid */
                         meter_id: string;
@@ -4601,7 +4601,7 @@ export interface operations {
                          * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                          */
                         replaces?: string;
-                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant 14 hours earlier includes them. */
                         effective_from?: string;
                         /** Format: uuid */
                         meter_id: string;
@@ -4624,7 +4624,7 @@ export interface operations {
                          * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                          */
                         replaces?: string;
-                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant 14 hours earlier includes them. */
                         effective_from?: string;
                         /** Format: uuid */
                         meter_id: string;
@@ -4958,7 +4958,7 @@ export interface operations {
                      * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                      */
                     replaces?: string;
-                    /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                    /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant 14 hours earlier includes them. */
                     effective_from?: string;
                     /** @enum {string} */
                     type: "FIXED";
@@ -4977,7 +4977,7 @@ export interface operations {
                      * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                      */
                     replaces?: string;
-                    /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                    /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant 14 hours earlier includes them. */
                     effective_from?: string;
                     /** Format: uuid */
                     meter_id: string;
@@ -5001,7 +5001,7 @@ export interface operations {
                      * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                      */
                     replaces?: string;
-                    /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                    /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant 14 hours earlier includes them. */
                     effective_from?: string;
                     /** Format: uuid */
                     meter_id: string;
@@ -5026,7 +5026,7 @@ export interface operations {
                      * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                      */
                     replaces?: string;
-                    /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                    /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant 14 hours earlier includes them. */
                     effective_from?: string;
                     /** Format: uuid */
                     meter_id: string;
@@ -5051,7 +5051,7 @@ export interface operations {
                      * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                      */
                     replaces?: string;
-                    /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                    /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant 14 hours earlier includes them. */
                     effective_from?: string;
                     /** Format: uuid */
                     meter_id: string;
@@ -5074,7 +5074,7 @@ export interface operations {
                      * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                      */
                     replaces?: string;
-                    /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
+                    /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant 14 hours earlier includes them. */
                     effective_from?: string;
                     /** Format: uuid */
                     meter_id: string;
@@ -5561,7 +5561,7 @@ export interface operations {
     listCustomerCredits: {
         parameters: {
             query?: {
-                /** @description As it was at this instant, by the ledger: what was granted, drawn, given back and ended before it, and what had not expired by it. A bare date is its first instant in the time zone of the organization: 2027-01-01 is the end of 2026. */
+                /** @description As it was at this instant, by the ledger: what was granted, drawn, given back and ended before it, and what had not expired by it. The answer of an instant that is some minutes old stays the same. A bare date is its first instant in the time zone of the organization: 2027-01-01 is the end of 2026. */
                 as_of?: string;
             };
             path: {
@@ -5648,7 +5648,7 @@ export interface operations {
                 customer_id?: string;
                 currency?: string;
                 status?: "ACTIVE" | "USED" | "EXPIRED" | "VOID";
-                /** @description As it was at this instant, by the ledger: what was granted, drawn, given back and ended before it, and what had not expired by it. A bare date is its first instant in the time zone of the organization: 2027-01-01 is the end of 2026. */
+                /** @description As it was at this instant, by the ledger: what was granted, drawn, given back and ended before it, and what had not expired by it. The answer of an instant that is some minutes old stays the same. A bare date is its first instant in the time zone of the organization: 2027-01-01 is the end of 2026. */
                 as_of?: string;
                 /** @description The meta.next_cursor of the page before. */
                 cursor?: string;
@@ -5678,7 +5678,7 @@ export interface operations {
             query?: {
                 customer_id?: string;
                 currency?: string;
-                /** @description As it was at this instant, by the ledger: what was granted, drawn, given back and ended before it, and what had not expired by it. A bare date is its first instant in the time zone of the organization: 2027-01-01 is the end of 2026. */
+                /** @description As it was at this instant, by the ledger: what was granted, drawn, given back and ended before it, and what had not expired by it. The answer of an instant that is some minutes old stays the same. A bare date is its first instant in the time zone of the organization: 2027-01-01 is the end of 2026. */
                 as_of?: string;
             };
         };

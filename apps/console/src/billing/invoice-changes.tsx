@@ -64,7 +64,8 @@ function VoidForm({ invoice, onClose }: InvoiceDialogProps) {
     <FormDialog title="Void this invoice?" submitLabel="Void the invoice" form={form} onClose={onClose}>
       <p className="muted">
         What it billed is waived, and no later invoice bills it again. What it took of credits goes back. It keeps its
-        number.
+        number. If its usage was wrong, void the events and bill it again: without that, the correction takes the amount
+        off once more.
       </p>
       <Textarea label="Note" {...form.field('note')} />
       <Checkbox

@@ -52,8 +52,8 @@ export interface GivenBack {
   lineIds: string[];
   /** By the invoice that gave it. */
   amounts: Map<string, Amount>;
-  /** A due of them was billed once more after that: what was given back is asked for again in part. */
-  isBilledAgain: boolean;
+  /** Others billed something of such a due as well, before or since: what was given back may be of that, or is asked for again. */
+  isBilledElsewhere: boolean;
 }
 
 /** What lines of other invoices have taken off again of what this one billed, and took from nobody else: once it is void, nobody has paid it. */
@@ -62,7 +62,7 @@ export async function readGivenBack(
   organizationId: string,
   { id, currency }: { id: string; currency: string },
 ): Promise<GivenBack> {
-  const { rows } = await sql<{ id: string; invoice_id: string; amount: string; is_billed_again: boolean }>`
+  const { rows } = await sql<{ id: string; invoice_id: string; amount: string; is_billed_elsewhere: boolean }>`
     WITH others AS MATERIALIZED (
       SELECT l.id, l.invoice_id, l.amount, own.subscription_id, own.cycle, own.charge_id
       FROM (
@@ -79,10 +79,10 @@ export async function readGivenBack(
         WHERE organization_id = ${organizationId}::uuid AND id = l.invoice_id AND status NOT IN ('DRAFT', 'VOID') OFFSET 0
       ) AS i
     ), given AS MATERIALIZED (
-      SELECT subscription_id, cycle, charge_id, bool_or(amount > 0) AS is_billed_again
+      SELECT subscription_id, cycle, charge_id, bool_or(amount > 0) AS is_billed_elsewhere
       FROM others GROUP BY 1, 2, 3 HAVING sum(amount) < 0
     )
-    SELECT others.id, others.invoice_id, -others.amount AS amount, given.is_billed_again
+    SELECT others.id, others.invoice_id, -others.amount AS amount, given.is_billed_elsewhere
     FROM given JOIN others USING (subscription_id, cycle, charge_id)
     WHERE others.amount < 0 ORDER BY others.id`.execute(db);
   const digits = minorDigits(currency);
@@ -92,6 +92,6 @@ export async function readGivenBack(
   return {
     lineIds: rows.map((row) => row.id),
     amounts,
-    isBilledAgain: rows.some(({ is_billed_again }) => is_billed_again),
+    isBilledElsewhere: rows.some(({ is_billed_elsewhere }) => is_billed_elsewhere),
   };
 }

@@ -73,8 +73,8 @@ async function waiveInvoice(
   organizationId: string,
   row: InvoiceRow,
 ): Promise<EndedCredit[] | undefined> {
-  const { lineIds, amounts, isBilledAgain } = await readGivenBack(transaction, organizationId, row);
-  if (isBilledAgain) return undefined;
+  const { lineIds, amounts, isBilledElsewhere } = await readGivenBack(transaction, organizationId, row);
+  if (isBilledElsewhere) return undefined;
   const ended = await returnCredits(transaction, organizationId, row.id, amounts);
   // From now on a due counts as if nothing had come back of it: all that this invoice billed is waived.
   if (ended === undefined) return undefined;
