@@ -249,17 +249,21 @@ test('the buckets of a due are the usage of each calendar period in it, and of C
   );
 }, 120_000);
 
-test('the pages of the events of a due are those that it counts, each once, by their time', async () => {
+test('the pages of the events of a due are those that it counts, each once, by their time, and what they amend', async () => {
   await fc.assert(
     fc.asyncProperty(asked, fc.integer({ min: 1, max: 40 }), async (question, limit) => {
-      const listed: string[] = [];
+      const listed: { id: string; amends: string | null }[] = [];
       for (;;) {
-        const page = await listDueEvents(database.kysely, questionOf(question), { cursor: listed.at(-1), limit });
+        const page = await listDueEvents(database.kysely, questionOf(question), { cursor: listed.at(-1)?.id, limit });
         expect(page.length).toBeLessThanOrEqual(limit);
-        listed.push(...page.map(({ event }) => event.id));
+        listed.push(...page.map(({ event, amends }) => ({ id: event.id, amends })));
         if (page.length < limit) break;
       }
-      expect(listed).toEqual(counted(question).toSorted(byTimeThenId).map(idOf));
+      expect(listed).toEqual(
+        counted(question)
+          .toSorted(byTimeThenId)
+          .map(({ id, amends = null }) => ({ id, amends })),
+      );
     }),
     { seed, numRuns: READS },
   );

@@ -1,6 +1,7 @@
 // Periods and what opening them brings: boundaries by local dates, dues and drafts, whether the run comes in time, late, twice or
 // twice at once.
 
+import { listPeriods } from '@weir/db/billing/subscriptions/subscription-periods';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { FIXED, IN_ARREARS, openDue, startBilling, type Billing, type TestCharge } from '../support/billing.ts';
 import { expectProblem } from '../support/expect-problem.ts';
@@ -312,6 +313,23 @@ describe('the list of periods', () => {
     expect(await periodsOf(id, 0)).toEqual(before);
     await billing.run();
     expect(await periodsOf(id, 0)).toEqual(before);
+  });
+
+  test('has each period once, also where the next one is opened while it is read', async () => {
+    const { id } = await subscribe({ start_date: '2024-04-01' });
+    let reads = 0;
+    const kysely = billing.database.kysely.withPlugin({
+      transformQuery: ({ node }) => node,
+      transformResult: async ({ result }) => {
+        if ((reads += 1) > 1) return result;
+        await billing.at('2024-06-01T00:10:00.000Z');
+        await billing.run();
+        return result;
+      },
+    });
+    const periods = await listPeriods({ ...billing.database, kysely }, billing.admin.id, { id, count: 1 });
+    expect(periods?.map(({ cycle }) => cycle)).toEqual([0, 1, 2]);
+    expect(await starts(id, 0)).toHaveLength(3);
   });
 
   test.each(['25', '-1', '1.5', 'x', ''])('refuses a count of %j', async (count) => {

@@ -40,7 +40,7 @@ const TIMES = [
   '2026-11-25T09:30:00.001Z',
   '1999-12-31T23:59:59.999999Z',
 ];
-const AMOUNTS = ['0', '-1.5', '0.1', '0.10000000000000000001', '12345678901234567890.5'];
+const AMOUNTS = ['0', '-1.5', '0.1', '0.10000000000000000001', '12345678901234567890.5', `0.${'0'.repeat(399)}1`];
 const orNone = <Value>(...values: Value[]) => fc.constantFrom(null, ...values);
 
 const row: fc.Arbitrary<Row> = fc.record({

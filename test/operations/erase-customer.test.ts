@@ -4,6 +4,7 @@ import type { Database } from '@weir/db/database';
 import { performMoves } from '@weir/db/moves/perform-moves';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { correctThree, dumpOf, findInRedis, findInTables, performAllMoves, throwIt } from '../support/erasing.ts';
+import { readOpenapi } from '../support/openapi-document.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, until, type Organization } from '../support/harness.ts';
 import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
@@ -331,14 +332,27 @@ async function keepUncounted({ billing, meters, track }: Story): Promise<void> {
 }
 
 /** What would be half of it is not told. */
-async function refusedMeanwhile({ billing, meters, subscription, apiKey }: Story, pseudonym: string): Promise<void> {
+async function refusedMeanwhile(story: Story, pseudonym: string): Promise<void> {
+  const { billing, customer, meters, subscription, apiKey } = story;
   const { rows } = await weir.pool.query('SELECT id FROM invoices WHERE subscription_id = $1 LIMIT 1', [subscription]);
-  const moving = async (method: string, path: string, body?: object) =>
-    expectProblem(await billing.request(method, path, body), 409, 'usage_moving');
+  const { operations } = await readOpenapi(weir);
+  const refused = async (code: string, method: string, path: string, body?: object) => {
+    expectProblem(await billing.request(method, path, body), 409, code);
+    const asked = `/api/v1${path.split('?')[0]}`;
+    const isAsked = (template: string) => new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(asked);
+    const documented = operations.filter((each) => each.method === method && isAsked(each.path));
+    expect(documented.map(({ responses }) => responses['409']?.description).join(), path).toContain(code);
+  };
+  const moving = (method: string, path: string, body?: object) => refused('usage_moving', method, path, body);
   await moving('POST', `/invoices/${rows[0].id}/recompute`);
   await moving('POST', `/subscriptions/${subscription}/settle`);
   await moving('GET', `/meters/${meters[0]?.id}/usage?customer_external_id=${encodeURIComponent(ID)}`);
   await moving('GET', `/meters/${meters[0]?.id}/usage?customer_external_id=${pseudonym}`);
+  await moving('GET', `/usage?meter_token=${meters[0]?.token}&customer_external_id=${encodeURIComponent(ID)}`);
+  await moving('GET', `/customers/${customer}/usage`);
+  const { plan_id } = await billing.get(`/subscriptions/${subscription}`);
+  await refused('customer_erased', 'POST', '/subscriptions', { customer_id: customer, plan_id });
+  await refused('customer_erased', 'POST', '/subscriptions/preview', { customer_id: customer, plan_id });
   await moving('POST', '/customers', { external_id: ID });
   const ofOwn = 'SELECT id FROM events WHERE organization_id = $1 AND customer_external_id = $2 LIMIT 1';
   const own = await weir.pool.query(ofOwn, [billing.admin.id, ID]);

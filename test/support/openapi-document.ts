@@ -46,7 +46,7 @@ export interface Operation {
   body: Schema | undefined;
   /** The example of the body. */
   example: unknown;
-  responses: Record<string, { content?: Record<string, { schema?: Schema }> }>;
+  responses: Record<string, { description?: string; content?: Record<string, { schema?: Schema }> }>;
 }
 
 interface Document {

@@ -179,6 +179,9 @@ test('what cannot be corrected is refused with what to do, and many are correcte
   }
   const noUser = await ask(`/events/${user}/amend`, { reason, metadata: { model: 'a' } });
   expect([noUser.status, noUser.body.errors[0].path]).toEqual([422, 'metadata']);
+  const inList = { corrections: [{ type: 'amend', event_id: user, reason, metadata: { model: 'a' } }] };
+  const ofList = await ask('/corrections', inList);
+  expect([ofList.status, ofList.body.errors[0].path]).toEqual([422, 'corrections[0].metadata']);
 
   const all = (...corrections: object[]) => ask('/corrections', { corrections });
   const voids = (event_id: string, more = {}) => ({ type: 'void', event_id, reason, ...more });

@@ -4,6 +4,7 @@
 import { recordEvents, rejectEvents } from '@weir/db/record';
 import { newId } from '@weir/shared/ids';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, type Organization } from '../support/harness.ts';
 import { sharedWeir } from '../support/use-weir.ts';
 
@@ -87,7 +88,8 @@ test('by the token of their meter, as by its id', async () => {
     expect(found).toEqual(await find({ meter_id: id, meter_token: token }));
   }
   expect(await find({ meter_id: one.id, meter_token: other.token })).toEqual([]);
-  expect(await find({ meter_token: 'mtr_000000000000000000000000' })).toEqual([]);
+  const path = '/api/v1/events?meter_token=mtr_000000000000000000000000';
+  expectProblem(await weir.request('GET', path, { session: admin.session }), 404, 'meter_not_found');
 });
 
 test('by their own time, whatever stands in their metadata', async () => {

@@ -3,6 +3,7 @@
 import { newId } from '@weir/shared/ids';
 import { monthsOf } from '@weir/shared/month';
 import { recordEvents } from '@weir/db/record';
+import { countEvents, readUsageOfMeters } from '@weir/db/usage/read-overview';
 import { beforeAll, expect, test } from 'vitest';
 import { signUp, type Organization } from '../support/harness.ts';
 import { ownWeir } from '../support/use-weir.ts';
@@ -100,6 +101,29 @@ test('the meters and customers with the most events come first, with what the me
     { customer_external_id: 'globex', customer_id: expect.any(String), name: 'Globex', event_count: 3 },
     { customer_external_id: 'initech', customer_id: null, name: null, event_count: 2 },
   ]);
+});
+
+test('a mean is that of the events it sums up, also those that were recorded while the others were counted', async () => {
+  const { id: organization_id, createMeter } = await signUp(weir);
+  const meter_id = (await createMeter('AVG')).id;
+  const at = Date.UTC(2026, 0, 1);
+  const record = (quantity: string) => {
+    const event = {
+      id: newId(),
+      organization_id,
+      meter_id,
+      customer_external_id: 'acme',
+      quantity,
+      timestamp: iso(at),
+    };
+    return recordEvents(weir.pool, [{ event, countsUniqueValues: false }]);
+  };
+  await record('2');
+  const now = { start: at * 1000, end: (at + HOUR_MS) * 1000 };
+  const counted = await countEvents(weir.pool, organization_id, { now, before: now, days: [now.start] });
+  await record('4');
+  const read = await readUsageOfMeters(weir.pool, organization_id, counted?.meters ?? [], now);
+  expect(read).toEqual([{ usage: '3', event_count: 2 }]);
 });
 
 test('what is rejected and what waits is told, exactly where it is little', async () => {

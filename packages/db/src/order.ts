@@ -9,7 +9,8 @@ const TYPES = {
   uuid: (text: string) => /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(text),
   text: isStorable,
   bigint: (text: string) => /^-?\d{1,18}$/.test(text),
-  numeric: (text: string) => /^-?\d{1,200}(\.\d{1,200})?$/.test(text),
+  // A quotient has up to a thousand digits after the point.
+  numeric: (text: string) => /^-?\d{1,200}(\.\d{1,1000})?$/.test(text),
   date: (text: string) => /^\d{4}-\d\d-\d\d$/.test(text) && isTime(`${text}T00:00:00.000Z`),
   timestamptz: (text: string) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}(\d{3})?Z$/.test(text) && isTime(text),
 } as const;

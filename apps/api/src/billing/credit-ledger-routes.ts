@@ -9,6 +9,7 @@ import {
 } from '@weir/db/billing/credits/credit-ledger';
 import { readBillingTime } from '@weir/db/billing/billing-time';
 import { findInvoiceRow } from '@weir/db/billing/invoices/invoices';
+import { inSnapshot } from '@weir/db/billing/snapshot';
 import { findCustomer } from '@weir/db/customers';
 import { findTimeZone } from '@weir/db/organizations';
 import { isCurrency } from '@weir/rating/currencies';
@@ -64,12 +65,14 @@ export function creditLedgerRoutes(app: App, { database, guards }: RouteDeps): v
       const customer = await findCustomer(db, organizationId, request.params.id);
       if (customer === undefined) throw new Refusal('not_found', NO_SUCH_THING);
       const filter = { customerId: customer.id, asOf: await readAsOf(organizationId, request.query.as_of) };
-      const { rows, counted } = await listGrants(db, organizationId, filter, {
-        page: 1,
-        page_size: LIMITS.grantsBesideBalance,
-      });
+      const page = { page: 1, page_size: LIMITS.grantsBesideBalance };
+      const { found, balance: sums } = await inSnapshot(database, async (snapshot) => ({
+        found: await listGrants(snapshot, organizationId, filter, page),
+        balance: await readBalance(snapshot, organizationId, filter),
+      }));
+      const { rows, counted } = found;
       return {
-        balance: await readBalance(db, organizationId, filter),
+        balance: sums,
         grants: rows.map((row) => {
           const { customer_id: _, invoice_id: __, ...grant } = row;
           return grant;
@@ -122,14 +125,17 @@ export function creditLedgerRoutes(app: App, { database, guards }: RouteDeps): v
           200: z
             .object({ as_of: time.meta({ description: 'The instant that was asked for, or now.' }), balance })
             .meta({ id: 'CreditBalance' }),
-          ...problemResponses(...viewerCodes, 'invalid_request'),
+          ...problemResponses(...viewerCodes, 'not_found', 'invalid_request'),
         },
       },
     },
     async (request) => {
       const { organizationId } = request.caller;
+      const { customer_id: ofCustomer } = request.query;
+      if (ofCustomer !== undefined && (await findCustomer(db, organizationId, ofCustomer)) === undefined)
+        throw new Refusal('not_found', 'Your organization has no customer with this customer_id: check the id.');
       const at = await readAsOf(organizationId, request.query.as_of);
-      const filter = { customerId: request.query.customer_id, currency: request.query.currency, asOf: at };
+      const filter = { customerId: ofCustomer, currency: request.query.currency, asOf: at };
       const now = await readBillingTime(db);
       return { as_of: at ?? now, balance: await readBalance(db, organizationId, filter) };
     },

@@ -44,7 +44,11 @@ const listFields = {
     .transform((word) => word === 'true')
     .optional()
     .meta({ description: 'Open ones whose due date has ended, or all others.' }),
-  ...sortOf(INVOICE_SORTS, '-created_at', 'By issue_date there are only those that have one: no drafts.'),
+  ...sortOf(
+    INVOICE_SORTS,
+    '-created_at',
+    'By issue_date there are only those that have one: no drafts. -issue_date by default where issued_from or issued_to alone finds them.',
+  ),
 };
 
 const DRAFTS = 'Drafts are computed as of computed_at, all of a page at the same moment.';

@@ -199,11 +199,12 @@ export function lineRoutes(app: App, { database, guards, turns }: RouteDeps & { 
       if (question === undefined) return sendJson(reply, writeReceipts([], undefined));
       const since = changes ? changesSince : undefined;
       const { events, next } = await pageDueEvents(db, question, { cursor, limit }, since);
-      const receipts = events.map(({ event, change, correction }) => ({
+      const receipts = events.map(({ event, change, correction, amends }) => ({
         status: correction === null ? ('recorded' as const) : ('voided' as const),
         event,
         ...(change !== null && { change }),
         ...(correction !== null && { correction }),
+        ...(amends !== null && { amends }),
       }));
       return sendJson(reply, writeReceipts(receipts, next));
     },

@@ -45,7 +45,14 @@ export function previewSubscriptionRoute(app: App, { database, guards }: RouteDe
         body: subscriptionBody,
         response: {
           200: previewAnswer,
-          ...problemResponses(...sessionCodes, ...bodyCodes, 'not_found', 'plan_inactive'),
+          ...problemResponses(
+            ...sessionCodes,
+            ...bodyCodes,
+            'not_found',
+            'plan_inactive',
+            'customer_erased',
+            'usage_moving',
+          ),
         },
       },
     },

@@ -57,6 +57,8 @@ export function subscriptionRoutes(app: App, { database, queue, guards, wakeRun 
             'external_id_taken',
             'plan_inactive',
             'meter_already_billed',
+            'customer_erased',
+            'usage_moving',
           ),
         },
       },
@@ -125,7 +127,7 @@ export function subscriptionRoutes(app: App, { database, queue, guards, wakeRun 
     },
     async (request) => {
       const { id } = request.params;
-      const data = await listPeriods(db, request.caller.organizationId, { id, count: request.query.count });
+      const data = await listPeriods(database, request.caller.organizationId, { id, count: request.query.count });
       if (data === undefined) throw new Refusal('not_found', NO_SUCH_THING);
       return { data };
     },

@@ -167,7 +167,7 @@ export function correctionRoutes(app: App, deps: EventDeps): void {
     },
     writing(database, async (request, write) => {
       const asked = correctionsOf(request, deps.aheadSeconds);
-      return await correct(request, write, asked, (done) => ({ data: done.map(madeOf) }));
+      return await correct(request, write, { asked, isAlone: false }, (done) => ({ data: done.map(madeOf) }));
     }),
   );
 
@@ -193,7 +193,7 @@ export function correctionRoutes(app: App, deps: EventDeps): void {
       return await write.computed(async () => {
         const actor = credentialOf(request.caller);
         const found = await whileInTheWay(() => previewCorrections(database, organizationId, actor, asked));
-        if (found.outcome !== 'previewed') throw await refusalOf(organizationId, asked, found);
+        if (found.outcome !== 'previewed') throw await refusalOf(organizationId, asked, found, { isAlone: false });
         return done(found.preview);
       });
     }),
@@ -219,7 +219,7 @@ export function correctionRoutes(app: App, deps: EventDeps): void {
     write: Write,
     asked: AskedCorrection,
   ): Promise<Written<z.output<typeof correctionMade>>> {
-    return await correct(request, write, [asked], ([done]) => {
+    return await correct(request, write, { asked: [asked], isAlone: true }, ([done]) => {
       if (done === undefined) throw new Error('a correction was made, and is missing');
       return madeOf(done);
     });
@@ -229,14 +229,14 @@ export function correctionRoutes(app: App, deps: EventDeps): void {
   async function correct<Body>(
     request: FastifyRequest,
     write: Write,
-    asked: readonly AskedCorrection[],
+    { asked, isAlone }: { asked: readonly AskedCorrection[]; isAlone: boolean },
     answer: (done: Correction[]) => Body,
   ): Promise<Written<Body>> {
     const { organizationId } = request.caller;
     return await whileInTheWay(() =>
       write.transaction(async (transaction) => {
         const done = await correctEvents(database, transaction, organizationId, credentialOf(request.caller), asked);
-        if (done.outcome !== 'corrected') throw await refusalOf(organizationId, asked, done);
+        if (done.outcome !== 'corrected') throw await refusalOf(organizationId, asked, done, { isAlone });
         return made(answer(done.corrections));
       }),
     );
@@ -246,6 +246,7 @@ export function correctionRoutes(app: App, deps: EventDeps): void {
     organizationId: string,
     asked: readonly AskedCorrection[],
     outcome: Exclude<Corrected, { outcome: 'corrected' }>,
+    route: { isAlone: boolean },
   ): Promise<Refusal> {
     switch (outcome.outcome) {
       case 'moving':
@@ -256,7 +257,7 @@ export function correctionRoutes(app: App, deps: EventDeps): void {
           'The usage of the meter is being grouped by its new metadata_keys: try again when that is done.',
         );
       case 'refused':
-        return await refusalOfFirst(organizationId, asked, outcome.refused);
+        return await refusalOfFirst(organizationId, asked, outcome.refused, route);
     }
   }
 
@@ -264,11 +265,12 @@ export function correctionRoutes(app: App, deps: EventDeps): void {
     organizationId: string,
     asked: readonly AskedCorrection[],
     refused: readonly RefusedCorrection[],
+    { isAlone }: { isAlone: boolean },
   ): Promise<Refusal> {
     const [first] = refused;
     if (first === undefined) throw new Error('a correction was refused for no reason');
-    const where = asked.length === 1 ? '' : `corrections[${first.index}]: `;
-    const nothing = asked.length === 1 ? '' : ' Nothing was changed.';
+    const where = isAlone ? '' : `corrections[${first.index}]: `;
+    const nothing = isAlone ? '' : ' Nothing was changed.';
     switch (first.why) {
       case 'not_recorded': {
         const { status } = await getReceipt(deps, organizationId, asked[first.index]?.eventId ?? '', where);
@@ -285,7 +287,7 @@ export function correctionRoutes(app: App, deps: EventDeps): void {
         );
       case 'not_taken':
         return invalidFields([
-          { path: asked.length === 1 ? 'metadata' : `corrections[${first.index}].metadata`, message: first.reason },
+          { path: isAlone ? 'metadata' : `corrections[${first.index}].metadata`, message: first.reason },
         ]);
     }
   }

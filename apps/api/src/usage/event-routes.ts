@@ -23,6 +23,7 @@ import type { Ingest } from '../ingest/ingest.ts';
 import { problemOfMetadataText } from '../http/metadata-text.ts';
 import { refuseMoving } from './usage-query.ts';
 import { receipt, writeReceipt, writeReceipts, type Receipt } from './receipt.ts';
+import { noSuchMeterToken } from './usage-query.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
 export interface EventDeps extends RouteDeps {
@@ -99,7 +100,7 @@ export function eventRoutes(app: App, deps: EventDeps): void {
         querystring: eventQuery,
         response: {
           200: z.object({ data: z.array(receipt), meta: cursorMeta }),
-          ...problemResponses(...readCodes, 'invalid_request'),
+          ...problemResponses(...readCodes, 'meter_not_found', 'invalid_request'),
         },
       },
     },
@@ -201,7 +202,8 @@ async function filterOf(
     throw invalidFields([{ path: 'start_date', message: `must be before the end, which is ${until}` }]);
   const meter = token === undefined ? undefined : (await findMetersByToken(database, [token])).get(token);
   const ofToken = meter?.organizationId === organizationId ? meter.id : undefined;
-  if (token !== undefined && (ofToken === undefined || ofToken !== (query.meter_id ?? ofToken))) return undefined;
+  if (token !== undefined && ofToken === undefined) throw noSuchMeterToken();
+  if (ofToken !== undefined && ofToken !== (query.meter_id ?? ofToken)) return undefined;
   return {
     status,
     meterId: query.meter_id ?? ofToken,

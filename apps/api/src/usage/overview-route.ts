@@ -183,8 +183,9 @@ export function overviewRoute(app: App, { guards, database, queue }: OverviewDep
         top_meters:
           meters === undefined
             ? null
-            : top.map(({ meter_id, name, unit, aggregation_type, recorded }, place) => {
-                return { meter_id, name, unit, aggregation_type, usage: usages[place] ?? null, event_count: recorded };
+            : top.map(({ meter_id, name, unit, aggregation_type }, place) => {
+                const { usage, event_count } = usages[place] ?? { usage: null, event_count: 0 };
+                return { meter_id, name, unit, aggregation_type, usage, event_count };
               }),
         top_customers: (await findTopCustomers(database.pool, organizationId, now, TOP)) ?? null,
         rejected: { count: await countRejected(database, organizationId) },

@@ -74,10 +74,12 @@ export async function getMeterByToken(database: Database, organizationId: string
   const known = (await findMetersByToken(database, [token])).get(token);
   const meter =
     known?.organizationId === organizationId ? await findMeter(database.kysely, organizationId, known.id) : undefined;
-  if (meter === undefined) {
-    throw new Refusal('meter_not_found', 'Your organization has no meter with this meter_token: check the token.');
-  }
+  if (meter === undefined) throw noSuchMeterToken();
   return meter;
+}
+
+export function noSuchMeterToken(): Refusal {
+  return new Refusal('meter_not_found', 'Your organization has no meter with this meter_token: check the token.');
 }
 
 /** The customer that a query asks for, by the identifier that usage is recorded under; undefined for all customers. */

@@ -68,7 +68,6 @@ export interface UsageDeps extends RouteDeps {
 
 export function usageRoutes(app: App, deps: UsageDeps): void {
   const { database, guards, turns } = deps;
-  const problems = problemResponses(...readCodes, 'not_found', 'invalid_request');
 
   app.get(
     '/api/v1/meters/:id/usage',
@@ -82,7 +81,10 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
         description: `Periods without events are filled in; at most ${LIMITS.buckets} periods. ${EXACT}`,
         params: idInPath,
         querystring: usageQuery,
-        response: { 200: meterUsage, ...problems, ...problemResponses('groups_not_ready') },
+        response: {
+          200: meterUsage,
+          ...problemResponses(...readCodes, 'not_found', 'groups_not_ready', 'usage_moving', 'invalid_request'),
+        },
       },
     },
     async (request, reply) => {
@@ -110,7 +112,14 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
         querystring: usageQuery.extend({ meter_token: text(1, LIMITS.key) }),
         response: {
           200: meterUsage,
-          ...problemResponses(...readCodes, 'meter_not_found', 'not_found', 'groups_not_ready', 'invalid_request'),
+          ...problemResponses(
+            ...readCodes,
+            'meter_not_found',
+            'not_found',
+            'groups_not_ready',
+            'usage_moving',
+            'invalid_request',
+          ),
         },
       },
     },
@@ -139,7 +148,7 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
         querystring: listQuery({ ...windowQuery }),
         response: {
           200: pageSchema(customerOfMeter).extend({ meter_id: z.uuid(), period_start: time, period_end: time }),
-          ...problems,
+          ...problemResponses(...readCodes, 'not_found', 'invalid_request'),
         },
       },
     },
@@ -178,7 +187,7 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
             period_end: time,
             data: z.array(meterOfCustomer),
           }),
-          ...problems,
+          ...problemResponses(...readCodes, 'not_found', 'usage_moving', 'invalid_request'),
         },
       },
     },

@@ -6284,7 +6284,7 @@ export interface operations {
                 issued_to?: string;
                 /** @description Open ones whose due date has ended, or all others. */
                 is_past_due?: "true" | "false";
-                /** @description In which order; with a minus the other way round. -created_at by default. By issue_date there are only those that have one: no drafts. */
+                /** @description In which order; with a minus the other way round. -created_at by default. By issue_date there are only those that have one: no drafts. -issue_date by default where issued_from or issued_to alone finds them. */
                 sort?: "created_at" | "-created_at" | "issue_date" | "-issue_date";
                 /** @description The meta.next_cursor of the page before. */
                 cursor?: string;
@@ -6323,7 +6323,7 @@ export interface operations {
                 issued_to?: string;
                 /** @description Open ones whose due date has ended, or all others. */
                 is_past_due?: "true" | "false";
-                /** @description In which order; with a minus the other way round. -created_at by default. By issue_date there are only those that have one: no drafts. */
+                /** @description In which order; with a minus the other way round. -created_at by default. By issue_date there are only those that have one: no drafts. -issue_date by default where issued_from or issued_to alone finds them. */
                 sort?: "created_at" | "-created_at" | "issue_date" | "-issue_date";
                 /** @description The meta.next_cursor of the page before. */
                 cursor?: string;

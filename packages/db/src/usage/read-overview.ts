@@ -9,6 +9,7 @@ import { ROLLUPS } from '../rollups.ts';
 import { planCustomers, planMeter, planValues } from './plan-read.ts';
 import { customerOf, usageOf, type Usage } from './read-usage.ts';
 import { Parameters, rowsOfCustomers, rowsOfMeter, valuesOfMeter } from './usage-rows.ts';
+import type { WrittenSum } from './written-sums.ts';
 
 /** A half-open stretch of time that begins and ends with a quarter of an hour. */
 export interface Stretch {
@@ -100,13 +101,16 @@ export async function countEvents(
   return { meters, days: ofDays };
 }
 
-/** What some meters have counted in a stretch, in their order. Null where too many distinct values would have to be counted. */
+/**
+ * What some meters have counted in a stretch, in their order, each with its events of the same snapshot. The usage is null where too
+ * many distinct values would have to be counted.
+ */
 export async function readUsageOfMeters(
   pool: pg.Pool,
   organizationId: string,
-  meters: readonly Pick<CountedMeter, 'meter_id' | 'aggregation_type' | 'recorded'>[],
+  meters: readonly Pick<CountedMeter, 'meter_id' | 'aggregation_type'>[],
   stretch: Stretch,
-): Promise<(Usage['usage'] | undefined)[]> {
+): Promise<Usage[]> {
   if (meters.length === 0) return [];
   const parameters = new Parameters();
   const organization = parameters.add(organizationId, 'uuid');
@@ -114,23 +118,24 @@ export async function readUsageOfMeters(
   const parts = meters.map(({ meter_id, aggregation_type }, place) => {
     const scope = { organization, meter: parameters.add(meter_id, 'uuid') };
     const request = { parameters, scope, key: () => '0' };
-    if (countsValues(aggregation_type)) {
-      const values = valuesOfMeter({ ...request, plan: planValues(window, false) });
-      return `SELECT ${place} AS place, CASE WHEN count(*) <= ${VALUES_MAX} THEN count(DISTINCT value_hash)::numeric END AS usage
-        FROM (SELECT value_hash FROM (${values}) AS each LIMIT ${VALUES_MAX + 1}) AS counted`;
-    }
     const { columns, usage } = columnsRead(aggregation_type);
     const rows = rowsOfMeter({ ...request, reading: readingOf(columns), plan: planMeter(window) });
-    return `SELECT ${place} AS place, trim_scale(${usage}) AS usage FROM (${rows}) AS counted`;
+    if (countsValues(aggregation_type)) {
+      const values = valuesOfMeter({ ...request, plan: planValues(window, false) });
+      return `SELECT ${place} AS place, CASE WHEN count(*) <= ${VALUES_MAX} THEN count(DISTINCT value_hash)::numeric END AS usage,
+          (SELECT sum(event_count) FROM (${rows}) AS each) AS event_count
+        FROM (SELECT value_hash FROM (${values}) AS each LIMIT ${VALUES_MAX + 1}) AS counted`;
+    }
+    return `SELECT ${place} AS place, trim_scale(${usage}) AS usage, sum(event_count) AS event_count FROM (${rows}) AS counted`;
   });
-  const { rows } = await pool.query<{ usage: string | null }>(
-    `SELECT usage FROM (${parts.map((part) => `(${part})`).join(' UNION ALL ')}) AS parts ORDER BY place`,
+  const { rows } = await pool.query<WrittenSum>(
+    `SELECT usage, event_count FROM (${parts.map((part) => `(${part})`).join(' UNION ALL ')}) AS parts ORDER BY place`,
     parameters.values,
   );
-  return meters.map(({ aggregation_type, recorded }, place) => {
-    const usage = rows[place]?.usage ?? null;
-    if (countsValues(aggregation_type)) return usage;
-    return usageOf(aggregation_type, { event_count: String(recorded), usage }).usage;
+  return meters.map(({ aggregation_type }, place) => {
+    const { usage = null, event_count = null } = rows[place] ?? {};
+    if (countsValues(aggregation_type)) return { usage, event_count: Number(event_count) };
+    return usageOf(aggregation_type, { usage, event_count });
   });
 }
 

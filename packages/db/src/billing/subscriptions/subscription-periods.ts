@@ -4,7 +4,8 @@ import type { SubscriptionRow } from './subscriptions.ts';
 import { formatDays } from '@weir/rating/proration';
 import { isoOf, microsOfText, type Micros } from '@weir/shared/instant';
 import { sql } from 'kysely';
-import type { Queries } from '../../database.ts';
+import type { Database, Queries } from '../../database.ts';
+import { inSnapshot } from '../snapshot.ts';
 
 /** A period as it is answered. */
 export interface SubscriptionPeriod {
@@ -22,6 +23,15 @@ export interface SubscriptionPeriod {
  * they are to be. There is none after its end. Returns nothing where there is no such subscription.
  */
 export async function listPeriods(
+  database: Database,
+  organizationId: string,
+  asked: { id: string; count: number },
+): Promise<SubscriptionPeriod[] | undefined> {
+  // Without it a period that is opened between the two statements would be there twice.
+  return await inSnapshot(database, (snapshot) => readPeriods(snapshot, organizationId, asked));
+}
+
+async function readPeriods(
   db: Queries,
   organizationId: string,
   { id, count }: { id: string; count: number },

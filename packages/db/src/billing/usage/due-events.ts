@@ -1,6 +1,6 @@
 import type { UsageEvent } from '@weir/shared/event';
 import { CompiledQuery } from 'kysely';
-import { CORRECTION_JSON, type EventCorrection } from '../../corrections/corrections.ts';
+import { AMENDS, CORRECTION_JSON, type EventCorrection } from '../../corrections/corrections.ts';
 import { EVENT_JSON } from '../../event-json.ts';
 import type { Queries } from '../../database.ts';
 import { everInStream, IS_VOID, Parameters, type Scope } from '../../usage/usage-rows.ts';
@@ -26,6 +26,8 @@ export interface DueEvent {
   change: 'added' | 'removed' | null;
   /** What made it void, be it after the closing. */
   correction: EventCorrection | null;
+  /** The event in whose place it counts. */
+  amends: string | null;
 }
 
 /**
@@ -52,16 +54,16 @@ export async function listDueEvents(
   const text =
     changesSince === undefined
       ? // By the index of streams, in its order: a page costs as much as it has events.
-        `SELECT ${EVENT_JSON} AS event, NULL AS change, ${CORRECTION_JSON} AS correction FROM events
+        `SELECT ${EVENT_JSON} AS event, NULL AS change, ${CORRECTION_JSON} AS correction, ${AMENDS} AS amends FROM events
          WHERE ${everInStream(scope, customer)} AND ${inPage('id')} ${countedAt(scope, parameters.add(closing, 'bigint'))}
          ORDER BY "timestamp", id LIMIT ${limit}`
-      : `SELECT found.event, CASE WHEN is_void THEN 'removed' ELSE 'added' END AS change, found.correction FROM (
+      : `SELECT found.event, CASE WHEN is_void THEN 'removed' ELSE 'added' END AS change, found.correction, found.amends FROM (
            SELECT late."timestamp", coalesce(late.voids, late.event_id) AS id, late.voids IS NOT NULL AS is_void
            FROM late_events AS late
            WHERE ${late(scope)} AND ${inPage('coalesce(late.voids, late.event_id)')} AND ${inSpan(parameters, changesSince)}
            ORDER BY late."timestamp", 2 LIMIT ${limit}
          ) AS late CROSS JOIN LATERAL (
-           SELECT ${EVENT_JSON} AS event, ${CORRECTION_JSON} AS correction
+           SELECT ${EVENT_JSON} AS event, ${CORRECTION_JSON} AS correction, ${AMENDS} AS amends
            FROM events WHERE organization_id = ${scope.organization} AND id = late.id OFFSET 0
          ) AS found ORDER BY late."timestamp", late.id`;
   const { rows } = await db.executeQuery<{ event: string } & Omit<DueEvent, 'event'>>(
