@@ -54,6 +54,32 @@ test('what was done to a thing since makes what was not known before it another 
   expect(sent('POST', CREDITS, '{"amount":"10.00"}').key).toBe(credit.key);
 });
 
+test('what makes something keeps its key, whatever else was done to the same thing or list', () => {
+  const customer = 'https://weir.example/api/v1/customers/c1';
+  const subscriptions = 'https://weir.example/api/v1/subscriptions';
+  const pay = 'https://weir.example/api/v1/invoices/i1/pay';
+  const made = [
+    ['POST', CREDITS, '{"amount":"10.00"}'],
+    ['POST', subscriptions, '{"customer_id":"c1"}'],
+    ['POST', pay, '{"amount":"1.00"}'],
+  ] as const;
+  const keys = made.map((each) => sent(...each).key);
+  for (const [method, url, body] of [
+    ['PATCH', customer, '{"email":"ada@example.com"}'],
+    ['POST', CREDITS, '{"amount":"5.00"}'],
+    ['POST', subscriptions, '{"customer_id":"c2"}'],
+    ['POST', pay, '{"amount":"2.00"}'],
+  ] as const) {
+    writes.settle(sent(method, url, body), true);
+  }
+  expect(made.map((each) => sent(...each).key)).toEqual(keys);
+  // A state that was left is set anew.
+  const change = 'https://weir.example/api/v1/subscriptions/s1/change';
+  const changed = sent('POST', change, '{"plan_id":"p1"}');
+  writes.settle(sent('POST', change, '{"plan_id":null}'), true);
+  expect(sent('POST', change, '{"plan_id":"p1"}').key).not.toBe(changed.key);
+});
+
 test('nothing of a password is kept in the browser, and nothing at all after a sign-out', () => {
   const password = sent('POST', 'https://weir.example/api/v1/auth/password', '{"new_password":"correct horse"}');
   expect(Object.keys(kept).join()).not.toContain('correct horse');

@@ -13,6 +13,9 @@ const WITHOUT_KEY = [
   /\/(?:evaluate|recompute|preview|preview-invoice|preview-change)$/,
 ];
 
+/** These set a state, which may be set again once it was left. Any other POST makes something: done twice, it is there twice. */
+const SETS_STATE = /^(?:PATCH|PUT|DELETE) |\/(?:cancel|change)$/;
+
 /** The storage of a tab. Its keys are the names of what is in it. */
 interface TabStorage {
   getItem(name: string): string | null;
@@ -31,7 +34,7 @@ export interface SentWrite {
 export interface SentWrites {
   /** Returns a write with its key, by what it asks for; undefined for what is safe to repeat, or takes no key. */
   begin(method: string, url: string, body: string): SentWrite | undefined;
-  /** Its outcome is known: the same thing sent again is another one, and so is whatever was not known of that thing before. */
+  /** Its outcome is known: sent again it is another one. Once it is done, so is each state whose setting was not known of that thing. */
   settle(write: SentWrite, isDone: boolean): void;
   /** Forgets them all, as the next person at this browser must find nothing of this one. */
   forget(): void;
@@ -56,7 +59,8 @@ export function buildSentWrites(storage: TabStorage): SentWrites {
       const path = new URL(url).pathname;
       if (method === 'GET' || method === 'HEAD' || WITHOUT_KEY.some((each) => each.test(path))) return undefined;
       const thing = `${PREFIX}${path.split('/').slice(0, 5).join('/')}`;
-      const name = `${thing} ${method} ${path} ${body}`;
+      const asked = `${method} ${path}`;
+      const name = `${SETS_STATE.test(asked) ? `${thing} ` : PREFIX}${asked} ${body}`;
       const key = ofThisPage.get(name) ?? storage.getItem(name) ?? newKey();
       if (SECRET.test(path)) ofThisPage.set(name, key);
       else keep(name, key);
