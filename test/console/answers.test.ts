@@ -83,6 +83,15 @@ test('a console that cannot reach Weir says so, and does not load for ever', asy
   }
 });
 
+test('a first load that got no answer is tried again by its button', async () => {
+  await page.route('**/api/v1/auth/me', (route) => route.abort());
+  await page.goto('/customers');
+  await page.getByRole('alert').filter({ hasText: 'Weir cannot be reached' }).waitFor();
+  await page.unrouteAll({ behavior: 'wait' });
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Customers' }).waitFor();
+});
+
 test('a page of a proxy in the place of what was read is said to be one', async () => {
   await page.goto('/customers');
   await page.route('**/api/v1/customers?**', (route) =>

@@ -209,7 +209,7 @@ test('usage opens with the busiest meter, and from then on with the one that was
   await meter().click();
   await page.keyboard.type('point 187');
   await page.getByRole('option', { name: 'Endpoint 187' }).waitFor();
-  expect(await page.getByRole('option').count()).toBe(1);
+  await expect.poll(() => page.getByRole('option').count()).toBe(1);
   await page.keyboard.press('Enter');
   await expect.poll(() => meter().inputValue()).toBe('Endpoint 187');
   await page.getByText('No customer used Endpoint 187 in these days.').waitFor();
@@ -435,4 +435,18 @@ test('a change of plan now shows its invoice before, and makes that one', async 
   await page.getByRole('region', { name: 'Past' }).getByText('Set a change of the plan to Large at once by').waitFor();
   const { data } = await call('GET', `/subscriptions/${id}/periods?count=0`);
   expect(data.map(({ cycle }: { cycle: number }) => cycle)).toEqual([0, 1]);
+});
+
+test('an invoice that is voided gives its credits back, on its page at once', async () => {
+  await page.goto(address('invoice-open'));
+  const credits = page.getByRole('region', { name: 'Credits' });
+  await credits.getByRole('cell', { name: 'taken' }).waitFor();
+  await button('Void').click();
+  await dialog().getByText('no later invoice bills it again').waitFor();
+  await dialog().getByLabel('Bill it again').check();
+  await dialog().getByText('What it billed is on the next invoice again.').waitFor();
+  await dialog().getByLabel('Bill it again').uncheck();
+  await dialog().getByRole('button', { name: 'Void the invoice' }).click();
+  await dialog().waitFor({ state: 'detached' });
+  await credits.getByRole('cell', { name: 'given back' }).waitFor();
 });

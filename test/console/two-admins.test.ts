@@ -63,11 +63,22 @@ test('all events that a filter finds are voided, once one has seen what that doe
   await button('Void 2 events').waitFor();
   await dialog().getByText('42 → 0').waitFor();
   expect(await dialog().getByLabel('Reason').inputValue()).toBe('a test run');
+
+  // Its answer is lost, and meanwhile another event has come: what is sent again is what was asked about.
+  await page.route('**/api/v1/corrections', async (route) => {
+    await route.fetch();
+    await track('acme', 8);
+    await weir.drained();
+    await route.abort();
+  });
+  await button('Void 2 events').click();
+  await dialog().getByText('it is not done twice').waitFor();
+  await page.unrouteAll({ behavior: 'wait' });
   await button('Void 2 events').click();
   await dialog().waitFor({ state: 'detached' });
   await page.getByText('2 events do not count any more.').waitFor();
   const read = await weir.request('GET', `/api/v1/meters/${meter}/usage`, { apiKey });
-  expect([read.body.total_usage, read.body.event_count]).toEqual(['5', 1]);
+  expect([read.body.total_usage, read.body.event_count]).toEqual(['13', 2]);
 });
 
 test('a form says that somebody changed what it is about, and goes on with what was typed', async () => {
@@ -155,6 +166,40 @@ test('a change of plan that somebody else put in place of the one on the page is
   await page.getByText(/^It changes to the plan/).waitFor({ state: 'detached' });
   expect(await plan()).toBeNull();
   expect(visit.faults).toEqual([]);
+});
+
+test('drafts that come while one is asked about others are not finalized with them', async () => {
+  await call('PATCH', '/billing/settings', { finalize: 'manual' });
+  const plan = await makePricedPlan(weir, admin, [fixedCharge(5)], { name: 'Fee' });
+  const subscribe = async () => {
+    const { id: customer_id } = await makeCustomer(weir, admin);
+    return (await call('POST', '/subscriptions', { customer_id, plan_id: plan.id })).body.id as string;
+  };
+  const draftsOf = async (id: string) => (await call('GET', `/invoices?status=DRAFT&subscription_id=${id}`)).body.data;
+  const [first, second] = [await subscribe(), await subscribe()];
+  for (const id of [first, second]) await expect.poll(() => draftsOf(id)).toHaveLength(1);
+  const list = await visit.context.newPage();
+  await list.clock.install();
+  await list.goto('/invoices?status=DRAFT');
+  await list.getByRole('button', { name: 'Finalize these 2' }).click();
+  const asked = list.getByRole('dialog');
+  await asked.getByText('Finalize these 2 drafts now?').waitFor();
+  const third = await subscribe();
+  await expect.poll(() => draftsOf(third)).toHaveLength(1);
+  const [{ id: early }] = await draftsOf(first);
+  await call('POST', `/invoices/${early}/finalize`);
+  const readAnew = list.waitForResponse(/\/invoices\?/);
+  await list.clock.fastForward(60_000);
+  await readAnew;
+  await list.getByRole('cell', { name: 'Draft', exact: true }).first().waitFor();
+  await asked.getByRole('button', { name: 'Finalize these 2' }).click();
+  await asked.getByText('1 finalized.').waitFor();
+  await asked.getByText('1 no draft any more: finalized meanwhile.').waitFor();
+  expect(await findBarriers(list)).toEqual([]);
+  await asked.getByRole('button', { name: 'Close' }).last().click();
+  expect([await draftsOf(first), await draftsOf(second)]).toEqual([[], []]);
+  expect(await draftsOf(third)).toHaveLength(1);
+  await list.close();
 });
 
 test('the first page leads from nothing to a first invoice in three steps, which tick themselves off', async () => {

@@ -63,9 +63,10 @@ function VoidForm({ invoice, onClose }: InvoiceDialogProps) {
   return (
     <FormDialog title="Void this invoice?" submitLabel="Void the invoice" form={form} onClose={onClose}>
       <p className="muted">
-        What it billed is waived, and no later invoice bills it again. What it took of credits goes back. It keeps its
-        number. If its usage was wrong, void the events and bill it again: without that, the correction takes the amount
-        off once more.
+        {form.values.rebill
+          ? 'What it billed is on the next invoice again.'
+          : 'What it billed is waived, and no later invoice bills it again. If its usage was wrong, void the events and bill it again: without that, the correction takes the amount off once more.'}{' '}
+        What it took of credits goes back. It keeps its number.
       </p>
       <Textarea label="Note" {...form.field('note')} />
       <Checkbox

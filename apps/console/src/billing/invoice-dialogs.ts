@@ -12,6 +12,7 @@ export const OF_INVOICES = [
   '/api/v1/invoices',
   '/api/v1/invoices/{id}',
   '/api/v1/invoices/{id}/lines',
+  '/api/v1/invoices/{id}/credits',
   '/api/v1/subscriptions',
   '/api/v1/subscriptions/{id}',
   '/api/v1/customers/{id}/credits',

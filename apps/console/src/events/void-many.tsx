@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { client, send } from '../api/client.ts';
 import { CORRECTIONS_MAX, PAGE_SIZE_MAX } from '../api/limits.ts';
+import { problemOf } from '../api/problem.ts';
 import { Dialog } from '../components/dialogs/dialog.tsx';
 import { FormBox, useForm } from '../components/forms/form.tsx';
 import { Loaded } from '../components/outcomes/loaded.tsx';
@@ -71,6 +72,9 @@ function VoidDialog({ filter, onClose }: { filter: EventFilter; onClose: () => v
   );
 }
 
+/** Nothing was done, since one of the events is not as it was found. */
+const TAKEN = ['already_voided', 'not_correctable', 'not_found'];
+
 const voidsOf = (ids: readonly string[], reason: string) =>
   ids.map((id) => ({ type: 'void' as const, event_id: id, reason }));
 
@@ -83,8 +87,8 @@ function VoidForm({ ids, hasMore, onClose }: Found & { onClose: () => void }) {
       try {
         await send(client.POST('/api/v1/corrections', { body: { corrections: voidsOf(ids, reason.trim()) } }));
       } catch (problem) {
-        // Somebody else may have voided one of them: what is left is found anew.
-        await queries.invalidateQueries({ queryKey: ['/api/v1/events'] });
+        // Somebody else has voided one of them: what is left is found anew. After any other failure the same ones are sent again.
+        if (TAKEN.includes(problemOf(problem).code)) await queries.invalidateQueries({ queryKey: ['/api/v1/events'] });
         throw problem;
       }
       notify(`${events} do not count any more.`);

@@ -1,4 +1,4 @@
-import { createRootRouteWithContext, createRoute, Link, Outlet, redirect } from '@tanstack/react-router';
+import { createRootRouteWithContext, createRoute, Link, Outlet, redirect, useRouter } from '@tanstack/react-router';
 import type { QueryClient } from '@tanstack/react-query';
 import { isSignedOut } from '../api/problem.ts';
 import { sessionQuery } from '../api/session.ts';
@@ -42,10 +42,11 @@ export function NotFound() {
 }
 
 /** A page that broke. What was on other pages is not lost. */
-export function Broken({ error, reset }: { error: unknown; reset: () => void }) {
+export function Broken({ error }: { error: unknown }) {
+  const router = useRouter();
   return (
     <div className="broken">
-      <ProblemBox error={error} onRetry={reset} />
+      <ProblemBox error={error} onRetry={() => void router.invalidate()} />
     </div>
   );
 }

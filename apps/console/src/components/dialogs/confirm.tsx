@@ -34,7 +34,7 @@ export function Confirm({ label, title, children, onConfirm, isDangerous = false
       )}
       {isOpen && (
         <Dialog title={title} onClose={close}>
-          <Question label={label} onConfirm={onConfirm} isDangerous={isDangerous} onClose={close}>
+          <Question label={label} onConfirm={() => onConfirm().then(close)} isDangerous={isDangerous} onCancel={close}>
             {children}
           </Question>
         </Dialog>
@@ -44,11 +44,12 @@ export function Confirm({ label, title, children, onConfirm, isDangerous = false
 }
 
 type QuestionProps = Pick<ConfirmProps, 'label' | 'children' | 'onConfirm'> & {
-  isDangerous: boolean;
-  onClose: () => void;
+  isDangerous?: boolean;
+  onCancel: () => void;
 };
 
-function Question({ label, children, onConfirm, isDangerous, onClose }: QuestionProps) {
+/** What is asked in a dialog, and the button that does it. */
+export function Question({ label, children, onConfirm, isDangerous = false, onCancel }: QuestionProps) {
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
   useHeldOpen(isBusy);
@@ -57,7 +58,6 @@ function Question({ label, children, onConfirm, isDangerous, onClose }: Question
     setError(null);
     try {
       await onConfirm();
-      onClose();
     } catch (problem) {
       setError(problem);
     } finally {
@@ -69,7 +69,7 @@ function Question({ label, children, onConfirm, isDangerous, onClose }: Question
       <div className="dialog-text">{children}</div>
       <ProblemBox error={error} isFocused />
       <div className="dialog-actions">
-        <Button variant="default" onClick={onClose} disabled={isBusy} data-autofocus>
+        <Button variant="default" onClick={onCancel} disabled={isBusy} data-autofocus>
           Cancel
         </Button>
         <Button color={isDangerous ? 'red.9' : undefined} loading={isBusy} onClick={() => void confirm()}>
