@@ -2,7 +2,7 @@ import { PasswordInput, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { client, read, send } from '../api/client.ts';
-import { setSessionOver } from '../api/session-end.ts';
+import { noteSession } from '../api/session-end.ts';
 import { FormBox, useForm } from '../components/forms/form.tsx';
 import { Door } from './door.tsx';
 
@@ -14,7 +14,7 @@ export function SignInPage() {
     initial: { email: '', password: '' },
     onSubmit: async (body) => {
       await send(client.POST('/api/v1/auth/login', { body }));
-      setSessionOver(false);
+      noteSession();
       // Whoever was here before read things that are not this person's.
       queries.clear();
       // Only an address of this page: one that names another host would lead there.

@@ -9,7 +9,7 @@ import { notify } from '../components/outcomes/notices.tsx';
 import { noteAnswer } from './pace.ts';
 import { ApiError, type Problem } from './problem.ts';
 import { buildSentWrites } from './sent-writes.ts';
-import { setSessionOver } from './session-end.ts';
+import { noteSessionOver } from './session-end.ts';
 
 /** A shape of the document by its name: `Schema<'Plan'>`. */
 export type Schema<Name extends keyof components['schemas']> = components['schemas'][Name];
@@ -148,10 +148,11 @@ interface Sent<Data> {
 
 /** Returns the body of an answer, and throws an ApiError for a refusal: `await send(client.POST('/api/v1/plans', { body }))`. */
 export async function send<Data>(sent: Promise<Sent<Data>>): Promise<Data> {
+  const askedAt = performance.now();
   const { data, error, response } = await sent;
   if (response.ok) return data as Data;
   if (!isProblem(error)) throw new Error(`${response.url} is refused without a reason`);
-  if (error.code === 'unauthenticated' && !NO_SESSION_NEEDED.test(response.url)) setSessionOver(true);
+  if (error.code === 'unauthenticated' && !NO_SESSION_NEEDED.test(response.url)) noteSessionOver(askedAt);
   throw new ApiError({ ...error, status: response.status, retry_after_seconds: retryAfterSeconds(response) });
 }
 

@@ -1,5 +1,6 @@
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
 import { client, read, send, sentWrites } from './client.ts';
+import { noteSession } from './session-end.ts';
 
 /** Under this name a tab remembers whose what was typed in it is. */
 const PERSON = 'weir-person';
@@ -12,6 +13,7 @@ tabs.addEventListener('message', ({ data }) => {
   const person = sessionStorage.getItem(PERSON);
   // What is open here is of somebody else, and would be sent in the name of the person who signed in.
   if (person !== null && person !== data) window.location.reload();
+  else if (person !== null) noteSession();
 });
 
 /** No page is drawn before it is known: whoever it is sees nothing of what somebody else typed in this tab. */

@@ -3,8 +3,9 @@
 import { Modal, PasswordInput, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
+import { useEffect } from 'react';
 import { client, send } from '../api/client.ts';
-import { setSessionOver } from '../api/session-end.ts';
+import { noteSession } from '../api/session-end.ts';
 import { useSession } from '../api/session.ts';
 import { useFocusBack } from '../components/dialogs/dialog.tsx';
 import { FormBox, useForm } from '../components/forms/form.tsx';
@@ -15,7 +16,10 @@ const KEEPS_ESCAPE = { 'data-mantine-stop-propagation': 'true' };
 const nothing = (): void => {};
 
 export function SignInAgain() {
+  const queries = useQueryClient();
   useFocusBack();
+  // It goes when there is a session again, be it by another tab: what was refused meanwhile is read then.
+  useEffect(() => () => void queries.invalidateQueries(), [queries]);
   return (
     <Modal
       opened
@@ -40,8 +44,7 @@ function SignInForm() {
     initial: { email: user.email, password: '' },
     onSubmit: async (body) => {
       const account = await send(client.POST('/api/v1/auth/login', { body }));
-      setSessionOver(false);
-      if (account.user.id === user.id) return void queries.invalidateQueries();
+      if (account.user.id === user.id) return noteSession();
       // Somebody else must see nothing of what was read and typed before.
       await navigate({ to: '/' });
       queries.clear();

@@ -2,7 +2,7 @@ import { Menu, useMantineColorScheme } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { problemOf } from '../api/problem.ts';
-import { setSessionOver } from '../api/session-end.ts';
+import { noteSession } from '../api/session-end.ts';
 import { signOut, useSession } from '../api/session.ts';
 import { Icon } from '../components/page/icons.tsx';
 import { notify } from '../components/outcomes/notices.tsx';
@@ -26,7 +26,7 @@ export function UserMenu({ onHelp }: { onHelp: () => void }) {
       await navigate({ to: '/sign-in' });
       // Once nothing shows it any more.
       queries.clear();
-      setSessionOver(false);
+      noteSession();
     },
     onError: (error) => notify(wordsOf(problemOf(error)).said, 'bad'),
   });
