@@ -308,6 +308,7 @@ test('a second person is invited as a viewer, sees everything, and can change no
     /^(Actions|New|Add|Change|Edit|Delete|Archive|Finalize|Void|Mark|Grant|Subscribe|Cancel|Invite|Remove|Save|Include|End)\b/;
   for (const address of [
     '/plans',
+    '/plans/new',
     '/customers',
     '/features',
     '/subscriptions',

@@ -85,6 +85,12 @@ test('a form says that somebody changed what it is about, and goes on with what 
   const { id } = await makePricedPlan(weir, admin, [], { name: 'Pro' });
   await page.goto(`/plans/${id}/edit`);
   await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Mine');
+  // Whoever leaves with something typed is asked.
+  await page.getByRole('navigation').getByRole('link', { name: 'Customers' }).click();
+  await dialog().getByText('Leave without saving?').waitFor();
+  expect(await findBarriers(page)).toEqual([]);
+  await button('Cancel').click();
+  await dialog().waitFor({ state: 'detached' });
   await call('PATCH', `/plans/${id}`, { description: 'Theirs', trial_days: 7 });
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByText(/^Somebody changed this meanwhile/).waitFor();
@@ -99,6 +105,11 @@ test('a form says that somebody changed what it is about, and goes on with what 
     description: 'Theirs',
     trial_days: 7,
   });
+  await page.goto(`/plans/${id}/edit`);
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Nobody’s');
+  await page.getByRole('navigation').getByRole('link', { name: 'Customers' }).click();
+  await button('Leave').click();
+  await page.getByRole('heading', { level: 1, name: 'Customers' }).waitFor();
 });
 
 test('an alert that somebody else changed is neither saved over in its form nor turned off by its menu', async () => {

@@ -3,11 +3,14 @@
 
 import { Select } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { Link, Navigate, useBlocker, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { client, read, send, type Opened, type Schema } from '../api/client.ts';
 import { problemOf } from '../api/problem.ts';
 import { invalidate } from '../api/queries.ts';
+import { useSession } from '../api/session.ts';
+import { Question } from '../components/dialogs/confirm.tsx';
+import { Dialog } from '../components/dialogs/dialog.tsx';
 import { FormBox, NO_FIELD, useForm, type Form } from '../components/forms/form.tsx';
 import { ToChange } from '../components/forms/to-change.tsx';
 import { Loaded } from '../components/outcomes/loaded.tsx';
@@ -41,6 +44,7 @@ export function NewPlanPage() {
   const { copy } = useSearch({ strict: false }) as { copy?: string };
   const copied = usePlan(copy);
   const features = useQuery(read('/api/v1/features'));
+  if (!useSession().isAdmin) return <Navigate to="/plans" replace />;
   return (
     <Loaded query={features} rows={12}>
       {({ data: catalog }) =>
@@ -93,6 +97,7 @@ export function EditPlanPage() {
   const { planId } = useParams({ strict: false }) as { planId: string };
   const features = useQuery(read('/api/v1/features'));
   const billing = useQuery(read('/api/v1/billing/settings'));
+  if (!useSession().isAdmin) return <Navigate to="/plans/$planId" params={{ planId }} replace />;
   return (
     <Loaded query={features} rows={12}>
       {({ data: catalog }) => (
@@ -138,7 +143,8 @@ function EditPlan({ opened, catalog, zone }: EditPlanProps) {
   const back = { to: '/plans/$planId', params: { planId: plan.id } } as const;
   return (
     <Page title={`Edit ${plan.name}`} above={<Link {...back}>{plan.name}</Link>}>
-      <FormBox form={editor.form} submitLabel="Save" onCancel={() => void navigate(back)}>
+      <AskBeforeLeaving isAsked={!editor.form.isBusy && isChanged(plan, editor.form.values)} />
+      <FormBox form={editor.form} submitLabel="Save" onCancel={() => void navigate({ ...back, ignoreBlocker: true })}>
         <PlanFields form={editor.form} isNew={false} isPriced={plan.charges.length > 0} />
         <PlanParts editor={editor} catalog={catalog} there={{ plan, zone }} />
         {plan.charges.length > 0 && (
@@ -149,6 +155,22 @@ function EditPlan({ opened, catalog, zone }: EditPlanProps) {
         )}
       </FormBox>
     </Page>
+  );
+}
+
+const isChanged = (plan: Plan, draft: PlanDraft): boolean =>
+  JSON.stringify(draft) !== JSON.stringify(draftOfPlan(plan));
+
+/** What is typed is of the plan as it was read, so it is not kept for later: whoever leaves the page is asked. */
+function AskBeforeLeaving({ isAsked }: { isAsked: boolean }) {
+  const leaving = useBlocker({ shouldBlockFn: () => isAsked, enableBeforeUnload: () => isAsked, withResolver: true });
+  if (leaving.status !== 'blocked') return null;
+  return (
+    <Dialog title="Leave without saving?" onClose={leaving.reset}>
+      <Question label="Leave" onConfirm={() => Promise.resolve(leaving.proceed())} onCancel={leaving.reset} isDangerous>
+        What was typed here is lost then.
+      </Question>
+    </Dialog>
   );
 }
 
