@@ -220,6 +220,9 @@ test('credit whose answer was lost is granted once, also over a new page and a n
   };
   await open();
   await field('Amount').fill('10.00');
+  // What nobody bills has no currency yet.
+  expect(await field('Currency').inputValue()).toBe('');
+  await field('Currency').fill('USD');
   await page.route('**/credits', async (route) => {
     if (route.request().method() !== 'POST') return await route.fallback();
     await route.fetch();
@@ -284,6 +287,7 @@ test('a dialog closes when its write is done, also where what is read after it g
   await page.goto(`/customers/${id}?tab=credits`);
   await button('Grant credit').click();
   await field('Amount').fill('10.00');
+  await field('Currency').fill('USD');
   const letRead = await hold('GET', /\/credits$/);
   await button('Grant').click();
   await dialog().waitFor({ state: 'detached' });

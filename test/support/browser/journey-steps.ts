@@ -176,6 +176,7 @@ export function stepsOf(
         await page.goto(`/customers/${made.customerId}?tab=credits`);
         await button('Grant credit').click();
         await field('Amount').fill('10.00');
+        await field('Currency').fill('USD');
       },
       button: () => button('Grant'),
       write: ['POST', /\/credits$/],

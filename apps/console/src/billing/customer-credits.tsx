@@ -1,19 +1,20 @@
 // The credits of a customer: the balance, and the grants that it comes from.
 
 import { Button, TextInput } from '@mantine/core';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { client, read, send, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
 import { AdminOnly } from '../components/page/admin-only.tsx';
 import { Confirm } from '../components/dialogs/confirm.tsx';
-import { DataTable, type Column } from '../components/lists/data-table.tsx';
+import type { Column } from '../components/lists/data-table.tsx';
 import { DateField } from '../components/forms/date-field.tsx';
 import { formatAmount } from '../text/decimals.ts';
 import { addDays, formatLastDay, isDay, startOfDay } from '../text/instants.ts';
 import { Loaded } from '../components/outcomes/loaded.tsx';
 import { FormDialog } from '../components/dialogs/form-dialog.tsx';
 import { useForm } from '../components/forms/form.tsx';
+import { PagedList } from '../components/lists/paged-list.tsx';
 import { RowMenu } from '../components/lists/row-menu.tsx';
 import { Section } from '../components/page/page.tsx';
 import { Status } from '../components/lists/status.tsx';
@@ -21,6 +22,9 @@ import { Time } from '../components/page/time.tsx';
 import { plainDecimal, wholeNumber } from '../text/typed-text.ts';
 
 type Credit = Schema<'Credit'>;
+
+/** What is read again once credit was granted or voided. */
+const OF_CREDITS = ['/api/v1/customers/{id}/credits', '/api/v1/credits'] as const;
 
 export function CustomerCredits({ customerId }: { customerId: string }) {
   const customer = useQuery(read('/api/v1/customers/{id}', { path: { id: customerId } }));
@@ -40,10 +44,16 @@ export function CustomerCredits({ customerId }: { customerId: string }) {
 function Credits({ customerId: id, zone }: { customerId: string; zone: string }) {
   const queries = useQueryClient();
   const [isGranting, setIsGranting] = useState(false);
+  const [page, setPage] = useState(1);
   const credits = useQuery(read('/api/v1/customers/{id}/credits', { path: { id } }));
+  const grants = useQuery({
+    ...read('/api/v1/credits', { query: { customer_id: id, page } }),
+    placeholderData: keepPreviousData,
+  });
+  const newest = useQuery(read('/api/v1/subscriptions', { query: { customer_id: id, page_size: 1 } }));
   const end = async (grant: Credit) => {
     await send(client.POST('/api/v1/credits/{id}/void', { params: { path: { id: grant.id } } }));
-    await invalidate(queries, '/api/v1/customers/{id}/credits');
+    await invalidate(queries, ...OF_CREDITS);
   };
   const columns: Column<Credit>[] = [
     { title: 'Granted', cell: ({ created_at }) => <Time at={created_at} as="date" />, isTight: true },
@@ -83,23 +93,32 @@ function Credits({ customerId: id, zone }: { customerId: string; zone: string })
   ];
   return (
     <Loaded query={credits}>
-      {({ balance, grants }) => (
+      {({ balance }) => (
         <Section
           title={`Balance: ${balanceOf(balance)}`}
           actions={
             <AdminOnly>
-              <Button onClick={() => setIsGranting(true)}>Grant credit</Button>
+              <Button loading={newest.isLoading} onClick={() => setIsGranting(true)}>
+                Grant credit
+              </Button>
             </AdminOnly>
           }
         >
-          <DataTable
+          <PagedList
+            query={grants}
+            onPage={setPage}
             label="Credits"
             columns={columns}
-            rows={grants}
-            keyOf={(grant) => grant.id}
             empty="No credit. What is granted is drawn by invoices when they are finalized."
           />
-          {isGranting && <GrantForm customerId={id} zone={zone} onClose={() => setIsGranting(false)} />}
+          {isGranting && (
+            <GrantForm
+              customerId={id}
+              zone={zone}
+              currency={newest.data?.data[0]?.currency ?? Object.keys(balance)[0] ?? ''}
+              onClose={() => setIsGranting(false)}
+            />
+          )}
         </Section>
       )}
     </Loaded>
@@ -114,14 +133,16 @@ function balanceOf(balance: Record<string, string>): string {
 interface GrantFormProps {
   customerId: string;
   zone: string;
+  /** In which the customer is billed, as far as that is known: invoices of another one draw nothing of it. */
+  currency: string;
   onClose: () => void;
 }
 
-function GrantForm({ customerId, zone, onClose }: GrantFormProps) {
+function GrantForm({ customerId, zone, currency: billedIn, onClose }: GrantFormProps) {
   const queries = useQueryClient();
   const form = useForm({
     name: `credit-${customerId}`,
-    initial: { amount: '', currency: 'USD', expires_on: '', priority: '0', note: '' },
+    initial: { amount: '', currency: billedIn, expires_on: '', priority: '0', note: '' },
     async onSubmit({ amount, currency, expires_on, priority, note }) {
       const body = {
         amount: plainDecimal(amount),
@@ -132,7 +153,7 @@ function GrantForm({ customerId, zone, onClose }: GrantFormProps) {
         note: note.trim() || null,
       };
       await send(client.POST('/api/v1/customers/{id}/credits', { params: { path: { id: customerId } }, body }));
-      await invalidate(queries, '/api/v1/customers/{id}/credits');
+      await invalidate(queries, ...OF_CREDITS);
       onClose();
     },
   });

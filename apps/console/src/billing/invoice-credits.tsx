@@ -3,6 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { read, type Schema } from '../api/client.ts';
+import { totalOf } from '../api/pages.ts';
 import { DataTable, type Column } from '../components/lists/data-table.tsx';
 import { formatAmount } from '../text/decimals.ts';
 import { Loaded } from '../components/outcomes/loaded.tsx';
@@ -20,7 +21,7 @@ interface InvoiceCreditsProps {
 
 export function InvoiceCredits({ invoice, zone }: InvoiceCreditsProps) {
   const { id, customer_id: customerId } = invoice;
-  const entries = useQuery(read('/api/v1/invoices/{id}/credits', { path: { id }, query: { page_size: 100 } }));
+  const entries = useQuery(read('/api/v1/invoices/{id}/credits', { path: { id }, query: { page: 1, page_size: 100 } }));
   const columns: Column<Entry>[] = [
     { title: 'When', cell: ({ created_at }) => <Time at={created_at} zone={zone} />, isTight: true },
     {
@@ -43,10 +44,15 @@ export function InvoiceCredits({ invoice, zone }: InvoiceCreditsProps) {
   ];
   return (
     <Loaded query={entries} rows={1}>
-      {({ data }) =>
+      {({ data, meta }) =>
         data.length > 0 && (
           <Section title="Credits">
             <DataTable label="Credits" columns={columns} rows={data} keyOf={(entry) => entry.id} empty={null} />
+            {totalOf(meta) > data.length && (
+              <p className="muted">
+                The first {data.length} of {totalOf(meta)} entries.
+              </p>
+            )}
           </Section>
         )
       }

@@ -16,4 +16,5 @@ export const OF_INVOICES = [
   '/api/v1/subscriptions',
   '/api/v1/subscriptions/{id}',
   '/api/v1/customers/{id}/credits',
+  '/api/v1/credits',
 ] as const;

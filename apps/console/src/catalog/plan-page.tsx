@@ -1,5 +1,6 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
 import { client, read, send, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
 import { AdminOnly } from '../components/page/admin-only.tsx';
@@ -8,6 +9,7 @@ import type { Column } from '../components/lists/data-table.tsx';
 import { Facts } from '../components/lists/facts.tsx';
 import { Loaded } from '../components/outcomes/loaded.tsx';
 import { Page, Section } from '../components/page/page.tsx';
+import { PagedList } from '../components/lists/paged-list.tsx';
 import { RowMenu } from '../components/lists/row-menu.tsx';
 import { RowsByPage } from '../components/lists/rows-by-page.tsx';
 import { formatDecimal } from '../text/decimals.ts';
@@ -133,12 +135,26 @@ function Charges({ plan, zone }: PlanViewProps) {
       />
       {ended.length > 0 && (
         <details className="more">
-          <summary>Archived charges ({ended.length})</summary>
-          <RowsByPage label="Archived charges" columns={columns} rows={ended} keyOf={({ id }) => id} empty={null} />
+          <summary>Archived charges ({plan.ended_charges_total ?? ended.length})</summary>
+          {plan.ended_charges_total === undefined ? (
+            <RowsByPage label="Archived charges" columns={columns} rows={ended} keyOf={({ id }) => id} empty={null} />
+          ) : (
+            <EndedCharges planId={plan.id} columns={columns} />
+          )}
         </details>
       )}
     </Section>
   );
+}
+
+/** Those of a plan that has more of them than it is read with. */
+function EndedCharges({ planId: id, columns }: { planId: string; columns: Column<Charge>[] }) {
+  const [page, setPage] = useState(1);
+  const charges = useQuery({
+    ...read('/api/v1/plans/{id}/charges', { path: { id }, query: { status: 'INACTIVE', page } }),
+    placeholderData: keepPreviousData,
+  });
+  return <PagedList query={charges} onPage={setPage} label="Archived charges" columns={columns} empty={null} />;
 }
 
 function PlanFeatures({ plan }: { plan: Plan }) {

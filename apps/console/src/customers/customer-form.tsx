@@ -24,7 +24,7 @@ const FIELDS = {
   email: 'Email',
   phone: 'Phone',
   legal_name: 'Legal name',
-  tax_id: 'Tax id',
+  tax_id: 'Tax ID',
   billing_address_line1: 'Street',
   billing_address_line2: 'Street, second line',
   billing_address_postal_code: 'Postal code',
@@ -61,7 +61,8 @@ export function CustomerForm({ opened, onDone, onClose }: CustomerFormProps) {
     async onSubmit({ external_id, time_zone, ...others }) {
       const body = {
         ...Object.fromEntries(Object.entries(others).map(([field, value]) => [field, value.trim() || null])),
-        ...(external_id.trim() !== '' && { external_id: external_id.trim() }),
+        // Without one a new customer is given one. One that is there cannot be taken away, and the API says so.
+        ...((opened !== undefined || external_id.trim() !== '') && { external_id: external_id.trim() }),
         time_zone,
       };
       const saved = await (opened === undefined

@@ -27,9 +27,14 @@ const REFRESH_MS = 10_000;
 export function CustomerOverview({ customer }: { customer: Schema<'Customer'> }) {
   const { id } = customer;
   const { isAdmin } = useSession();
+  // What the customer owes and has stands beside the next invoice, and is read again with it.
+  const refetchInterval = () => pace(REFRESH_MS);
   const subscriptions = useQuery(read('/api/v1/subscriptions', { query: { customer_id: id, page_size: 50 } }));
-  const open = useQuery(read('/api/v1/invoices', { query: { customer_id: id, status: 'OPEN', page_size: 100 } }));
-  const credits = useQuery(read('/api/v1/customers/{id}/credits', { path: { id } }));
+  const open = useQuery({
+    ...read('/api/v1/invoices', { query: { customer_id: id, status: 'OPEN', page_size: 100 } }),
+    refetchInterval,
+  });
+  const credits = useQuery({ ...read('/api/v1/customers/{id}/credits', { path: { id } }), refetchInterval });
   const usage = useRecentUsage(customer, REFRESH_MS);
   const going = (subscriptions.data?.data ?? []).filter(({ status }) => status !== 'CANCELED');
   const shown = going.slice(0, SHOWN_MAX);
@@ -40,7 +45,7 @@ export function CustomerOverview({ customer }: { customer: Schema<'Customer'> })
         send(client.POST('/api/v1/subscriptions/{id}/preview-invoice', { params: { path: { id: subscription.id } } })),
       // To compute one is not open to viewers.
       enabled: isAdmin,
-      refetchInterval: () => pace(REFRESH_MS),
+      refetchInterval,
     })),
   });
   // All of it at once, so that nothing gives way to what comes later.

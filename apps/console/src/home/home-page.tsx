@@ -32,10 +32,15 @@ type MostBilled = Invoices['top_customers'][number] & { currency: string };
 const REFRESH_MS = 10_000;
 
 export function HomePage() {
-  const overview = useQuery({ ...read('/api/v1/overview'), refetchInterval: () => pace(REFRESH_MS) });
-  const unbilled = useQuery(read('/api/v1/billing/unbilled-usage', { query: { page_size: 100 } }));
-  const pastDue = useQuery(read('/api/v1/invoices', { query: PAST_DUE }));
-  const endpoints = useQuery(read('/api/v1/webhook-endpoints', {}));
+  // All that stands beside each other is read again together, so that no part of it denies another.
+  const refetchInterval = () => pace(REFRESH_MS);
+  const overview = useQuery({ ...read('/api/v1/overview'), refetchInterval });
+  const unbilled = useQuery({
+    ...read('/api/v1/billing/unbilled-usage', { query: { page_size: 100 } }),
+    refetchInterval,
+  });
+  const pastDue = useQuery({ ...read('/api/v1/invoices', { query: PAST_DUE }), refetchInterval });
+  const endpoints = useQuery({ ...read('/api/v1/webhook-endpoints', {}), refetchInterval });
   const log = useQuery(read('/api/v1/events', { query: { limit: 1 } }));
   // The overview knows no invoices but those that are open and those of these months.
   const invoices = useQuery({

@@ -1,8 +1,9 @@
 import { Button, Select, TextInput } from '@mantine/core';
 import { useQueryClient, type QueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { read } from '../api/client.ts';
 import { readPages } from '../api/pages.ts';
+import { ApiError } from '../api/problem.ts';
 import { Dialog } from '../components/dialogs/dialog.tsx';
 import { FormBox, useForm } from '../components/forms/form.tsx';
 import { toCsv } from '../text/csv.ts';
@@ -33,10 +34,19 @@ function ExportForm({ zoneOfInvoices, onDone }: { zoneOfInvoices: string; onDone
   const queries = useQueryClient();
   const [initial] = useState(() => ({ month: lastMonth(zoneOfInvoices), zone: zoneOfInvoices }));
   const [rowsRead, setRowsRead] = useState<number | undefined>();
+  const reading = useRef(new AbortController());
+  // Whoever closes it wants no file any more.
+  useEffect(() => () => reading.current.abort(), []);
   const form = useForm({
     initial,
     onSubmit: async ({ month, zone }) => {
-      const rows = await readMonth(queries, month, zone, setRowsRead);
+      if (!/^\d{4}-(?:0[1-9]|1[0-2])$/.test(month)) throw NO_MONTH;
+      reading.current = new AbortController();
+      const { signal } = reading.current;
+      const rows = await readMonth(queries, month, zone, (count) => {
+        signal.throwIfAborted();
+        setRowsRead(count);
+      });
       download(`usage-${month}.csv`, toCsv([HEADER, ...rows]));
       onDone();
     },
@@ -59,6 +69,13 @@ function ExportForm({ zoneOfInvoices, onDone }: { zoneOfInvoices: string; onDone
     </FormBox>
   );
 }
+
+/** A browser without a field for months gives what was typed. */
+const NO_MONTH = new ApiError({
+  code: 'invalid_request',
+  detail: 'There is no such month.',
+  errors: [{ path: 'month', message: 'Write a month such as 2026-11.' }],
+});
 
 /** Whose usage is whole, but for what comes late. */
 function lastMonth(zone: string): string {

@@ -22,13 +22,13 @@ const STATUSES = ['PENDING', 'DELIVERED', 'FAILED'] as const;
 const WORDS = { PENDING: 'To be sent', DELIVERED: 'Delivered', FAILED: 'Given up' };
 
 /** While something is to be sent, what comes of it is seen within this time. */
-const LOOK_MS = 2_000;
+export const LOOK_MS = 2_000;
 
 /** What was sent to an endpoint, and what came back. */
 export function Deliveries({ endpointId: id }: { endpointId: string }) {
   const [page, setPage] = useState(1);
   const [status, setStatus] = useState<(typeof STATUSES)[number]>();
-  const [shown, setShown] = useState<Delivery>();
+  const [shown, setShown] = useState<string>();
   const deliveries = useQuery({
     ...read('/api/v1/webhook-endpoints/{id}/deliveries', {
       path: { id },
@@ -55,7 +55,7 @@ export function Deliveries({ endpointId: id }: { endpointId: string }) {
         <Button
           variant="subtle"
           aria-label={`${delivery.attempt_count} attempts of ${nameOf(delivery)}`}
-          onClick={() => setShown(delivery)}
+          onClick={() => setShown(delivery.id)}
         >
           {delivery.attempt_count}
         </Button>
@@ -74,6 +74,8 @@ export function Deliveries({ endpointId: id }: { endpointId: string }) {
       ),
     },
   ];
+  // As it is now: it is looked at while it is sent again.
+  const attempted = deliveries.data?.data.find((each) => each.id === shown);
   return (
     <Section
       title="Deliveries"
@@ -99,7 +101,7 @@ export function Deliveries({ endpointId: id }: { endpointId: string }) {
         columns={columns}
         empty={<p>Nothing yet. A test shows whether the receiver is there.</p>}
       />
-      {shown !== undefined && <Attempts delivery={shown} onClose={() => setShown(undefined)} />}
+      {attempted !== undefined && <Attempts delivery={attempted} onClose={() => setShown(undefined)} />}
     </Section>
   );
 }

@@ -4,6 +4,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { changeShown, client, read, send, type Opened, type Schema } from '../api/client.ts';
 import { FAILING_DAYS_MAX, ROTATION_HOURS_MAX } from '../api/limits.ts';
+import { pace } from '../api/pace.ts';
 import { invalidate } from '../api/queries.ts';
 import { problemOf } from '../api/problem.ts';
 import { Confirm } from '../components/dialogs/confirm.tsx';
@@ -18,12 +19,14 @@ import { wordsOf } from '../components/outcomes/problem-words.ts';
 import { AdminOnly } from '../components/page/admin-only.tsx';
 import { Page } from '../components/page/page.tsx';
 import { Time } from '../components/page/time.tsx';
-import { Deliveries } from './deliveries.tsx';
+import { Deliveries, LOOK_MS } from './deliveries.tsx';
 import { bodyOf, EventTypes, type EndpointValues } from './event-types.tsx';
 import { ShownSecret } from './shown-secret.tsx';
 import { EndpointStatus } from './webhooks-page.tsx';
 
 type Endpoint = Schema<'WebhookEndpoint'>;
+
+const REFRESH_MS = 10_000;
 
 const REASONS = {
   FAILING: `It failed for ${FAILING_DAYS_MAX} days.`,
@@ -36,7 +39,10 @@ const DELIVERIES = '/api/v1/webhook-endpoints/{id}/deliveries';
 
 export function EndpointPage() {
   const { endpointId: id } = useParams({ from: '/shell/webhooks/$endpointId' });
-  const endpoint = useQuery(read(ONE, { path: { id } }));
+  const endpoint = useQuery({
+    ...read(ONE, { path: { id } }),
+    refetchInterval: ({ state }) => (state.data?.replay == null ? pace(REFRESH_MS) : LOOK_MS),
+  });
   return (
     <Loaded query={endpoint}>
       {(found) => (
