@@ -4,6 +4,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { client, send, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
 import { FormDialog } from '../components/dialogs/form-dialog.tsx';
+import { nothingFound } from '../components/outcomes/nothing-found.ts';
 import { useForm } from '../components/forms/form.tsx';
 import { Loaded } from '../components/outcomes/loaded.tsx';
 import { formatDate } from '../text/instants.ts';
@@ -26,7 +27,7 @@ interface Values {
 /** Puts a subscription on another plan, and shows before what a change now would bill. */
 export function ChangePlanForm({ subscription, onClose }: ChangePlanFormProps) {
   const queries = useQueryClient();
-  const { plans, choices } = usePlanChoices();
+  const { query, plans, choices } = usePlanChoices();
   const isToCome = subscription.status === 'SCHEDULED';
   const form = useForm<Values>({
     initial: { plan_id: null, when: 'period_end' },
@@ -72,7 +73,7 @@ export function ChangePlanForm({ subscription, onClose }: ChangePlanFormProps) {
       <Select
         label="New plan"
         data={choices.filter(({ value }) => mayChangeTo.has(value))}
-        nothingFoundMessage="No other plan fits"
+        nothingFoundMessage={nothingFound(query, 'No other plan fits')}
         searchable
         required
         {...form.field('plan_id')}

@@ -4,6 +4,7 @@ import { client, send, type Schema } from '../api/client.ts';
 import { readPages } from '../api/pages.ts';
 import { invalidate } from '../api/queries.ts';
 import { CustomerSelect } from '../customers/customer-select.tsx';
+import { nothingFound } from '../components/outcomes/nothing-found.ts';
 import { DateField } from '../components/forms/date-field.tsx';
 import { FormDialog } from '../components/dialogs/form-dialog.tsx';
 import { NOT_SENT, useForm } from '../components/forms/form.tsx';
@@ -29,23 +30,24 @@ interface SubscribeFormProps {
 
 /** Plans that take new subscriptions, as choices. */
 export function usePlanChoices() {
-  const { data: plans = [] } = useQuery({
+  const query = useQuery({
     queryKey: ['/api/v1/plans', 'active'],
     queryFn: ({ signal }) =>
       readPages((part) =>
         send(client.GET('/api/v1/plans', { params: { query: { is_active: 'true', ...part } }, signal })),
       ),
   });
+  const plans = query.data ?? [];
   const choices = plans.map(({ id, name, billing_interval, currency }) => ({
     value: id,
     label: `${name} (every ${billing_interval}, ${currency})`,
   }));
-  return { plans, choices };
+  return { query, plans, choices };
 }
 
 export function SubscribeForm({ customerId, onDone, onClose }: SubscribeFormProps) {
   const queries = useQueryClient();
-  const { plans, choices } = usePlanChoices();
+  const { query, plans, choices } = usePlanChoices();
   const form = useForm<Values>({
     name: `subscribe-${customerId ?? ''}`,
     initial: {
@@ -84,7 +86,7 @@ export function SubscribeForm({ customerId, onDone, onClose }: SubscribeFormProp
       <Select
         label="Plan"
         data={choices}
-        nothingFoundMessage="No plan takes new subscriptions"
+        nothingFoundMessage={nothingFound(query, 'No plan takes new subscriptions')}
         searchable
         required
         {...form.field('plan_id')}

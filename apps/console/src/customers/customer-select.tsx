@@ -4,6 +4,7 @@ import { Select } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { nothingFound } from '../components/outcomes/nothing-found.ts';
 import { read, type Schema } from '../api/client.ts';
 
 interface CustomerSelectProps {
@@ -55,7 +56,7 @@ export function CustomerSelect({
         // A search that nothing was chosen of yet: the form would be sent without a customer.
         if (event.key === 'Enter' && typed !== (shown?.label ?? '')) event.preventDefault();
       }}
-      nothingFoundMessage={customers.isFetching ? 'Searching …' : 'No such customer'}
+      nothingFoundMessage={customers.isFetching ? 'Searching …' : nothingFound(customers, 'No such customer')}
       error={error}
       searchable
       required={isRequired}

@@ -1,6 +1,6 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import type { PageMeta } from '../../api/pages.ts';
+import { totalOf, type PageMeta } from '../../api/pages.ts';
 import { type Column, DataTable, Paging, type Sorting } from './data-table.tsx';
 import { Loaded } from '../outcomes/loaded.tsx';
 
@@ -30,7 +30,7 @@ export function PagedList<Row extends { id: string }>(props: PagedListProps<Row>
             columns={columns}
             rows={data}
             keyOf={({ id }) => id}
-            empty={empty}
+            empty={totalOf(meta) > 0 ? 'Nothing on this page any more.' : empty}
             sorting={sorting}
           />
           <Paging meta={meta} onPage={onPage} label={label} />

@@ -1,4 +1,4 @@
-// Short words about what was just done. They go by themselves, so nothing that matters is told only here.
+// Short words about what was just done, which go by themselves. What was refused stays until it was read.
 
 import { useSyncExternalStore } from 'react';
 
@@ -22,8 +22,10 @@ function set(next: readonly Notice[]): void {
 export function notify(text: string, tone: Notice['tone'] = 'good'): void {
   const notice = { id: ++lastId, text, tone };
   set([...notices, notice]);
-  setTimeout(() => set(notices.filter((each) => each !== notice)), SHOWN_MS);
+  if (tone === 'good') setTimeout(() => putAway(notice), SHOWN_MS);
 }
+
+const putAway = (notice: Notice): void => set(notices.filter((each) => each !== notice));
 
 export function Notices() {
   const shown = useSyncExternalStore(
@@ -35,9 +37,14 @@ export function Notices() {
   );
   return (
     <div className="notices" role="status" aria-live="polite">
-      {shown.map(({ id, text, tone }) => (
-        <p key={id} className={`notice notice-${tone}`}>
-          {text}
+      {shown.map((notice) => (
+        <p key={notice.id} className={`notice notice-${notice.tone}`}>
+          {notice.text}
+          {notice.tone === 'bad' && (
+            <button type="button" className="notice-close" onClick={() => putAway(notice)}>
+              Close
+            </button>
+          )}
         </p>
       ))}
     </div>
