@@ -123,9 +123,14 @@ async function makeCustomer(external_id: string): Promise<{ id: string; grants: 
 const create = () => dialog('New customer').getByRole('button', { name: 'Create customer' }).click();
 
 test('a session that ends under a form is begun anew over it, and what was typed is sent then', async () => {
+  const second = await visit.context.newPage();
+  await second.goto('/plans');
+  await second.getByRole('heading', { level: 1, name: 'Plans' }).waitFor();
   await typeCustomer('Hooli');
   await visit.context.clearCookies();
   await create();
+  await second.getByRole('link', { name: 'Customers', exact: true }).click();
+  await second.getByRole('dialog', { name: 'Your session has ended' }).waitFor();
   const again = dialog('Your session has ended');
   await again.getByRole('textbox', { name: 'Password' }).fill('a wrong one');
   await again.getByRole('button', { name: 'Sign in' }).click();
@@ -133,6 +138,10 @@ test('a session that ends under a form is begun anew over it, and what was typed
   await again.getByRole('textbox', { name: 'Password' }).fill(organization.password);
   await again.getByRole('button', { name: 'Sign in' }).click();
   await again.waitFor({ state: 'detached' });
+  // Nor does any other tab ask for it again, and what was refused there is read.
+  await second.getByRole('dialog', { name: 'Your session has ended' }).waitFor({ state: 'detached' });
+  await second.getByRole('link', { name: 'Acme Corporation' }).waitFor();
+  await second.close();
   expect(await dialog('New customer').getByLabel('External ID').inputValue()).toBe('hooli');
   await create();
   await page.getByRole('heading', { level: 1, name: 'Hooli' }).waitFor();
@@ -225,6 +234,7 @@ test('Enter sends a form with the day that was typed last, and refuses what is n
   await page.getByRole('button', { name: 'Grant credit' }).click();
   const form = dialog('Grant credit');
   await form.getByLabel('Amount').fill('10');
+  await form.getByLabel('Currency').fill('USD');
   const lastDay = form.getByRole('textbox', { name: 'Last day' });
   const send = async (typed: string): Promise<number> => {
     await form.locator('button[data-loading]').waitFor({ state: 'detached' });

@@ -58,11 +58,11 @@ test('what makes something keeps its key, whatever else was done to the same thi
   const customer = 'https://weir.example/api/v1/customers/c1';
   const subscriptions = 'https://weir.example/api/v1/subscriptions';
   const pay = 'https://weir.example/api/v1/invoices/i1/pay';
-  const made = [
+  const made: [method: string, url: string, body: string][] = [
     ['POST', CREDITS, '{"amount":"10.00"}'],
     ['POST', subscriptions, '{"customer_id":"c1"}'],
     ['POST', pay, '{"amount":"1.00"}'],
-  ] as const;
+  ];
   const keys = made.map((each) => sent(...each).key);
   for (const [method, url, body] of [
     ['PATCH', customer, '{"email":"ada@example.com"}'],
