@@ -83,15 +83,6 @@ test('a console that cannot reach Weir says so, and does not load for ever', asy
   }
 });
 
-test('a first load that got no answer is tried again by its button', async () => {
-  await page.route('**/api/v1/auth/me', (route) => route.abort());
-  await page.goto('/customers');
-  await page.getByRole('alert').filter({ hasText: 'Weir cannot be reached' }).waitFor();
-  await page.unrouteAll({ behavior: 'wait' });
-  await page.getByRole('button', { name: 'Try again' }).click();
-  await page.getByRole('heading', { level: 1, name: 'Customers' }).waitFor();
-});
-
 test('a page of a proxy in the place of what was read is said to be one', async () => {
   await page.goto('/customers');
   await page.route('**/api/v1/customers?**', (route) =>
@@ -388,24 +379,6 @@ test('what cannot be read is told as that, and not as none', async () => {
   await page.goto('/');
   await page.getByRole('alert').filter({ hasText: 'answered with 503' }).waitFor();
   await page.getByText('Events recorded').waitFor();
-});
-
-test('a search is what the address says, also after a click on the title of the page in the navigation', async () => {
-  await page.goto('/customers');
-  const search = page.getByRole('searchbox', { name: 'Search customers' });
-  await search.fill('glob');
-  await page.waitForURL(/search=glob/);
-  await page.getByRole('navigation').getByRole('link', { name: 'Customers' }).click();
-  await page.waitForURL(/customers$/);
-  await expect.poll(() => search.inputValue()).toBe('');
-  await page.getByRole('link', { name: 'Acme Corporation' }).waitFor();
-  // Whoever filters goes on typing there.
-  await page.goto('/settings?tab=audit-log');
-  const action = page.getByRole('textbox', { name: 'Action', exact: true });
-  await action.fill('plan.update');
-  await action.press('Enter');
-  await page.waitForURL(/action=plan\.update/);
-  expect(await action.evaluate((field) => field.matches(':focus'))).toBe(true);
 });
 
 test('what is under way already is asked for again until it is done', async () => {

@@ -251,21 +251,6 @@ test('a day is written in one form, and taken as one writes it; what may be two 
   expect(page.url()).toContain('from=2026-11-01');
 });
 
-test('whoever asked for less motion sees at once what changes', async () => {
-  await page.goto('/');
-  await page.getByRole('button').first().waitFor();
-  // In one go, so that no frame is drawn meanwhile.
-  const color = await page.evaluate<string>(`
-    (() => {
-      const button = document.querySelector('button');
-      getComputedStyle(button).color;
-      button.style.color = 'rgb(1, 2, 3)';
-      return getComputedStyle(button).color;
-    })()
-  `);
-  expect(color).toBe('rgb(1, 2, 3)');
-});
-
 test('the search finds an invoice by its number, in whatever case and from its beginning on', async () => {
   await page.goto('/');
   const year = new Date().getUTCFullYear();
@@ -449,4 +434,5 @@ test('an invoice that is voided gives its credits back, on its page at once', as
   await dialog().getByRole('button', { name: 'Void the invoice' }).click();
   await dialog().waitFor({ state: 'detached' });
   await credits.getByRole('cell', { name: 'given back' }).waitFor();
+  expect(await credits.getByRole('row').count()).toBeGreaterThan(2);
 });

@@ -216,3 +216,46 @@ test('invoices are found by their issue dates, of which the last is among them',
   await list.getByRole('link', { name: number }).waitFor();
   expect(visit.faults).toEqual([]);
 });
+
+test('whoever asked for less motion sees at once what changes', async () => {
+  await page.goto('/');
+  await page.getByRole('button').first().waitFor();
+  // In one go, so that no frame is drawn meanwhile.
+  const color = await page.evaluate<string>(`
+    (() => {
+      const button = document.querySelector('button');
+      getComputedStyle(button).color;
+      button.style.color = 'rgb(1, 2, 3)';
+      return getComputedStyle(button).color;
+    })()
+  `);
+  expect(color).toBe('rgb(1, 2, 3)');
+});
+
+test('a search is what the address says, also after a click on the title of the page in the navigation', async () => {
+  await page.goto('/customers');
+  const search = page.getByRole('searchbox', { name: 'Search customers' });
+  await search.fill('glob');
+  await page.waitForURL(/search=glob/);
+  await page.getByRole('navigation').getByRole('link', { name: 'Customers' }).click();
+  await page.waitForURL(/customers$/);
+  await expect.poll(() => search.inputValue()).toBe('');
+  await page.getByRole('link', { name: 'Acme Corporation' }).waitFor();
+  // Whoever filters goes on typing there.
+  await page.goto('/settings?tab=audit-log');
+  const action = page.getByRole('textbox', { name: 'Action', exact: true });
+  await action.fill('plan.update');
+  await action.press('Enter');
+  await page.waitForURL(/action=plan\.update/);
+  expect(await action.evaluate((field) => field.matches(':focus'))).toBe(true);
+});
+
+test('a first load that got no answer is tried again by its button', async () => {
+  await page.route('**/api/v1/auth/me', (route) => route.abort());
+  await page.goto('/customers');
+  await page.getByRole('alert').filter({ hasText: 'Weir cannot be reached' }).waitFor();
+  await page.unrouteAll({ behavior: 'wait' });
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Customers' }).waitFor();
+  expect(await page.getByRole('alert').count()).toBe(0);
+});
