@@ -249,7 +249,7 @@ test('the buckets of a due are the usage of each calendar period in it, and of C
   );
 }, 120_000);
 
-test('the pages of the events of a due are those that it counts, each once, by their time, and what they amend', async () => {
+test('pages of events of a due: those that it counts, each once, by their time, with what they amend', async () => {
   await fc.assert(
     fc.asyncProperty(asked, fc.integer({ min: 1, max: 40 }), async (question, limit) => {
       const listed: { id: string; amends: string | null }[] = [];
