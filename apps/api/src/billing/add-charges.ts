@@ -81,7 +81,8 @@ async function addCharge(
   const { replaces, effective_from, display_name } = body;
   const replacement = { planId: plan.id, replaces, effective_from, meter_id, now };
   const place = await takePlace(transaction, organization_id, replacement);
-  const charge = { organization_id, id: newId(), plan_id: plan.id, display_name, meter_id, terms, place };
+  const created_at = isoOf(now);
+  const charge = { organization_id, id: newId(), plan_id: plan.id, display_name, meter_id, terms, created_at, place };
   return await insertCharge(transaction, charge);
 }
 

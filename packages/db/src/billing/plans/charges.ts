@@ -33,6 +33,8 @@ export interface NewCharge {
   display_name: string;
   meter_id: string | null;
   terms: ChargeTerms;
+  /** ISO 8601; without it: the beginning of this transaction. */
+  created_at?: string;
   /** Without it: from now on, and in nobody's place. */
   place?: Place;
 }
