@@ -138,6 +138,7 @@ test('each kind of answer is the same both ways, and an answer names the first e
   expect(rejected.reason).toContain('metadata.user_id is missing');
   expect(await metric('weir_direct_way')).toBe(1);
   expect(await metric('weir_direct_events_total{outcome="taken"}')).toBeGreaterThanOrEqual(4);
+  expect(await metric('weir_direct_events_total{outcome="rejected"}')).toBeGreaterThanOrEqual(1);
   await redis.heal();
   await drain();
   await expectEqual();

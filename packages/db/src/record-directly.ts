@@ -44,16 +44,18 @@ export interface DirectOptions {
 }
 
 /**
- * What became of an event. `taken`: it is recorded, or rejected by its meter. `held`: its idempotency key belongs to the event `id`.
- * `failed`: Postgres does not take it now; it may be recorded only where that is said.
+ * What became of an event. `taken`: it is recorded. `rejected`: it is taken, and its meter rejects it. `held`: its idempotency key belongs
+ * to the event `id`. `failed`: Postgres does not take it now; it may be recorded only where that is said.
  */
 export type DirectAnswer =
   | { outcome: 'taken' }
+  | { outcome: 'rejected' }
   | { outcome: 'held'; id: string; isSamePayload: boolean }
   | { outcome: 'revoked' }
   | { outcome: 'failed'; error: unknown; isPerhapsTaken: boolean };
 
 const TAKEN: DirectAnswer = { outcome: 'taken' };
+const REJECTED: DirectAnswer = { outcome: 'rejected' };
 const REVOKED: DirectAnswer = { outcome: 'revoked' };
 const NOTHING: Recorded = { recorded: 0, duplicates: 0, reused: [] };
 
@@ -93,6 +95,8 @@ export async function recordDirectly(
     const { accepted, rejected } = validateAll(fresh);
     const { refused } = await recordOrSplit(database, accepted, (part) => inTransaction(context, part, recordPart));
     await inTransaction(context, [...rejected, ...refused], rejectPart);
+    for (const { event } of [...rejected, ...refused])
+      if (answers.get(event.id) === TAKEN) answers.set(event.id, REJECTED);
     if (replayed.length > 0) await recordReplayed(context, replayed);
   } catch (error) {
     failure = error;

@@ -77,7 +77,7 @@ export function buildMetrics(sources: MetricSources): Metrics {
     }),
     directEvents: new Counter({
       name: 'weir_direct_events_total',
-      help: 'Events that took the direct way to Postgres, by what became of them: taken, held, revoked or failed.',
+      help: 'Events that took the direct way to Postgres, by what became of them: taken, rejected, held, revoked or failed.',
       labelNames: ['outcome'],
       registers: [registry],
     }),
@@ -120,7 +120,13 @@ export function buildMetrics(sources: MetricSources): Metrics {
 }
 
 const ADMISSIONS: Record<Admission['outcome'], true> = { staged: true, held: true, revoked: true, unsure: true };
-const DIRECT: Record<DirectAnswer['outcome'], true> = { taken: true, held: true, revoked: true, failed: true };
+const DIRECT: Record<DirectAnswer['outcome'], true> = {
+  taken: true,
+  rejected: true,
+  held: true,
+  revoked: true,
+  failed: true,
+};
 const SHED: Record<ShedReason, true> = {
   event_loop: true,
   memory: true,

@@ -125,6 +125,7 @@ export class Direct {
 function refusalOfAnswer(answer: DirectAnswer | undefined, isPerhapsStaged: boolean): unknown {
   switch (answer?.outcome) {
     case 'taken':
+    case 'rejected':
       return undefined;
     case 'revoked':
       // Redis may have it from before the key was deleted.

@@ -88,7 +88,8 @@ function claimsOf(
 ): PendingClaim[] {
   return events.flatMap((event, index) => {
     const claim = flush[index]?.claim ?? null;
-    if (answers[index]?.outcome !== 'taken' || claim === null || event.idempotency_key === undefined) return [];
+    const isAccepted = ['taken', 'rejected'].includes(answers[index]?.outcome ?? '');
+    if (!isAccepted || claim === null || event.idempotency_key === undefined) return [];
     const { id: eventId, organization_id: organizationId, idempotency_key: idempotencyKey } = event;
     return [{ eventId, organizationId, idempotencyKey, fingerprint: claim.fingerprint }];
   });
