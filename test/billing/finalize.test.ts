@@ -150,25 +150,6 @@ test('credits that cover an invoice pay it', () =>
     expect(await invoicesOf(made)).toMatchObject([{ status: 'PAID', credits_applied: '31.00', amount_due: '0.00' }]);
   }, 'fixed'));
 
-test('a grant pays what the run was to finalize before it expired, and by hand what is not past yet', () =>
-  withScene(async (made) => {
-    const { billing, customer, subscription } = made;
-    const grant = async (amount: string, expires_at: string) =>
-      await billing.post(`/customers/${customer.id}/credits`, { amount, currency: 'USD', expires_at }, 201);
-    // The run is to finalize it at 1:00: when the first one has just expired, and the second one has not.
-    await grant('7', '2026-01-01T01:00:00Z');
-    await grant('5', '2026-01-01T01:00:00.000001Z');
-    await finalizeAt('2026-01-02T00:00:00Z', made);
-    expect(await invoicesOf(made)).toMatchObject([{ status: 'OPEN', credits_applied: '5.00', amount_due: '26.00' }]);
-
-    await grant('3', '2026-02-01T02:00:00Z');
-    await billing.moveTo('2026-02-01T00:00:00Z', subscription);
-    const [draft] = await billing.drafts(subscription);
-    await billing.moveTo('2026-02-01T02:00:00Z');
-    await billing.post(`/invoices/${draft?.id}/finalize`);
-    expect((await invoicesOf(made))[1]).toMatchObject({ status: 'OPEN', credits_applied: '0.00' });
-  }, 'fixed'));
-
 test('a cancellation gives back the unused part of what was billed in advance, of the same due', () =>
   withScene(async (made) => {
     const { billing, subscription } = made;

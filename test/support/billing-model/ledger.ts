@@ -225,17 +225,14 @@ export class Ledger {
     return own.some((due) => isArrears(due) || (due.isClosed && this.#comesTo(due).minor !== due.billed));
   }
 
-  /**
-   * Finalizes the earliest draft of a subscription, or another one that is; a grant pays it that is live at `at`. False: it had no lines,
-   * and is no more.
-   */
-  finalize(invoice: ModelInvoice, at: number): boolean {
+  /** Finalizes the earliest draft of a subscription, or another one that is. False: it had no lines, and is no more. */
+  finalize(invoice: ModelInvoice, now: number): boolean {
     invoice.lines = this.#linesOf(invoice);
     if (invoice.lines.length === 0 && invoice.adjustments.length === 0) {
       this.invoices.splice(this.invoices.indexOf(invoice), 1);
       return false;
     }
-    this.#issue(invoice, at);
+    this.#issue(invoice, now);
     return true;
   }
 

@@ -131,12 +131,11 @@ export class Life {
       if (number <= this.#number) throw new Error(`${number} came after ${this.#number}`);
       this.#number = number;
       expected.delete(invoice);
-      if (!this.ledger.finalize(invoice, invoice.finalizesAt))
-        throw new Error(`${number} has lines, and the model has none`);
+      if (!this.ledger.finalize(invoice, now)) throw new Error(`${number} has lines, and the model has none`);
       invoice.id = id;
     }
     for (const invoice of expected) {
-      if (this.ledger.finalize(invoice, invoice.finalizesAt))
+      if (this.ledger.finalize(invoice, now))
         throw new Error(`the draft of ${invoice.subscription.id} and cycle ${invoice.cycle} was not finalized`);
     }
   }

@@ -7,7 +7,7 @@
 import { type ApplicableGrant, planCreditApplications } from '@weir/rating/credit-applications';
 import type { Amount } from '@weir/rating/money';
 import { newId } from '@weir/shared/ids';
-import { microsOfText, type Micros } from '@weir/shared/instant';
+import { microsOfText } from '@weir/shared/instant';
 import { sql } from 'kysely';
 import type { Queries } from '../../database.ts';
 import { readBillingClock } from '../billing-time.ts';
@@ -20,8 +20,6 @@ export interface PayableInvoice {
   currency: string;
   /** Nothing is applied to one of 0; one below it gives. */
   amountDue: Amount;
-  /** When it is due to be finalized: a grant that expires later pays it, however late the run is. Null: a grant that is live now. */
-  finalizesAt?: Micros | null;
 }
 
 /** The part of an invoice that is still to be paid. */
@@ -63,7 +61,6 @@ export async function applyCredits(
   if (grants.size === 0 && moving.every(({ amountDue }) => amountDue > 0n)) return moved;
   // Read once all of them are held: a grant may have expired while others were waited for.
   const now = await readBillingClock(transaction);
-  const nowMicros = microsOfText(now);
   const debts = new Map<string, Debt[]>();
   for (const debt of open) pushTo(debts, pocketOf(debt.customerId, debt.currency), { ...debt });
   const applications: NewCreditApplication[] = [];
@@ -75,20 +72,19 @@ export async function applyCredits(
     sums.set(debt.id, (sums.get(debt.id) ?? 0n) + amount);
     applications.push({ id: newId(), grant_id: grant.id, invoice_id: debt.id, amount: amountText(amount, currency) });
   };
-  for (const { id, customerId, currency, amountDue, finalizesAt } of moving) {
+  for (const { id, customerId, currency, amountDue } of moving) {
     const pocket = pocketOf(customerId, currency);
     const debt: Debt = { id, amountDue };
     if (amountDue > 0n) {
       const own = new Map(grants.get(pocket)?.map((grant) => [grant.id, grant]));
-      const at = Math.min(nowMicros, finalizesAt ?? nowMicros);
-      for (const planned of planCreditApplications(amountDue, [...own.values()], at)) {
+      for (const planned of planCreditApplications(amountDue, [...own.values()], microsOfText(now))) {
         const grant = own.get(planned.id);
         if (grant !== undefined) apply(grant, debt, planned.amount, currency);
       }
       pushTo(debts, pocket, debt);
       continue;
     }
-    const grant = { id: newId(), remaining: -amountDue, priority: 0, expiresAt: null, createdAt: nowMicros };
+    const grant = { id: newId(), remaining: -amountDue, priority: 0, expiresAt: null, createdAt: microsOfText(now) };
     const amount = amountText(-amountDue, currency);
     made.push({ id: grant.id, customer_id: customerId, currency, amount, invoice_id: id });
     moved.granted.set(id, { credit_id: grant.id, customer_id: customerId, currency, amount, invoice_id: id });

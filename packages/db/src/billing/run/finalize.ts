@@ -82,8 +82,7 @@ export async function finalizeClosed(
   const computed = await computeInvoices(transaction, organizationId, ready, closing.number, { take });
   const both = ready.flatMap((row, index): LockedInvoice[] => {
     const each = computed[index];
-    const finalizesAt = now || row.finalizes_at === null ? null : microsOfText(row.finalizes_at);
-    return each === undefined ? [] : [{ row, computed: each, finalizesAt }];
+    return each === undefined ? [] : [{ row, computed: each }];
   });
   const deleted = both.filter(({ computed }) => computed.lines === 0).map(({ row }) => row.id);
   const kept = both.filter(({ computed }) => computed.lines > 0);

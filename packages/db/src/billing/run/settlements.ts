@@ -107,8 +107,7 @@ export async function settleClosed(
   // Computed once more: until the sum was known, there was no invoice to write lines of.
   const take = (lines: ComputedLine[]) => writeLines(transaction, organizationId, lines, closing.number);
   await computeInvoices(transaction, organizationId, [asked], closing.number, { take });
-  const made = { row, computed, finalizesAt: null };
-  await writeFinalized(transaction, organizationId, [made], closing.number, actor, [created]);
+  await writeFinalized(transaction, organizationId, [{ row, computed }], closing.number, actor, [created]);
   return { outcome: 'settled', invoiceId: computed.id };
 }
 

@@ -5,7 +5,6 @@ import type { ComputedInvoice } from '@weir/billing/lines';
 import type { NewFeedEvent } from '@weir/billing/feed-events';
 import { minorDigits } from '@weir/rating/currencies';
 import { formatAmount, type Amount } from '@weir/rating/money';
-import type { Micros } from '@weir/shared/instant';
 import { sql } from 'kysely';
 import { buyerOfCustomer, copyOfCustomer } from '../../customer-fields.ts';
 import type { Queries } from '../../database.ts';
@@ -22,8 +21,6 @@ import { activateSubscriptions, lockOpenInvoices, lowerInvoices } from './lower-
 export interface LockedInvoice {
   row: InvoiceRow;
   computed: ComputedInvoice;
-  /** When the run was to finalize it; null: somebody does it now. */
-  finalizesAt: Micros | null;
 }
 
 /**
@@ -77,9 +74,8 @@ async function updateSubscriptions(
     WHERE organization_id = ${organizationId}::uuid AND id = ANY (${ids}::uuid[])`.execute(transaction);
 }
 
-function payableInvoice({ row, computed, finalizesAt }: LockedInvoice): PayableInvoice {
-  const { id, customer_id: customerId, currency } = row;
-  return { id, customerId, currency, amountDue: computed.total, finalizesAt };
+function payableInvoice({ row, computed }: LockedInvoice): PayableInvoice {
+  return { id: row.id, customerId: row.customer_id, currency: row.currency, amountDue: computed.total };
 }
 
 /** The customer is looked up for each: joined, all customers of the organization were read for each chunk. */
