@@ -137,7 +137,7 @@ test('each kind of answer is the same both ways, and an answer names the first e
   expect([recorded.status, rejected.status]).toEqual(['recorded', 'rejected']);
   expect(rejected.reason).toContain('metadata.user_id is missing');
   expect(await metric('weir_direct_way')).toBe(1);
-  expect(await metric('weir_direct_events_total{outcome="taken"}')).toBeGreaterThanOrEqual(4);
+  expect(await metric('weir_direct_events_total{outcome="taken"}')).toBeGreaterThanOrEqual(3);
   expect(await metric('weir_direct_events_total{outcome="rejected"}')).toBeGreaterThanOrEqual(1);
   await redis.heal();
   await drain();
@@ -180,8 +180,14 @@ test('a key that was recorded directly is held on the way through Redis too, by 
 });
 
 test('while Redis answers but has no room, keys of what waits there are held, and it is told of new ones', async () => {
-  const more = { idempotency_key: newKey() };
-  const waiting = (await track(more)).body.id;
+  let [more, waiting] = [{}, ''];
+  // What comes first by a key that this Redis does not know is recorded directly.
+  const waits = async () => {
+    more = { idempotency_key: newKey() };
+    waiting = (await track(more)).body.id;
+    return (await weir.stagedEvents()) === 1;
+  };
+  await until(waits, 'an event waits in Redis');
   const full = await weir.startApi({ QUEUE_BATCHES_MAX: '1' });
   await until(async () => (await ready(full.url)).body.way === 'direct', 'there is no room');
   const recorded = await countRecorded();
