@@ -209,7 +209,7 @@ test('invoices are found by their issue dates, of which the last is among them',
   await page.goto(`/invoices?from=${issued}&to=${issued}`);
   const list = page.getByRole('group', { name: 'Invoices' });
   await page.getByRole('textbox', { name: 'Last day from' }).waitFor();
-  await list.or(page.getByText('No invoice.')).waitFor();
+  await list.or(page.getByText('No invoice.')).first().waitFor();
   expect(await list.getByRole('link', { name: number }).count()).toBe(0);
   await page.getByRole('combobox', { name: 'Dates are of' }).click();
   await page.getByRole('option', { name: 'issue date' }).click();
