@@ -109,6 +109,14 @@ describe('from other addresses', () => {
     expect((await loginFrom('2001:db8:1:3::1', organization.email)).status).toBe(401);
   });
 
+  test('the port that some proxies write beside an address is no part of it', async () => {
+    for (const written of ['192.0.2.7', '[2001:db8:1:4::1]']) {
+      const connections = Array.from({ length: 11 }, (_, n) => `${written}:${50_000 + n}`);
+      const statuses = await fail(connections, organization.email);
+      expect(statuses.toSorted((a, b) => a - b)).toEqual([...Array<number>(10).fill(401), 429]);
+    }
+  });
+
   test('what a client says of its address is not believed unless it is one of our proxies', async () => {
     const statuses: number[] = [];
     for (let n = 0; n < 11; n += 1) {

@@ -127,17 +127,36 @@ test('periods of a trial have usage, and amounts of nothing', async () => {
 
 const AT = '2025-05-10T11:00:00Z';
 
-test('what a customer has crossed names it no more once it is erased', async () => {
+test('what a customer has crossed names it no more once it is erased, and alerts over it alone are gone', async () => {
   await own.moveTo('2025-05-10T12:00:00Z');
   const meter = await own.meter();
   const { id: customer_id, external_id: customer } = await own.customer({ external_id: 'ada lovelace' });
-  const alert = await makeAlert(own, { meter_id: meter.id }, [10, 20]);
+  const alert = await makeAlert(own, { meter_id: meter.id, name: 'Over ten' }, [10, 20]);
+  const alone = await makeAlert(own, { meter_id: meter.id, customer_id, name: 'Limit of Countess Ada' }, [10]);
+  const renamed = await own.request('PATCH', `/alerts/${alone}`, { name: 'Bound of Countess Ada' });
+  expect(renamed.status).toBe(200);
   await own.track([{ meter, customer, quantity: 15, at: AT }]);
   expect(await crossingsOf(own, alert)).toMatchObject([{ customer_external_id: customer }]);
+  expect(await thresholdsCrossed(own, alone)).toEqual(['10']);
   const { external_id } = await own.post('/erasures', { customer_id }, 202);
+  await own.get(`/alerts/${alone}`, 404);
   await performAllMoves(own.database);
-  expect(await findInTables(weir, customer)).toEqual([]);
+  expect(await findInTables(weir, customer, 'Countess Ada')).toEqual([]);
   expect(await crossingsOf(own, alert)).toMatchObject([{ customer_external_id: external_id, customer_id }]);
+  const { rows } = await weir.pool.query(
+    `SELECT data ->> 'name' AS name FROM billing_events
+     WHERE type = 'usage.threshold_reached' AND data ->> 'customer_id' = $1`,
+    [customer_id],
+  );
+  expect(new Set(rows.map(({ name }) => name))).toEqual(new Set(['Over ten', '[erased]']));
+});
+
+test('an alert that is turned off while it looks keeps no external id where it had come to', async () => {
+  const alert = await makeAlert(own, { meter_id: (await own.meter()).id }, [10]);
+  await weir.pool.query(`UPDATE alerts SET looked_after = 'ada' WHERE id = $1`, [alert]);
+  expect((await own.request('PATCH', `/alerts/${alert}`, { status: 'DISABLED' })).status).toBe(200);
+  const { rows } = await weir.pool.query('SELECT looked_after FROM alerts WHERE id = $1', [alert]);
+  expect(rows).toEqual([{ looked_after: '' }]);
 });
 
 test('an alert that looks while a customer is being erased tells of it once, and when it is over', async () => {
@@ -176,4 +195,19 @@ test('an erasure ends, also where the new id has crossed what the former one had
   const { data } = await own.get(`/alerts/${alert}/crossings`);
   const crossed = data.map((each: Crossed) => `${each.customer_external_id} ${each.threshold}`);
   expect(crossed.toSorted()).toEqual([`${external_id} 10`, `${external_id} 12`]);
+});
+
+test('a month is crossed once, also where the organization is given another time zone meanwhile', async () => {
+  const meter = await own.meter();
+  const alert = await makeAlert(own, { meter_id: meter.id }, [10]);
+  const use = (quantity: number, at: string) => own.track([{ meter, customer: 'who stays', quantity, at }]);
+  await use(15, AT);
+  expect(await thresholdsCrossed(own, alert)).toEqual(['10']);
+  const changed = await own.request('PATCH', '/billing/settings', { time_zone: 'Asia/Tokyo' });
+  expect(changed.status).toBe(200);
+  await use(1, AT);
+  expect(await thresholdsCrossed(own, alert)).toEqual(['10']);
+  await own.moveTo('2025-06-10T12:00:00Z');
+  await use(15, '2025-06-10T11:00:00Z');
+  expect(await thresholdsCrossed(own, alert)).toEqual(['10', '10']);
 });

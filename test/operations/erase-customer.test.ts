@@ -17,7 +17,7 @@ const ID = 'ada "the first" løvelace';
 const EMAIL = 'ada@lovelace.example';
 const NOTE = 'called about her mother';
 const KEY = 'ada-order-17';
-/** It stands with payments of invoices, and stays with their copies. */
+/** It stands with payments of invoices and lines that were added, and stays with their copies. */
 const REFERENCE = 'ada-bank 17';
 const RECORD = {
   external_id: ID,
@@ -169,6 +169,8 @@ test('a customer is erased: nothing names it but its invoices, and counts and bi
   const other = await tellElsewhere();
   await track(usageOf(story, '2025-01', 400, KEY));
   await billing.moveTo('2025-02-01T00:10:00Z', subscription);
+  const [draft] = await billing.drafts(subscription);
+  await billing.post(`/invoices/${draft?.id}/lines`, { description: REFERENCE, amount: '1' }, 201);
   const [first] = await billing.finalizeAll(subscription);
   // Late for January, and then for what was billed of it.
   await track(usageOf(story, '2025-01', 90));

@@ -171,6 +171,39 @@ test('it waits for an event that was replayed before, and none is replayed meanw
   expectProblem(await replay(other), 409, 'usage_moving');
 });
 
+test('what receivers answered to events of the customer goes, and what they answered to others stays', async () => {
+  const { id, session } = await signUp(weir);
+  const send = async (path: string, body: object) =>
+    (await weir.request('POST', `/api/v1${path}`, { session, body })).body.id as string;
+  const customer = await send('/customers', { external_id: 'quoted' });
+  const events = [{ customer_id: customer }, { customer_external_id: 'quoted' }, { customer_external_id: 'other' }];
+  const answered = { at: '2025-01-01T00:00:00.000Z', status: 422, ms: 7, error: null, answer: 'Who is "quoted"?' };
+  const unanswered = { ...answered, status: null, error: 'there was no answer', answer: null };
+  await weir.pool.query(
+    `INSERT INTO billing_events (organization_id, sequence, type, created_at, actor, data)
+     SELECT $1, place, 'usage.threshold_reached', now(), 'weir', data
+     FROM jsonb_array_elements($2::jsonb) WITH ORDINALITY AS events (data, place)`,
+    [id, JSON.stringify(events)],
+  );
+  await weir.pool.query(
+    `WITH endpoint AS (
+       INSERT INTO webhook_endpoints (organization_id, id, url, secret, last_sequence)
+       VALUES ($1, gen_random_uuid(), 'https://receiver.example', 'secret', 3) RETURNING id
+     )
+     INSERT INTO webhook_deliveries (organization_id, id, endpoint_id, sequence, attempts)
+     SELECT $1, gen_random_uuid(), endpoint.id, place, $2 FROM endpoint, generate_series(1, 3) AS place`,
+    [id, JSON.stringify([unanswered, answered])],
+  );
+  await send('/erasures', { customer_id: customer });
+  await performAllMoves(billing.database);
+  const { rows } = await weir.pool.query(
+    'SELECT attempts FROM webhook_deliveries WHERE organization_id = $1 ORDER BY sequence',
+    [id],
+  );
+  const erased = [unanswered, { ...answered, answer: null }];
+  expect(rows.map(({ attempts }) => attempts)).toEqual([erased, erased, [unanswered, answered]]);
+});
+
 const changesOf = async (organizationId: string, action: string): Promise<(Record<string, unknown> | null)[]> => {
   const { rows } = await weir.pool.query<{ changes: Record<string, unknown> | null }>(
     'SELECT changes FROM audit_entries WHERE organization_id = $1 AND action = $2 ORDER BY id',

@@ -63,6 +63,7 @@ import { limitConnections } from './http/connection-limits.ts';
 import { watchConnections } from './http/connections.ts';
 import { useCrossOrigin } from './http/cross-origin.ts';
 import { useDrain } from './http/drain.ts';
+import { useForwardedFor } from './http/forwarded-for.ts';
 import { healthRoutes } from './system/health-routes.ts';
 import { systemRoute } from './system/system-route.ts';
 import { versionRoute } from './system/version-route.ts';
@@ -162,6 +163,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   useSecurityHeaders(app, settings.PUBLIC_URL);
   useCrossOrigin(app);
   useRequestIds(app);
+  if (settings.TRUST_PROXY !== undefined) useForwardedFor(app);
   useProblems(app, (request, reply) => (isForConsole(request) ? consolePage?.(reply) : undefined));
   const connections = watchConnections(app);
   limitConnections(app, {

@@ -82,8 +82,8 @@ export function usageMoveRoutes(app: App, { database, guards }: RouteDeps): void
         tags: ['Catalog'],
         summary: 'Erase a customer: nothing that is kept names it any more, and all that was counted and billed stays',
         description:
-          'Name, email, phone, address, metadata and widget tokens are gone with the answer, and the external_id is replaced by a ' +
-          'random one that leads back to nobody. A worker gives it to the usage, takes metadata and idempotency keys off the ' +
+          'Name, email, phone, address, metadata, widget tokens and alerts over it alone are gone with the answer, and the ' +
+          'external_id is replaced by a random one that leads back to nobody. A worker gives it to the usage, takes metadata and idempotency keys off the ' +
           'events, and what was sent off the audit log; until status is DONE the usage of the customer and what bills it cannot be ' +
           'read by itself. Sums, distinct counts and amounts stay what they are. Invoices keep the name and address that they were ' +
           'issued with, but for those that invoice_copies_issued_before names. Refused while a subscription of the customer has not ' +

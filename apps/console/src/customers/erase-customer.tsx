@@ -38,7 +38,8 @@ export function EraseCustomer({ customer, trigger }: EraseProps) {
           <p>Then nothing that is kept names this customer any more. It cannot be taken back.</p>
           <p>
             <strong>What goes:</strong> name, email, phone, address, tax id, metadata and the external id; metadata and
-            idempotency keys of its events; links that show it its usage; what was sent, in the audit log.
+            idempotency keys of its events; links that show it its usage; alerts over it alone; what was sent, in the
+            audit log.
           </p>
           <p>
             <strong>What stays:</strong> what was counted and billed, under a random id that leads back to nobody, and
@@ -52,7 +53,7 @@ export function EraseCustomer({ customer, trigger }: EraseProps) {
       )}
       <DateField
         label="Also on invoices issued before"
-        description="Where they need not be kept any longer: the copy of the customer, the note and the reference go."
+        description="Where they need not be kept any longer: the copy of the customer, the note, the reference and texts of lines that were added go."
         placeholder="None"
         value={before}
         onChange={setBefore}

@@ -81,7 +81,8 @@ export async function updateAlert(
   id: string,
   { name, thresholds, status }: AlertChanges,
 ): Promise<Alert | undefined> {
-  const looks = thresholds !== undefined || status === 'ACTIVE';
+  // Turned off it keeps no place, which may be somebody's external id: turned on it looks at everything.
+  const looks = thresholds !== undefined || status !== undefined;
   const updated = await transaction
     .updateTable('alerts')
     .set({
@@ -143,12 +144,12 @@ export async function deleteAlert(db: Queries, organizationId: string, id: strin
   return numUpdatedRows > 0n;
 }
 
-/** The same for all that watch one customer alone. Needs a transaction. */
+/** The same for all that watch one customer alone, which may be named after it. Needs a transaction. */
 export async function deleteAlertsOf(transaction: Queries, organizationId: string, customerId: string): Promise<void> {
   await holdAlertsOf(transaction, organizationId, customerId);
   await transaction
     .updateTable('alerts')
-    .set({ status: 'DELETED' })
+    .set({ status: 'DELETED', name: '' })
     .where('organization_id', '=', organizationId)
     .where('customer_id', '=', customerId)
     .execute();

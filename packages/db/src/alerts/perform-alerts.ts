@@ -286,8 +286,9 @@ async function cross(transaction: Queries, organizationId: string, readings: rea
 }
 
 /**
- * Returns the ids of those that were not there. Alerts are held as they are until the transaction ends: once it was answered that one is
- * turned off, changed or deleted, nothing crosses it as it was.
+ * Returns the ids of those that were not there. Months that begin within two days are one, by clocks of different time zones. Alerts are
+ * held as they are until the transaction ends: once it was answered that one is turned off, changed or deleted, nothing crosses it as it
+ * was.
  */
 async function insertCrossings(
   transaction: Queries,
@@ -312,6 +313,11 @@ async function insertCrossings(
       ${column(({ threshold }) => threshold)}::numeric[], ${column(({ value }) => value)}::numeric[])
       AS asked (id, alert_id, customer, subscription_id, currency, period_start, period_end, threshold, value)
     JOIN held ON held.id = asked.alert_id AND asked.threshold = ANY (held.thresholds)
+    WHERE asked.subscription_id IS NOT NULL OR NOT EXISTS (
+      SELECT FROM alert_crossings AS known
+      WHERE known.organization_id = ${organizationId}::uuid AND known.alert_id = asked.alert_id AND known.currency IS NULL
+        AND known.customer_external_id = asked.customer AND known.threshold = asked.threshold AND known.subscription_id IS NULL
+        AND known.period_start BETWEEN asked.period_start - interval '2 days' AND asked.period_start + interval '2 days')
     ORDER BY asked.alert_id, asked.customer, asked.subscription_id, asked.period_start, asked.threshold
     ON CONFLICT DO NOTHING RETURNING id`.execute(transaction);
   return new Set(rows.map(({ id }) => id));

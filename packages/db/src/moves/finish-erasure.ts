@@ -1,6 +1,6 @@
 // What is left to do of an erasure when no usage has the former id any more: what was kept of events that do not count, crossings of
-// alerts, answers that are kept for repeats, the audit log, the feed, and last what bills: its dues get the new id in the transaction
-// that ends the erasure.
+// alerts, answers that are kept for repeats, the audit log, the feed, what receivers of it answered, and last what bills: its dues get the
+// new id in the transaction that ends the erasure.
 //
 // Each of these is a walk, page by page (perform-moves.ts), that finds what it has not done yet. Those that others may write to meanwhile
 // go on to what is newest by then.
@@ -30,6 +30,7 @@ export const ERASURE_WALKS: Record<string, Walk> = {
   former: eraseFormerRecords,
   audit: eraseAudit,
   feed: eraseFeed,
+  deliveries: eraseAnswersOfReceivers,
 };
 
 /**
@@ -143,8 +144,8 @@ async function eraseKeptAnswers(db: Queries, move: RunningMove, after: string): 
 const WITHOUT_TEXTS = sql`'{"reference": null, "note": null}'::jsonb`;
 
 /**
- * The ids that the organization gave to its subscriptions may be made of names, crossings of alerts name whose they are, and what was
- * written to payments goes with the copies on invoices.
+ * The ids that the organization gave to its subscriptions may be made of names, crossings of alerts name whose they are, and so may
+ * alerts over one customer; what was written to payments goes with the copies on invoices.
  */
 async function eraseFeed(db: Queries, move: RunningMove, after: string): Promise<string | undefined> {
   const { organization_id, customer_id, from_external_id, to_external_id, copies_issued_before } = move;
@@ -157,11 +158,45 @@ async function eraseFeed(db: Queries, move: RunningMove, after: string): Promise
         || CASE WHEN data ? 'payment' THEN jsonb_build_object('payment', data -> 'payment' || ${WITHOUT_TEXTS}) ELSE '{}' END
       WHERE ${page} AND data ->> 'customer_id' = ${customer_id}::text
         AND (data ->> 'issue_date')::date < ${copies_issued_before}::date`.execute(db);
+  await sql`UPDATE billing_events SET data = data || jsonb_build_object('name', ${ERASED}::text)
+    WHERE ${page} AND type = 'usage.threshold_reached'
+      AND (data ->> 'customer_id' = ${customer_id}::text OR data ->> 'customer_external_id' = ${from_external_id}::text)
+      AND NOT EXISTS (SELECT FROM alerts WHERE alerts.organization_id = ${organization_id}::uuid
+        AND alerts.id = (data ->> 'alert_id')::uuid AND alerts.customer_id IS NULL)`.execute(db);
   await sql`UPDATE billing_events SET data = data || jsonb_build_object('customer_external_id', ${to_external_id}::text)
     WHERE ${page} AND data ->> 'customer_external_id' = ${from_external_id}::text`.execute(db);
   const { rows } = await sql`SELECT FROM billing_events
     WHERE organization_id = ${organization_id}::uuid AND sequence > ${until} LIMIT 1`.execute(db);
   return rows.length === 0 ? undefined : String(until);
+}
+
+/**
+ * A receiver may have quoted what it was sent, and is sent from here on what the feed says by now. Endpoints are held before deliveries, as
+ * whoever writes down what was answered holds them.
+ */
+async function eraseAnswersOfReceivers(db: Queries, move: RunningMove, after: string): Promise<string | undefined> {
+  const { organization_id, customer_id, to_external_id } = move;
+  const { rows } = await sql<{ id: string }>`
+    WITH held AS MATERIALIZED (
+      SELECT id FROM webhook_endpoints WHERE organization_id = ${organization_id}::uuid ORDER BY id FOR NO KEY UPDATE
+    ), page AS MATERIALIZED (
+      SELECT id, sequence FROM webhook_deliveries
+      WHERE organization_id = ${organization_id}::uuid AND id > ${after || BEFORE_ALL}::uuid AND (SELECT count(*) FROM held) > 0
+      ORDER BY id LIMIT ${TEXTS_MAX}
+    ), own AS MATERIALIZED (
+      SELECT page.id FROM page CROSS JOIN LATERAL (
+        SELECT data FROM billing_events
+        WHERE organization_id = ${organization_id}::uuid AND billing_events.sequence = page.sequence OFFSET 0) AS event
+      WHERE data ->> 'customer_id' = ${customer_id}::text OR data ->> 'customer_external_id' = ${to_external_id}
+    ), written AS (
+      UPDATE webhook_deliveries AS deliveries SET attempts = (
+        SELECT jsonb_agg(attempt || '{"answer": null}' ORDER BY place)
+        FROM jsonb_array_elements(attempts) WITH ORDINALITY AS made (attempt, place))
+      FROM own
+      WHERE deliveries.organization_id = ${organization_id}::uuid AND deliveries.id = own.id AND attempts <> '[]'
+    )
+    SELECT id FROM page`.execute(db);
+  return lastOf(rows, TEXTS_MAX);
 }
 
 /** A page of the audit log, as `page`: of entries that are not large in all. */
@@ -172,9 +207,9 @@ const auditPage = (organizationId: string, after: string) => sql`page AS MATERIA
       WHERE organization_id = ${organizationId}::uuid AND id > ${after || BEFORE_ALL}::uuid ORDER BY id LIMIT ${ROWS_MAX}) AS next) AS summed
   WHERE before < ${BYTES_MAX})`;
 
-/** What was sent of records that had the external id and were deleted, and of alerts on them, goes wherever it stands. */
+/** What was sent of records that had the external id and were deleted, and of alerts on these or the customer, goes wherever it stands. */
 async function eraseFormerRecords(db: Queries, move: RunningMove, after: string): Promise<string | undefined> {
-  const { organization_id, from_external_id } = move;
+  const { organization_id, customer_id, from_external_id } = move;
   const { rows } = await sql<{ id: string }>`
     WITH ${auditPage(organization_id, after)}, named AS MATERIALIZED (
       SELECT id, resource_id FROM page
@@ -186,6 +221,7 @@ async function eraseFormerRecords(db: Queries, move: RunningMove, after: string)
       UNION SELECT alerts.resource_id FROM audit_entries AS alerts
       WHERE alerts.organization_id = ${organization_id}::uuid AND alerts.action = 'alert.create'
         AND alerts.changes ->> 'customer_id' IN (SELECT resource_id::text FROM named)
+      UNION SELECT resource_id FROM page WHERE action = 'alert.create' AND changes ->> 'customer_id' = ${customer_id}::text
     ), written AS (
       UPDATE audit_entries AS entries SET changes = NULL
       WHERE entries.organization_id = ${organization_id}::uuid AND entries.changes IS NOT NULL AND entries.id = ANY (ARRAY(
@@ -286,6 +322,12 @@ export async function endErasure(transaction: Queries, move: RunningMove): Promi
       await sql`UPDATE payments SET reference = NULL, note = NULL
         WHERE ${own} AND invoice_id IN (SELECT id FROM invoices
           WHERE ${own} AND customer_id = ${customer_id}::uuid AND issue_date < ${copies_issued_before}::date)`.execute(
+        transaction,
+      );
+      // Found by the index of lines, however many others the organization has.
+      await sql`UPDATE invoice_lines SET description = ${ERASED}
+        WHERE (${own}) IS TRUE AND kind = 'ADJUSTMENT' AND invoice_id = ANY (ARRAY(SELECT id FROM invoices
+          WHERE ${own} AND customer_id = ${customer_id}::uuid AND issue_date < ${copies_issued_before}::date))`.execute(
         transaction,
       );
       await sql`UPDATE invoices SET customer = NULL, buyer = NULL, note = NULL, reference = NULL

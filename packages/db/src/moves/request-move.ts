@@ -4,6 +4,7 @@
 import { newId } from '@weir/shared/ids';
 import { sql } from 'kysely';
 import { randomBytes } from 'node:crypto';
+import { deleteAlertsOf, holdAlertsOf } from '../alerts/alerts.ts';
 import { CUSTOMER_NAMES, emptyingCustomer, type Customer } from '../customer-fields.ts';
 import type { Queries } from '../database.ts';
 import { holdOrganization } from '../hold-row.ts';
@@ -37,8 +38,8 @@ function newPseudonym(): string {
 }
 
 /**
- * Erases a customer: the record at once, and its usage by a worker. `copiesIssuedBefore` is a date (ISO 8601): of invoices that were
- * issued before, the copy of the customer goes as well. Needs a transaction.
+ * Erases a customer: the record, and alerts over it alone, at once, and its usage by a worker. `copiesIssuedBefore` is a date (ISO 8601):
+ * of invoices that were issued before, the copy of the customer goes as well. Needs a transaction.
  */
 export async function requestErasure(
   transaction: Queries,
@@ -69,11 +70,17 @@ export async function requestErasure(
   const from = nameOf(record, whom);
   await lockSubscriptions(transaction, organizationId, from, record?.id ?? null);
   // From here on nobody subscribes it: there is no subscription but those that are held.
-  if (record !== undefined) await read.forUpdate().execute();
+  if (record !== undefined) {
+    await read.forUpdate().execute();
+    await holdAlertsOf(transaction, organizationId, record.id);
+  }
   const refused = (await look(record)) ?? (await holdMoves(transaction, organizationId, [from]));
   if (refused !== undefined) return refused;
   const to = newPseudonym();
-  if (record !== undefined) await eraseRecord(transaction, organizationId, record.id, to);
+  if (record !== undefined) {
+    await eraseRecord(transaction, organizationId, record.id, to);
+    await deleteAlertsOf(transaction, organizationId, record.id);
+  }
   await deleteWidgetTokensOf(transaction, { organization_id: organizationId, customer_external_id: from });
   const id = newId();
   await sql`INSERT INTO usage_moves (organization_id, id, kind, customer_id, from_external_id, to_external_id, copies_issued_before)
