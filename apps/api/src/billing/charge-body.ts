@@ -25,7 +25,7 @@ const from = {
     description:
       `Not in the past, and at most ${LIMITS.monthsAhead} months ahead; default: now. Periods that begin from then on are billed by it. ` +
       'ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes ' +
-      'earlier get the price a period later: an instant 14 hours earlier includes them.',
+      'earlier get the price a period later: an instant of the day before includes them.',
     examples: ['2027-01-01', '2027-01-01T00:00:00+01:00'],
   }),
 };

@@ -4295,7 +4295,7 @@ export interface operations {
                     charges?: ({
                         /** @description What the lines of invoices are called. */
                         display_name: string;
-                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant 14 hours earlier includes them. */
+                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
                         effective_from?: string;
                         /** @enum {string} */
                         type: "FIXED";
@@ -4309,7 +4309,7 @@ export interface operations {
                     } | ({
                         /** @description What the lines of invoices are called. */
                         display_name: string;
-                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant 14 hours earlier includes them. */
+                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
                         effective_from?: string;
                         /** Format: uuid */
                         meter_id: string;
@@ -4328,7 +4328,7 @@ export interface operations {
                     } | {
                         /** @description What the lines of invoices are called. */
                         display_name: string;
-                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant 14 hours earlier includes them. */
+                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
                         effective_from?: string;
                         /** Format: uuid */
                         meter_id: string;
@@ -4348,7 +4348,7 @@ export interface operations {
                     } | {
                         /** @description What the lines of invoices are called. */
                         display_name: string;
-                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant 14 hours earlier includes them. */
+                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
                         effective_from?: string;
                         /** Format: uuid */
                         meter_id: string;
@@ -4368,7 +4368,7 @@ export interface operations {
                     } | {
                         /** @description What the lines of invoices are called. */
                         display_name: string;
-                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant 14 hours earlier includes them. */
+                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
                         effective_from?: string;
                         /** Format: uuid */
                         meter_id: string;
@@ -4386,7 +4386,7 @@ export interface operations {
                     } | {
                         /** @description What the lines of invoices are called. */
                         display_name: string;
-                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant 14 hours earlier includes them. */
+                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
                         effective_from?: string;
                         /** Format: uuid */
                         meter_id: string;
@@ -4508,7 +4508,7 @@ export interface operations {
                          * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                          */
                         replaces?: string;
-                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant 14 hours earlier includes them. */
+                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
                         effective_from?: string;
                         /** @enum {string} */
                         type: "FIXED";
@@ -4527,7 +4527,7 @@ export interface operations {
                          * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                          */
                         replaces?: string;
-                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant 14 hours earlier includes them. */
+                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
                         effective_from?: string;
                         /** Format: uuid */
                         meter_id: string;
@@ -4551,7 +4551,7 @@ export interface operations {
                          * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                          */
                         replaces?: string;
-                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant 14 hours earlier includes them. */
+                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
                         effective_from?: string;
                         /** Format: uuid */
                         meter_id: string;
@@ -4576,7 +4576,7 @@ export interface operations {
                          * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                          */
                         replaces?: string;
-                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant 14 hours earlier includes them. */
+                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
                         effective_from?: string;
                         /** Format: uuid */
                         meter_id: string;
@@ -4601,7 +4601,7 @@ export interface operations {
                          * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                          */
                         replaces?: string;
-                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant 14 hours earlier includes them. */
+                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
                         effective_from?: string;
                         /** Format: uuid */
                         meter_id: string;
@@ -4624,7 +4624,7 @@ export interface operations {
                          * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                          */
                         replaces?: string;
-                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant 14 hours earlier includes them. */
+                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
                         effective_from?: string;
                         /** Format: uuid */
                         meter_id: string;
@@ -4958,7 +4958,7 @@ export interface operations {
                      * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                      */
                     replaces?: string;
-                    /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant 14 hours earlier includes them. */
+                    /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
                     effective_from?: string;
                     /** @enum {string} */
                     type: "FIXED";
@@ -4977,7 +4977,7 @@ export interface operations {
                      * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                      */
                     replaces?: string;
-                    /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant 14 hours earlier includes them. */
+                    /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
                     effective_from?: string;
                     /** Format: uuid */
                     meter_id: string;
@@ -5001,7 +5001,7 @@ export interface operations {
                      * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                      */
                     replaces?: string;
-                    /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant 14 hours earlier includes them. */
+                    /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
                     effective_from?: string;
                     /** Format: uuid */
                     meter_id: string;
@@ -5026,7 +5026,7 @@ export interface operations {
                      * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                      */
                     replaces?: string;
-                    /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant 14 hours earlier includes them. */
+                    /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
                     effective_from?: string;
                     /** Format: uuid */
                     meter_id: string;
@@ -5051,7 +5051,7 @@ export interface operations {
                      * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                      */
                     replaces?: string;
-                    /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant 14 hours earlier includes them. */
+                    /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
                     effective_from?: string;
                     /** Format: uuid */
                     meter_id: string;
@@ -5074,7 +5074,7 @@ export interface operations {
                      * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                      */
                     replaces?: string;
-                    /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant 14 hours earlier includes them. */
+                    /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
                     effective_from?: string;
                     /** Format: uuid */
                     meter_id: string;
