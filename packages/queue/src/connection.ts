@@ -4,6 +4,7 @@ import { parseSentinelAddress } from '@weir/shared/sentinel-address';
 import { Redis, type RedisOptions } from 'ioredis';
 import { queueKeys, type QueueKeys } from './keys.ts';
 import { noteOfRedis, RedisUnreachable } from './redis-away.ts';
+import { loadScript } from './script.ts';
 import { buildSecondCopy, type SecondCopy } from './second-copy.ts';
 
 /** A connection to Redis, and the names of the keys there. */
@@ -63,7 +64,7 @@ export function openProducer(
   const acknowledging = Array.from({ length: FLUSHES_IN_FLIGHT_MAX }, open);
   // A replica that is late is found out before the command is given up.
   const msMax = Math.ceil(commandTimeoutMs / 3);
-  return { redis: open(), keys, secondCopy: buildSecondCopy(acknowledging, keys, msMax) };
+  return { redis: open(), keys, secondCopy: buildSecondCopy(acknowledging, noteCopied(keys), msMax) };
 }
 
 /** One flush is on the wire while Redis works on the other; a third would only wait there instead of gathering. */
@@ -116,7 +117,7 @@ export function openWorker(
   if (copies === 1) return { redis, keys };
   const open = () => openProducing(url, WORKER_COMMAND_MS_MAX, onError);
   const acknowledging = Array.from({ length: acknowledgedAtOnce }, open);
-  return { redis, keys, secondCopy: buildSecondCopy(acknowledging, keys, WORKER_COPY_MS_MAX) };
+  return { redis, keys, secondCopy: buildSecondCopy(acknowledging, noteCopied(keys), WORKER_COPY_MS_MAX) };
 }
 
 /** Opens the connection of a command. Resolves once it stands, and throws a RedisUnreachable where Redis is away. */
@@ -165,4 +166,13 @@ async function isReadyWithin(redis: Redis, msMax: number): Promise<boolean> {
 export function disconnect({ redis, secondCopy }: QueueConnection): void {
   redis.disconnect();
   for (const each of secondCopy?.connections ?? []) each.disconnect();
+}
+
+const COPIED_SECONDS = 60;
+
+const runNoteCopied = loadScript<unknown>('note-copied');
+
+/** The small write that is sent behind what a replica has to acknowledge. */
+function noteCopied(keys: QueueKeys): (redis: Redis) => Promise<unknown> {
+  return (redis) => runNoteCopied.whole(redis, [keys.copied], [COPIED_SECONDS]);
 }

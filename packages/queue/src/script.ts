@@ -9,6 +9,8 @@ export interface Script<Reply> {
   (redis: Redis, keys: readonly string[], values: readonly (string | number)[]): Promise<Reply>;
   /** Runs it, and returns its reply once a replica has all that it wrote and found. Throws a NotCopied too. */
   copied(copy: SecondCopy, keys: readonly string[], values: readonly (string | number)[]): Promise<Reply>;
+  /** Runs it by its text, whatever this Redis knows: it is done in its place among what is sent. */
+  whole(redis: Redis, keys: readonly string[], values: readonly (string | number)[]): Promise<Reply>;
 }
 
 type ScriptCommand = (keyCount: number, ...args: (string | number)[]) => Promise<unknown>;
@@ -40,5 +42,7 @@ export function loadScript<Reply>(name: string): Script<Reply> {
       return reply as Reply;
     }
   };
-  return Object.assign(run, { copied });
+  const whole = (connection: Redis, keys: readonly string[], values: readonly (string | number)[]) =>
+    connection.call('EVAL', lua, keys.length, ...keys, ...values) as Promise<Reply>;
+  return Object.assign(run, { copied, whole });
 }

@@ -3,7 +3,6 @@
 // say so at once; so a small key is written before each.
 
 import type { Redis } from 'ioredis';
-import type { QueueKeys } from './keys.ts';
 import { NotCopied } from './redis-away.ts';
 
 /** Has what is written acknowledged by a replica. */
@@ -20,8 +19,15 @@ export interface SecondCopy {
   readonly connections: readonly Redis[];
 }
 
-/** Whoever sends something here waits for nobody else, while there are no more of them than connections. */
-export function buildSecondCopy(connections: readonly Redis[], keys: QueueKeys, msMax: number): SecondCopy {
+/**
+ * Whoever sends something here waits for nobody else, while there are no more of them than connections. `write` sends the small write, at
+ * once and also where Redis is full.
+ */
+export function buildSecondCopy(
+  connections: readonly Redis[],
+  write: (redis: Redis) => Promise<unknown>,
+  msMax: number,
+): SecondCopy {
   const underWay = new Map(connections.map((redis) => [redis, 0]));
   const add = (redis: Redis, count: number) => underWay.set(redis, (underWay.get(redis) ?? 0) + count);
   const pick = (): Redis | undefined => {
@@ -35,11 +41,7 @@ export function buildSecondCopy(connections: readonly Redis[], keys: QueueKeys, 
     if (redis === undefined) throw new Error('there is no connection to write on');
     add(redis, 1);
     try {
-      const [reply, written, copies] = await Promise.allSettled([
-        send(redis),
-        redis.eval(WRITE, 1, keys.copied, FORGOTTEN_SECONDS),
-        redis.wait(1, msMax),
-      ]);
+      const [reply, written, copies] = await Promise.allSettled([send(redis), write(redis), redis.wait(1, msMax)]);
       if (reply.status === 'rejected') throw reply.reason;
       // What was refused behind it says nothing of the command itself: Redis has done that.
       const refused = [written, copies].find((each) => each.status === 'rejected');
@@ -60,9 +62,3 @@ export function buildSecondCopy(connections: readonly Redis[], keys: QueueKeys, 
     connections,
   };
 }
-
-const FORGOTTEN_SECONDS = 60;
-
-/** Also where Redis is full: what a flush before it has filled is acknowledged all the same, and workers make room again. */
-const WRITE = `#!lua flags=allow-oom
-redis.call('SET', KEYS[1], '', 'EX', ARGV[1])`;
