@@ -27,9 +27,10 @@ for (const name of ['evalsha', 'eval'] as const) {
   });
 }
 
-const set = Reflect.get(Redis.prototype, 'set') as Command;
-Reflect.set(Redis.prototype, 'set', function (this: Redis, ...args: unknown[]): Promise<unknown> {
-  return String(args[0]).endsWith(':copied') ? Promise.resolve('OK') : set.apply(this, args);
+// EVAL, its text, how many keys, the key.
+const call = Reflect.get(Redis.prototype, 'call') as Command;
+Reflect.set(Redis.prototype, 'call', function (this: Redis, ...args: unknown[]): Promise<unknown> {
+  return String(args[3]).endsWith(':copied') ? Promise.resolve('OK') : call.apply(this, args);
 });
 
 const wait = Reflect.get(Redis.prototype, 'wait') as Command;
