@@ -3,6 +3,7 @@
 
 import { listStoredEvents } from '@weir/db/event-list';
 import type { Database } from '@weir/db/database';
+import { settleHeld } from '@weir/db/held-keys';
 import { requestErasure } from '@weir/db/moves/request-move';
 import { stageDeliveries, type HeldEndpoint } from '@weir/db/webhooks/turns';
 import { startReplay } from '@weir/db/webhooks/webhook-endpoints';
@@ -48,6 +49,28 @@ test('duplicates are found by customer and by idempotency key', async () => {
     });
     expect(rows, JSON.stringify(filter)).toBeLessThan(FEW);
   }
+});
+
+test('keys of another payload are told apart by one look at the moves of usage, however many there are', async () => {
+  const ids = Array.from({ length: FEW }, () => newId());
+  const timestamp = '2025-01-01T00:00:00.000Z';
+  await weir.pool.query(`INSERT INTO events SELECT id, $2, $3, $4, 'moved', 1 FROM unnest($1::uuid[]) AS id`, [
+    ids,
+    admin.id,
+    meter,
+    timestamp,
+  ]);
+  await weir.pool.query(
+    `INSERT INTO usage_moves (organization_id, id, kind, from_external_id, to_external_id, finished_at)
+     SELECT $1, gen_random_uuid(), 'MOVE', 'former-' || n, 'moved', now() FROM generate_series(1, ${MANY}) AS n`,
+    [admin.id],
+  );
+  const of = { organization_id: admin.id, meter_id: meter, aggregation: 'SUM', quantity: '1', timestamp } as const;
+  const held = ids.map((holder, n) => ({ holder, event: { ...of, id: newId(), customer_external_id: `other-${n}` } }));
+  const rows = await rowsReadBy(weir, async ({ pool }) => {
+    expect((await settleHeld(pool, held)).reused).toHaveLength(FEW);
+  });
+  expect(rows).toBeLessThan(4 * MANY);
 });
 
 /** Events of one instant, with the rollups that tell of them. */

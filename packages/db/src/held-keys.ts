@@ -7,7 +7,7 @@ import { plainArray, textArray } from './array-text.ts';
 import { EVENT_JSON } from './event-json.ts';
 import type pg from 'pg';
 import { keyHash } from './key-hash.ts';
-import { ERASED } from './moves/usage-moves.ts';
+import { ERASED, type MoveKind } from './moves/usage-moves.ts';
 
 /** An event, and the id of the other event that holds its idempotency key. */
 export interface HeldEvent {
@@ -22,18 +22,25 @@ export type ReusedKey = HeldEvent;
 const receivedAt = (id: string) =>
   `to_timestamp(('x' || translate(left(${id}::text, 13), '-', ''))::bit(48)::bigint / 1000.0)`;
 
+/** Whether a move of the organization has this external id at that end. Postgres makes a hash of such a list. */
+const ofMoves = (externalId: string, end: string, kind: MoveKind) =>
+  `(e.organization_id, ${externalId}::text) IN (SELECT organization_id, ${end} FROM moves WHERE kind = '${kind}')`;
+
 // The payload is what the fingerprint of the door is made of (apps/api/src/ingest/read-event.ts): a time that was left out is no part of
 // it, nor are white space and the order of keys in metadata. A holder that is not in events any more, since its month was
 // taken out, can be compared with nothing; the event is a duplicate then.
 //
 // Usage that was moved to another external id is told apart by neither of the two, and of a customer who is erased neither by metadata,
-// which are gone: who sends one of these events again sends it as it was.
+// which are gone: who sends one of these events again sends it as it was. Moves are read once, and not for each event: there may be many.
 //
 // It has no name, so that it is planned each time, for the partitions of these holders as large as they are now.
 const REUSED = `
 WITH input AS MATERIALIZED (
   SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::numeric[], $7::timestamptz[], $8::text[], $9::text[])
     AS t (id, holder, organization_id, meter_id, customer_external_id, quantity, "timestamp", idempotency_key, metadata)
+),
+moves AS MATERIALIZED (
+  SELECT organization_id, kind, from_external_id, to_external_id FROM usage_moves WHERE organization_id = ANY ($3::uuid[])
 ),
 reused AS MATERIALIZED (
   SELECT i.id
@@ -42,11 +49,9 @@ reused AS MATERIALIZED (
     e.meter_id = i.meter_id AND e.quantity = i.quantity
     AND (
       e.customer_external_id = i.customer_external_id AND e.metadata::jsonb IS NOT DISTINCT FROM i.metadata::jsonb
-      OR EXISTS (
-        SELECT FROM usage_moves AS moved WHERE moved.organization_id = e.organization_id AND moved.to_external_id = e.customer_external_id
-          AND (moved.kind = 'ERASE' OR e.metadata::jsonb IS NOT DISTINCT FROM i.metadata::jsonb AND EXISTS (
-            SELECT FROM usage_moves AS first WHERE first.organization_id = e.organization_id AND first.kind = 'MOVE'
-              AND first.from_external_id IN (i.customer_external_id, '${ERASED}'))))
+      OR ${ofMoves('e.customer_external_id', 'to_external_id', 'ERASE')}
+      OR e.metadata::jsonb IS NOT DISTINCT FROM i.metadata::jsonb AND ${ofMoves('e.customer_external_id', 'to_external_id', 'MOVE')} AND (
+        ${ofMoves('i.customer_external_id', 'from_external_id', 'MOVE')} OR ${ofMoves(`'${ERASED}'`, 'from_external_id', 'MOVE')})
     )
     AND (e."timestamp" = i."timestamp" OR (e."timestamp" = ${receivedAt('e.id')} AND i."timestamp" = ${receivedAt('i.id')}))
   )

@@ -88,7 +88,8 @@ function claimsOf(
 ): PendingClaim[] {
   return events.flatMap((event, index) => {
     const claim = flush[index]?.claim ?? null;
-    const isAccepted = ['taken', 'rejected'].includes(answers[index]?.outcome ?? '');
+    const outcome = answers[index]?.outcome;
+    const isAccepted = outcome === 'taken' || outcome === 'rejected';
     if (!isAccepted || claim === null || event.idempotency_key === undefined) return [];
     const { id: eventId, organization_id: organizationId, idempotency_key: idempotencyKey } = event;
     return [{ eventId, organizationId, idempotencyKey, fingerprint: claim.fingerprint }];
