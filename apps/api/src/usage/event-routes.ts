@@ -21,9 +21,8 @@ import { NO_SUCH_THING, invalidFields, problemResponses } from '../http/problem.
 import { sendJson } from '../http/send-json.ts';
 import type { Ingest } from '../ingest/ingest.ts';
 import { problemOfMetadataText } from '../http/metadata-text.ts';
-import { refuseMoving } from './usage-query.ts';
 import { receipt, writeReceipt, writeReceipts, type Receipt } from './receipt.ts';
-import { noSuchMeterToken } from './usage-query.ts';
+import { noSuchMeterToken, refuseMoving } from './usage-query.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
 export interface EventDeps extends RouteDeps {

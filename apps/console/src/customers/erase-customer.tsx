@@ -37,7 +37,7 @@ export function EraseCustomer({ customer, trigger }: EraseProps) {
         <>
           <p>Then nothing that is kept names this customer any more. It cannot be taken back.</p>
           <p>
-            <strong>What goes:</strong> name, email, phone, address, tax id, metadata and the external id; metadata and
+            <strong>What goes:</strong> name, email, phone, address, tax ID, metadata and the external ID; metadata and
             idempotency keys of its events; links that show it its usage; alerts over it alone; what was sent, in the
             audit log.
           </p>
