@@ -1,13 +1,13 @@
 // Whom the clients work for. All of it is made before the first fault, so that afterwards only what is meant to fail does.
 
-import { setTimeout as delay } from 'node:timers/promises';
 import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import type { AlertFact, EndpointFact, History, OrganizationLine } from '../history.ts';
 import type { BillingTime } from '../environment/billing-time.ts';
 import type { Receiver } from '../environment/receiver.ts';
-import type { Answer, HttpClient, Message, NoAnswer } from './http-client.ts';
+import type { HttpClient } from './http-client.ts';
 import { alertsOf, bodyOfAlert } from './made-alerts.ts';
 import { BILLING_SETTINGS, plansOf, ZONES } from './made-billing.ts';
+import { answerOf, create } from './set-up.ts';
 import { isGrouped } from './regions.ts';
 
 const ORGANIZATIONS = 4;
@@ -18,9 +18,6 @@ const CUSTOMERS = 24;
 const CUSTOMERS_WITH_RECORD = 6;
 /** Of an organization that bills. Each has a subscription. */
 const BILLED_CUSTOMERS = 12;
-
-const TIMEOUT_MS = 30_000;
-const ATTEMPTS_MAX = 10;
 
 export interface Organization extends Omit<OrganizationLine, 'type' | 'at'> {
   /** The time that it bills by; none where it bills nothing. */
@@ -141,30 +138,6 @@ async function makeBilling(
     await create(client, '/api/v1/subscriptions', body, headers);
   }
   return plans;
-}
-
-async function create(
-  client: HttpClient,
-  path: string,
-  body: object,
-  headers: Record<string, string> = {},
-): Promise<{ answer: Answer; body: Record<string, unknown> }> {
-  const answer = await answerOf(client, { method: 'POST', path, headers, body: JSON.stringify(body) }, 201);
-  return { answer, body: JSON.parse(answer.text) as Record<string, unknown> };
-}
-
-/** Comes back when it is told that nothing was kept: a process that has just started on a busy machine takes a moment. */
-async function answerOf(client: HttpClient, message: Message, status: number): Promise<Answer> {
-  const { method, path } = message;
-  for (let attempt = 1; ; attempt += 1) {
-    const answer: Answer | NoAnswer = await client.attempt(message, TIMEOUT_MS);
-    if (!('status' in answer)) throw new Error(`${method} ${path} was not answered: ${answer.why}`);
-    if (answer.status === status) return answer;
-    const isRefusedForNow = answer.status === 503 && answer.text.includes('"outcome":"not_accepted"');
-    if (!isRefusedForNow || attempt === ATTEMPTS_MAX)
-      throw new Error(`${method} ${path} was answered ${answer.status}: ${answer.text}`);
-    await delay(Number(answer.retryAfter ?? 1) * 1_000);
-  }
 }
 
 export function sessionHeaders(session: string): Record<string, string> {

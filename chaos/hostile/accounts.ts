@@ -1,13 +1,12 @@
 // What hostile clients sign up for before they begin: anyone can have that.
 
-import { HttpClient, type Message } from '../clients/http-client.ts';
+import { HttpClient } from '../clients/http-client.ts';
+import { create } from '../clients/set-up.ts';
 import type { HostileAccount } from '../history.ts';
 import { HOSTILE_CUSTOMER } from './messages.ts';
 import { HOSTILE_ADDRESSES } from './raw-connections.ts';
 
 const ACCOUNTS = 2;
-
-const TIMEOUT_MS = 30_000;
 
 /** Signs up at this API, each account from an address of its own. */
 export async function makeHostileAccounts(port: number): Promise<HostileAccount[]> {
@@ -23,16 +22,10 @@ export async function makeHostileAccounts(port: number): Promise<HostileAccount[
 async function makeAccount(client: HttpClient, index: number): Promise<HostileAccount> {
   const email = `stranger-${index}@example.net`;
   const password = `nobody knows what I am up to ${index}`;
-  const post = async (path: string, body: object, headers: Record<string, string> = {}) => {
-    const message: Message = { method: 'POST', path: `/api/v1${path}`, headers, body: JSON.stringify(body) };
-    const answer = await client.attempt(message, TIMEOUT_MS);
-    if (!('status' in answer) || answer.status !== 201) {
-      throw new Error(`POST ${path} of a hostile client was answered ${JSON.stringify(answer)}`);
-    }
-    return { session: answer.session, body: JSON.parse(answer.text) as Record<string, unknown> };
-  };
+  const post = (path: string, body: object, headers?: Record<string, string>) =>
+    create(client, `/api/v1${path}`, body, headers);
   const signUp = await post('/auth/signup', { email, password, organization_name: `Strangers ${index}` });
-  const session = signUp.session ?? '';
+  const session = signUp.answer.session ?? '';
   const { id } = signUp.body['organization'] as { id: string };
   const cookie = { cookie: `access_token=${session}` };
   const feature = { name: 'anything', lookup_key: 'anything', type: 'meter', aggregation_type: 'COUNT' };
