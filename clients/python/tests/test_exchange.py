@@ -35,6 +35,7 @@ class TestExchange(unittest.TestCase):
             self.client.request("POST", "/api-keys", {}, idempotency_key="mine")
         self.assertEqual((raised.exception.code, raised.exception.transient), ("answer_withheld", False))
         self.assertIn("key, scopes", raised.exception.detail)
+        self.assertIn("sent with another key it is done twice", raised.exception.detail)
         self.assertEqual(self.client.exchange("POST", "/api-keys", {}).withheld, ["key", "scopes"])
         # It was done, and nothing of the answer is kept.
         self.service.interfere = lambda events: (201, {})

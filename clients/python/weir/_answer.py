@@ -116,8 +116,9 @@ def withheld_in(headers: Mapping[str, str]) -> List[str]:
 def answer_withheld(withheld: Sequence[str]) -> WeirError:
     """Returns what to raise where the caller would take such an answer for the first one."""
     detail = (
-        f"It was done, and the answer got lost or was given before. Weir does not show again: {', '.join(withheld)}. "
-        "Ask for it anew with another key, or read the rest by exchange"
+        "It was done, and the answer got lost or was given before: sent with another key it is done twice. "
+        f"Weir does not show again: {', '.join(withheld)}. Read the rest by a GET, or by exchange with the same key. "
+        "Where that is a secret, delete what was made, and make another"
     )
     return WeirError(status=0, code="answer_withheld", detail=detail, transient=False)
 

@@ -80,8 +80,9 @@ export function withheldIn(headers: Headers): string[] {
 /** Returns what to throw where the caller would take such an answer for the first one. */
 export function answerWithheld(withheld: readonly string[]): WeirError {
   const detail =
-    `It was done, and the answer got lost or was given before. Weir does not show again: ${withheld.join(', ')}. ` +
-    'Ask for it anew with another key, or read the rest by exchange';
+    'It was done, and the answer got lost or was given before: sent with another key it is done twice. ' +
+    `Weir does not show again: ${withheld.join(', ')}. Read the rest by a GET, or by exchange with the same key. ` +
+    'Where that is a secret, delete what was made, and make another';
   return new WeirError({ status: 0, code: 'answer_withheld', detail, transient: false });
 }
 

@@ -328,6 +328,7 @@ describe('a service token', () => {
     const error = await failure(weir.request('POST', '/api-keys', { body: {}, idempotencyKey: 'mine' }));
     expect([error.code, error.transient]).toEqual(['answer_withheld', false]);
     expect(error.detail).toContain('key, scopes');
+    expect(error.detail).toContain('sent with another key it is done twice');
     expect(await weir.exchange('POST', '/api-keys')).toMatchObject({ body: { id: 'k1' }, withheld: ['key', 'scopes'] });
     expect(await weir.request('POST', '/customers')).toEqual({});
   });
