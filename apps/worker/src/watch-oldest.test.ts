@@ -35,5 +35,9 @@ test('the age of what cannot be looked at grows, and looks do not overlap', asyn
   await lookIsMade(looks.length + 1);
   expect(await value()).toBe(0);
   expect(failures.length).toBe(2);
+  // One that does not end, as while Redis is away.
+  ms = 1_400_000;
+  await vi.waitFor(async () => expect(await value()).toBe(700));
+  expect(failures.length).toBe(2);
   close();
 });

@@ -10,8 +10,8 @@ export interface OldestOptions {
 }
 
 /**
- * Looks again and again how long the oldest of what waits has waited, one look at a time. While that cannot be seen, the gauge says for
- * how long it could not, where that is longer: nobody knows that less waits. Returns what ends it.
+ * Looks again and again how long the oldest of what waits has waited, one look at a time. While that cannot be seen, be it that looks fail
+ * or that one does not end, the gauge says for how long it could not, where that is longer: nobody knows that less waits. Returns what ends it.
  */
 export function watchOldest(gauge: Gauge, options: OldestOptions): () => void {
   const { look, onFailed, now = () => performance.now() } = options;
@@ -19,8 +19,12 @@ export function watchOldest(gauge: Gauge, options: OldestOptions): () => void {
   let seenAt = now();
   let isLooking = false;
   let isOver = false;
+  const showUnseen = () => gauge.set(Math.max(oldest, (now() - seenAt) / 1000));
   const lookOnce = async (): Promise<void> => {
-    if (isLooking) return;
+    if (isLooking) {
+      showUnseen();
+      return;
+    }
     isLooking = true;
     try {
       oldest = await look();
@@ -28,7 +32,7 @@ export function watchOldest(gauge: Gauge, options: OldestOptions): () => void {
       gauge.set(oldest);
     } catch (error) {
       if (isOver) return;
-      gauge.set(Math.max(oldest, (now() - seenAt) / 1000));
+      showUnseen();
       onFailed(error);
     } finally {
       isLooking = false;
