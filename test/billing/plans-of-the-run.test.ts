@@ -284,7 +284,8 @@ describe.each([
     await weir.pool.query(`UPDATE subscriptions SET cycle = 99, current_period_end = '2025-04-01'`);
     await weir.pool.query('UPDATE charges SET ended_at = billing_now() WHERE meter_id IS NOT NULL');
     const rows = await rowsReadBy(weir, async ({ kysely }) => {
-      await releaseMetersOfPlan(kysely, organization(), { planId, meterIds: [billing.ownMeter.id] });
+      const meterIds = [billing.ownMeter.id];
+      await releaseMetersOfPlan(kysely, organization(), { planId, meterIds, now: '2025-03-20T00:00:00Z' });
     });
     expect(rows).toBeLessThan(ROWS_MAX);
     expect((await held()).rowCount).toBe(0);

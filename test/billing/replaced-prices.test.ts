@@ -5,7 +5,7 @@ import { lockPlanToBill } from '@weir/db/billing/subscriptions/subscriptions';
 import { microsOfText } from '@weir/shared/instant';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startBilling, type Billing } from '../support/billing.ts';
-import { shiftBillingTime } from '../support/billing-time.ts';
+import { setBillingTime, shiftBillingTime } from '../support/billing-time.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { until } from '../support/harness.ts';
 
@@ -229,16 +229,33 @@ describe('the meter of a price that is ended', () => {
     expectProblem(await subscribeToo(), 409, 'meter_already_billed');
   });
 
-  test('stays reserved while the run is behind a boundary at which the price was in force', async () => {
+  test.each([
+    ['before it was asked', '2025-05-02T00:00:00Z', '2025-05-02T00:00:00Z'],
+    ['while the request waited', '2025-04-30T23:59:59Z', '2025-05-01T00:00:01Z'],
+  ])('stays reserved while a boundary is not opened at which it was in force, %s', async (_, began, now) => {
     const { subscription, endIt, subscribeToo } = await reserved();
-    await billing.at('2025-05-02T00:00:00.000Z');
+    await setBillingTime(billing.weir.pool, began, now);
     expect((await endIt()).status).toBe(200);
+    await billing.at('2025-05-02T00:00:00.000Z');
     const held = 'SELECT ended_at FROM billed_meters WHERE subscription_id = $1';
     expect(await billing.rows(held, subscription)).toEqual([{ ended_at: null }]);
     expectProblem(await subscribeToo(), 409, 'meter_already_billed');
     await billing.run();
     expect(await billing.dues(subscription)).toHaveLength(3);
   });
+});
+
+test('whoever subscribed while a price ended is refused where another subscription bills its meter', async () => {
+  const { planId, id } = await pricedPlan(usage('1'));
+  const other = await pricedPlan(usage('2'));
+  const { id: customer_id } = await billing.customer();
+  await billing.post('/subscriptions', { customer_id, plan_id: other.planId });
+  await billing.at('2024-05-15T10:30:01Z');
+  expect((await end(planId, id)).status).toBe(200);
+  // When the request began that has waited for the plan.
+  await billing.at(NOW);
+  const subscribing = await billing.ask('POST', '/subscriptions', { customer_id, plan_id: planId });
+  expectProblem(subscribing, 409, 'meter_already_billed');
 });
 
 describe('a price is not replaced, and nothing is changed,', () => {

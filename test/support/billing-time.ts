@@ -4,12 +4,14 @@ import type pg from 'pg';
 
 /**
  * Lets billing stand still at an instant (ISO 8601 with an offset), for every connection to this database and from the next
- * statement on. Defaults of columns follow, since they call the same functions.
+ * statement on. Defaults of columns follow, since they call the same functions. The clock may be later: of transactions that began at the
+ * instant, and have waited until then.
  */
-export async function setBillingTime(database: Pick<pg.Pool, 'query'>, at: string): Promise<void> {
-  const instant = `timestamptz '${new Date(at).toISOString().slice(0, 19)}${microsOfText(at)}Z'`;
-  await replaceClock(database, instant, instant);
+export async function setBillingTime(database: Pick<pg.Pool, 'query'>, at: string, clock = at): Promise<void> {
+  await replaceClock(database, textOf(at), textOf(clock));
 }
+
+const textOf = (at: string) => `timestamptz '${new Date(at).toISOString().slice(0, 19)}${microsOfText(at)}Z'`;
 
 /** Lets billing go by the clock again, ahead of it by an interval such as `40 days`, or behind it by a negative one. */
 export async function shiftBillingTime(database: Pick<pg.Pool, 'query'>, interval = '0 s'): Promise<void> {

@@ -115,7 +115,7 @@ export async function changeCharges(
     changed.push(charge);
     if (changes.status === 'INACTIVE' && charge.meter_id !== null) endedMeters.add(charge.meter_id);
   }
-  await releaseMetersOfPlan(transaction, organizationId, { planId, meterIds: [...endedMeters] });
+  await releaseMetersOfPlan(transaction, organizationId, { planId, meterIds: [...endedMeters], now: isoOf(now) });
   return changed;
 }
 

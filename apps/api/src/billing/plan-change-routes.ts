@@ -17,7 +17,7 @@ import { done, writing } from '../http/writing.ts';
 import { changeSubscription, changeUntold, type Change } from './change-subscription.ts';
 import { invoicePreview } from './invoice-shape.ts';
 import { changeBody, previewChangeBody, subscriptionAnswer } from './subscription-body.ts';
-import { METER_TAKEN, noSuchPlan, planInactive } from './subscription-refusals.ts';
+import { METER_TAKEN, noSuchPlan, planInactive, refuseMeterTaken } from './subscription-refusals.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
 const changeCodes = [
@@ -106,7 +106,7 @@ async function toPlan(
   return async (_, row, actor): Promise<NewFeedEvent[]> => {
     const checked = checkPlan(plan, row, when);
     const change = when === 'now' ? changeNow : changeAtPeriodEnd;
-    const events = await change(transaction, row, { actor, plan: checked });
+    const events = await change(transaction, row, { actor, plan: checked }).catch(refuseMeterTaken);
     if (events === undefined) throw new Refusal('meter_already_billed', METER_TAKEN);
     return events;
   };

@@ -26,7 +26,7 @@ import { noSuchCustomer } from '../catalog/no-such-customer.ts';
 import { refuseErased } from '../catalog/refuse-erased.ts';
 import { made, type Write, type Written } from '../http/writing.ts';
 import { USAGE_MOVING } from '../usage/usage-query.ts';
-import { METER_TAKEN, noSuchPlan, planInactive } from './subscription-refusals.ts';
+import { METER_TAKEN, noSuchPlan, planInactive, refuseMeterTaken } from './subscription-refusals.ts';
 import { termsOf, type SubscriptionBody } from './subscription-body.ts';
 
 export interface Subscriber {
@@ -77,7 +77,7 @@ async function subscribeWithin(
   if ((await billMeters(transaction, organizationId, claims)).length > 0)
     throw new Refusal('meter_already_billed', METER_TAKEN);
 
-  const opened = await bringUpToDate(transaction, organizationId, [id], room);
+  const opened = await bringUpToDate(transaction, organizationId, [id], room).catch(refuseMeterTaken);
   const row = await lockSubscription(transaction, organizationId, id);
   const subscription = await findSubscription(transaction, organizationId, id);
   if (row === undefined || subscription === undefined) throw new Error('a subscription that was just made is gone');

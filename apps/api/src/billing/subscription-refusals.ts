@@ -1,5 +1,6 @@
 // Refusals that several requests about subscriptions share.
 
+import { MeterTaken } from '@weir/db/billing/subscriptions/billed-meters';
 import { Refusal } from '@weir/shared/errors';
 
 export const noSuchPlan = () =>
@@ -11,6 +12,12 @@ export const planInactive = () =>
 export const METER_TAKEN =
   'Another subscription of this customer bills a meter of the plan, or billed it until after the start: events name a ' +
   'customer and no subscription, so one bills them at a time. End the other one first, or start when it has ended.';
+
+/** Of a period that is opened at an instant at which a charge that has ended by now was in force: it takes the meter of that one as well. */
+export function refuseMeterTaken(error: unknown): never {
+  if (error instanceof MeterTaken) throw new Refusal('meter_already_billed', METER_TAKEN);
+  throw error;
+}
 
 export const ENDED = 'This subscription has ended: make a new one.';
 

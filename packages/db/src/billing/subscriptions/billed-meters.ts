@@ -13,6 +13,13 @@ export interface MeterClaim {
   from: string;
 }
 
+/** A period that has begun is billed for a meter that another subscription bills then. */
+export class MeterTaken extends Error {
+  constructor({ subscription_id, meter_id }: Omit<MeterClaim, 'from'>) {
+    super(`subscription ${subscription_id} cannot bill meter ${meter_id}: another one does`);
+  }
+}
+
 /**
  * Reserves meters for subscriptions, and returns those that another one bills then; the transaction is to be given up if there
  * are any. What a subscription holds already it keeps. Waits for whoever reserves the same at this moment.
@@ -136,13 +143,13 @@ export async function billMeterOfPlan(
 
 /**
  * Lets go of meters whose charges of a plan have ended or were taken back, as {@link releaseMeters} does: for every subscription that is
- * on the plan, or goes over to it. Where a boundary is past and not opened yet, a charge may be in force there: opening it lets go.
- * The row of the plan has to be locked, as for {@link billMeterOfPlan}.
+ * on the plan, or goes over to it. Where a boundary is past `now`, at which they ended, and not opened yet, a charge may be in force there:
+ * opening it lets go. The row of the plan has to be locked, as for {@link billMeterOfPlan}.
  */
 export async function releaseMetersOfPlan(
   transaction: Queries,
   organizationId: string,
-  { planId, meterIds }: { planId: string; meterIds: readonly string[] },
+  { planId, meterIds, now }: { planId: string; meterIds: readonly string[]; now: string },
 ): Promise<void> {
   if (meterIds.length === 0) return;
   const ofPlan = goingOn(organizationId, planId);
@@ -155,7 +162,7 @@ export async function releaseMetersOfPlan(
   await release(
     transaction,
     organizationId,
-    sql`held.subscription_id = ANY (ARRAY(SELECT id FROM ${ofPlan} AND current_period_end > billing_now()))
+    sql`held.subscription_id = ANY (ARRAY(SELECT id FROM ${ofPlan} AND current_period_end > ${now}::timestamptz))
         AND (held.meter_id = ANY (${meterIds}::uuid[])) IS TRUE`,
   );
 }

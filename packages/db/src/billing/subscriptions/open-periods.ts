@@ -21,7 +21,7 @@ import { newId } from '@weir/shared/ids';
 import { sql } from 'kysely';
 import { touchUsage } from '../../alerts/touched-usage.ts';
 import type { Queries } from '../../database.ts';
-import { billMeters, releaseMeters, type MeterClaim } from './billed-meters.ts';
+import { billMeters, MeterTaken, releaseMeters, type MeterClaim } from './billed-meters.ts';
 import { readDrafting } from '../drafting.ts';
 import { appendFeed } from '../feed.ts';
 import { findLateDues } from './late-events.ts';
@@ -316,10 +316,7 @@ async function billOpened(transaction: Queries, organizationId: string, passages
     }
   }
   const [refused] = await billMeters(transaction, organizationId, [...claims.values()]);
-  if (refused !== undefined) {
-    const { subscription_id, meter_id } = refused;
-    throw new Error(`subscription ${subscription_id} cannot bill meter ${meter_id}: another one does`);
-  }
+  if (refused !== undefined) throw new MeterTaken(refused);
   await releaseMeters(
     transaction,
     organizationId,
