@@ -102,6 +102,7 @@ test('what was drained last is remembered for as long as Redis names it, and wha
     "INSERT INTO drained_counts (id, events, drained_at) SELECT id, 1, now() - interval '40 days' FROM unnest($1::uuid[]) AS id",
     [[older, old]],
   );
+  await weir.redis.set(weir.keys.lastDrained, String(old));
   await tenant.track(...ones(1));
   // In Postgres, and not dropped.
   const { id } = (await addAcceptedCounts(database, () => setCountsAside(weir.queue))) ?? {};

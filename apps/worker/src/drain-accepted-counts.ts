@@ -14,7 +14,10 @@ import {
 } from '@weir/queue/accepted-counts';
 import type { QueueConnection } from '@weir/queue/connection';
 
-/** Drains the counts; undefined when there are none, or when another drain or a reconciliation is at work. */
+/**
+ * Drains the counts; undefined when there are none, when another drain or a reconciliation is at work, or when Postgres went back in time and
+ * nobody has found it out yet.
+ */
 export async function drainAcceptedCounts(queue: QueueConnection, database: Database): Promise<Drain | undefined> {
   // Most often nothing was accepted, and Postgres need not hear of it.
   if (!(await hasAcceptedCounts(queue))) return undefined;

@@ -26,7 +26,8 @@ export interface Drain {
 
 /**
  * Adds accepted counts to the totals, once however often they come. `setAside` is called when no other drain is under way;
- * undefined when one is, or when there is nothing to drain. Once this has returned, the counts may be dropped.
+ * undefined when one is, when there is nothing to drain, or when those drained last are not here: Postgres went back in time then, and
+ * these would cover the trace of it before anybody finds it out. Once this has returned, the counts may be dropped.
  */
 export async function addAcceptedCounts(
   database: Database,
@@ -38,8 +39,15 @@ export async function addAcceptedCounts(
     );
     if (lock.rows[0]?.held !== true) return undefined;
     const accepted = await setAside();
-    return accepted === undefined ? undefined : add(transaction, accepted);
+    if (accepted === undefined || !(await hasDrained(transaction, accepted.drainedLast))) return undefined;
+    return add(transaction, accepted);
   });
+}
+
+async function hasDrained(transaction: Queries, id: string | undefined): Promise<boolean> {
+  if (id === undefined) return true;
+  const { rows } = await sql`SELECT FROM drained_counts WHERE id = ${id}`.execute(transaction);
+  return rows.length > 0;
 }
 
 async function add(transaction: Queries, { id, counts }: AcceptedCounts): Promise<Drain> {

@@ -6,7 +6,7 @@ import type { AcceptedCounts, DrainedCount, MonthCount } from '@weir/shared/mont
 import type { QueueConnection } from './connection.ts';
 import { loadScript } from './script.ts';
 
-const setAside = loadScript<string[]>('set-counts-aside');
+const setAside = loadScript<[drainedLast: string, fields: string[]]>('set-counts-aside');
 const dropCounts = loadScript<null>('drop-counts');
 
 /** The field that counts the events of an organization that were received in a month. */
@@ -34,10 +34,13 @@ export async function setCountsAside({
   keys,
   secondCopy,
 }: QueueConnection): Promise<AcceptedCounts | undefined> {
-  const given = [keys.accepted, keys.draining];
-  const flat = await (secondCopy === undefined ? setAside(redis, given, []) : setAside.copied(secondCopy, given, []));
+  const given = [keys.accepted, keys.draining, keys.lastDrained];
+  const [drainedLast, flat] = await (secondCopy === undefined
+    ? setAside(redis, given, [])
+    : setAside.copied(secondCopy, given, []));
   const pairs = flat.flatMap((field, index) => (index % 2 === 0 ? [[field, flat[index + 1] ?? '']] : []));
-  return countsOf(Object.fromEntries(pairs) as Record<string, string>);
+  const counts = countsOf(Object.fromEntries(pairs) as Record<string, string>);
+  return counts && { ...counts, drainedLast: drainedLast === '' ? undefined : drainedLast };
 }
 
 /** Longer than any month of receipt can still be counted in, and than anybody should need to miss what a restore took away. */

@@ -35,6 +35,12 @@ const NOT_SEEN = 'The database has not been seen yet: check DATABASE_URL, and th
 /** A whole look takes no longer, even where Redis or Postgres is silent. */
 const LOOK_MS_MAX = 5_000;
 
+/** Of that, so long for the totals of a Postgres that went back in time. */
+const RAISE_MS_MAX = 3_000;
+
+/** So many looks try to raise them. Then claims are void all the same: they tell senders that events were taken which are gone. */
+const RAISES_MAX = 3;
+
 const ownQueue = loadScript<[owner: string, epoch?: string]>('own-queue');
 const renewEpoch = loadScript<number>('renew-epoch');
 const takeOverQueue = loadScript<null>('take-over');
@@ -86,6 +92,8 @@ export class Ownership {
   #unfit: SettingsError | undefined | null = null;
   #foreign: SettingsError | undefined;
   #lastFailure = '';
+  /** How many looks in a row could not raise the totals. */
+  #raises = 0;
   #looking: Promise<void> | undefined;
 
   constructor(options: OwnershipOptions) {
@@ -208,15 +216,24 @@ export class Ownership {
     if (timeline === '' && facts.timeline > 0) await redis.set(keys.timeline, facts.timeline, 'NX');
     // A lower one is told by an old primary that does not know yet that another one took its place.
     const isLater = timeline !== '' && facts.timeline > Number(timeline);
-    if (facts.hasDrained && !isLater) return;
-    // First, since what waits here is recorded directly from then on, and counted with what Postgres has by then. A drain that is under way
-    // has the next look do it.
-    const events = await database.raiseTotals(() => readDrainedCounts(queue));
-    if (events === undefined) return;
+    if (facts.hasDrained && !isLater) {
+      this.#raises = 0;
+      return;
+    }
+    // First, since what waits here is recorded directly from then on, and counted with what Postgres has by then. Where others are at work
+    // on the counts the next look does it; after some looks a worker does.
+    let err: unknown;
+    const events = await withinMs(
+      RAISE_MS_MAX,
+      database.raiseTotals(() => readDrainedCounts(queue)),
+    ).catch((error: unknown) => void (err = error));
+    this.#raises += 1;
+    if (events === undefined && this.#raises < RAISES_MAX) return;
     const values = [facts.mark, drained, timeline, randomUUID(), facts.timeline];
     if ((await renewEpoch(redis, keysOf(queue), values)) !== 1) return;
+    this.#raises = 0;
     log.error(
-      { timeline: facts.timeline, before: timeline, events },
+      { timeline: facts.timeline, before: timeline, events, err },
       facts.hasDrained
         ? 'another Postgres took over: idempotency keys are judged by Postgres alone from now on; npm run reconcile says whether events are missing'
         : 'Postgres went back in time: what was recorded since is not there. Clients can send it again; npm run reconcile says what is missing',

@@ -10,6 +10,8 @@ export interface AcceptedCounts {
   /** A UUIDv7, and as such different from that of all others. */
   id: string;
   counts: MonthCount[];
+  /** The counts that were drained last, as Redis has it; undefined where it does not say. */
+  drainedLast?: string | undefined;
 }
 
 /** Events that Postgres has counted in one month, and how much of it came with the counts that were drained. */
