@@ -76,36 +76,48 @@ test('it may also be replayed without any key', async () => {
   expect(await receiptOf(id)).toMatchObject({ status: 'recorded', quantity: '2', idempotency_key: null });
 });
 
-test('an event that is sent again after its usage was moved, or erased, is a duplicate', async () => {
+test('an event that is sent again after its usage was moved, or erased, is a duplicate, and no other is', async () => {
   const ask = async (path: string, body: object) => {
     const answer = await weir.request('POST', `/api/v1${path}`, { session: tenant.session, body });
     expect(answer.status).toBe(202);
     await performAllMoves(database);
   };
-  const send = async (customer_external_id: string, metadata: object) => {
-    await forget('moved');
-    const [sent] = await tenant.track({
-      customer_external_id,
-      quantity: 3,
-      metadata,
-      timestamp: at,
-      idempotency_key: 'moved',
-    });
+  const move = (from_external_id: string, to_external_id: string) =>
+    ask('/usage-moves', { from_external_id, to_external_id });
+  const send = async (customer_external_id: string, metadata: object, key = 'moved') => {
+    await forget(key);
+    const event = { customer_external_id, quantity: 3, metadata, timestamp: at, idempotency_key: key };
+    const [sent] = await tenant.track(event);
     await weir.drained();
     return await receiptOf(sent?.id ?? '');
   };
   const note = { note: 'to Ada' };
-  const { id } = await send('first', note);
-  const again = { status: 'duplicate', duplicate_of: id };
-  await ask('/usage-moves', { from_external_id: 'first', to_external_id: 'second' });
+  const again = { status: 'duplicate', duplicate_of: (await send('first', note)).id };
+  const rejected = { status: 'rejected' };
+  await move('first', 'second');
   expect(await send('first', note)).toMatchObject(again);
   expect(await send('second', note)).toMatchObject(again);
-  await ask('/usage-moves', { from_external_id: 'second', to_external_id: 'third' });
+  await move('second', 'third');
   expect(await send('first', note)).toMatchObject(again);
-  expect(await send('first', { note: 'another' })).toMatchObject({ status: 'rejected' });
-  expect(await send('nobody', note)).toMatchObject({ status: 'rejected' });
+  expect(await send('first', { note: 'another' })).toMatchObject(rejected);
+  expect(await send('nobody', note)).toMatchObject(rejected);
+  // Usage of others was moved as well, to and from others.
+  await send('target', note, 'not moved');
+  await move('elsewhere', 'nowhere');
+  await move('source', 'target');
+  expect(await send('elsewhere', note, 'not moved')).toMatchObject(rejected);
+
   await ask('/erasures', { customer_external_id: 'third' });
   for (const sent of ['third', 'first']) expect(await send(sent, note)).toMatchObject(again);
+  expect(await send('elsewhere', note, 'not moved')).toMatchObject(rejected);
+  const record = await weir.request('POST', '/api/v1/customers', {
+    session: tenant.session,
+    body: { external_id: 'with a record' },
+  });
+  expect(record.status).toBe(201);
+  await tenant.track({ customer_external_id: 'with usage', timestamp: at });
+  await weir.drained();
+  for (const sent of ['with a record', 'with usage']) expect(await send(sent, note)).toMatchObject(rejected);
 });
 
 const at = '2026-02-03T04:05:06.789012Z';

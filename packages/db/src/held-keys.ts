@@ -7,7 +7,7 @@ import { plainArray, textArray } from './array-text.ts';
 import { EVENT_JSON } from './event-json.ts';
 import type pg from 'pg';
 import { keyHash } from './key-hash.ts';
-import { ERASED, type MoveKind } from './moves/usage-moves.ts';
+import { ERASED } from './moves/usage-moves.ts';
 
 /** An event, and the id of the other event that holds its idempotency key. */
 export interface HeldEvent {
@@ -22,39 +22,67 @@ export type ReusedKey = HeldEvent;
 const receivedAt = (id: string) =>
   `to_timestamp(('x' || translate(left(${id}::text, 13), '-', ''))::bit(48)::bigint / 1000.0)`;
 
-/** Whether a move of the organization has this external id at that end. Postgres makes a hash of such a list. */
-const ofMoves = (externalId: string, end: string, kind: MoveKind) =>
-  `(e.organization_id, ${externalId}::text) IN (SELECT organization_id, ${end} FROM moves WHERE kind = '${kind}')`;
+/**
+ * So many ids of before are looked at for the holders of a batch, from the nearest one on. What is behind them counts as another
+ * customer's: it is rejected, and not lost.
+ */
+const FORMER_IDS_MAX = 200_000;
 
 // The payload is what the fingerprint of the door is made of (apps/api/src/ingest/read-event.ts): a time that was left out is no part of
 // it, nor are white space and the order of keys in metadata. A holder that is not in events any more, since its month was
 // taken out, can be compared with nothing; the event is a duplicate then.
 //
-// Usage that was moved to another external id is told apart by neither of the two, and of a customer who is erased neither by metadata,
-// which are gone: who sends one of these events again sends it as it was. Moves are read once, and not for each event: there may be many.
+// Who sends an event again whose usage was moved sends it as it was: under an id from which moves lead to that of the holder. An erasure takes
+// that id and the metadata away, so it may be anybody then, but for who has a record, or usage of the meter from before it was
+// taken away: that is somebody else for sure.
 //
-// It has no name, so that it is planned each time, for the partitions of these holders as large as they are now.
+// Ids of before are found by the index of moves, and compared all at once, since there may be many: INTERSECT hashes or sorts, whatever
+// Postgres believes of how many there are. The statement has no name, so that it is planned each time, for the partitions of these holders
+// as large as they are now.
 const REUSED = `
-WITH input AS MATERIALIZED (
+WITH RECURSIVE input AS MATERIALIZED (
   SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::numeric[], $7::timestamptz[], $8::text[], $9::text[])
     AS t (id, holder, organization_id, meter_id, customer_external_id, quantity, "timestamp", idempotency_key, metadata)
 ),
-moves AS MATERIALIZED (
-  SELECT organization_id, kind, from_external_id, to_external_id FROM usage_moves WHERE organization_id = ANY ($3::uuid[])
+other AS MATERIALIZED (
+  SELECT * FROM (
+    SELECT i.id, i.organization_id, i.meter_id, i.customer_external_id AS sent, e.customer_external_id AS held,
+      e.metadata::jsonb IS NOT DISTINCT FROM i.metadata::jsonb AS has_same_metadata,
+      e.meter_id = i.meter_id AND e.quantity = i.quantity
+        AND (e."timestamp" = i."timestamp" OR (e."timestamp" = ${receivedAt('e.id')} AND i."timestamp" = ${receivedAt('i.id')}))
+        AS is_same_usage
+    FROM input i JOIN events e ON (e.organization_id, e.id) = (i.organization_id, i.holder)
+    WHERE e.id = ANY ($2::uuid[])
+  ) AS compared
+  WHERE NOT (is_same_usage AND has_same_metadata AND sent = held)
+),
+former AS (
+  SELECT organization_id, held, held AS sent, false AS is_erased, NULL::timestamptz AS taken_at FROM other WHERE is_same_usage
+  UNION
+  SELECT former.organization_id, former.held, moves.from_external_id, former.is_erased OR moves.kind = 'ERASE',
+    CASE WHEN coalesce(moves.from_external_id, '${ERASED}') = '${ERASED}' THEN moves.finished_at END
+  FROM former CROSS JOIN LATERAL (
+    SELECT kind, from_external_id, finished_at FROM usage_moves
+    WHERE usage_moves.organization_id = former.organization_id AND usage_moves.to_external_id = former.sent OFFSET 0) AS moves
+),
+ids AS MATERIALIZED (SELECT * FROM former LIMIT ${FORMER_IDS_MAX}),
+named AS MATERIALIZED (
+  SELECT organization_id, held, sent, is_erased FROM other CROSS JOIN (VALUES (false), (true)) AS either (is_erased) WHERE is_same_usage
+  INTERSECT SELECT organization_id, held, sent, is_erased FROM ids
+),
+erased AS MATERIALIZED (
+  SELECT organization_id, held, is_erased, min(taken_at) AS taken_at FROM ids WHERE taken_at IS NOT NULL GROUP BY 1, 2, 3
 ),
 reused AS MATERIALIZED (
-  SELECT i.id
-  FROM input i JOIN events e ON (e.organization_id, e.id) = (i.organization_id, i.holder)
-  WHERE e.id = ANY ($2::uuid[]) AND NOT (
-    e.meter_id = i.meter_id AND e.quantity = i.quantity
-    AND (
-      e.customer_external_id = i.customer_external_id AND e.metadata::jsonb IS NOT DISTINCT FROM i.metadata::jsonb
-      OR ${ofMoves('e.customer_external_id', 'to_external_id', 'ERASE')}
-      OR e.metadata::jsonb IS NOT DISTINCT FROM i.metadata::jsonb AND ${ofMoves('e.customer_external_id', 'to_external_id', 'MOVE')} AND (
-        ${ofMoves('i.customer_external_id', 'from_external_id', 'MOVE')} OR ${ofMoves(`'${ERASED}'`, 'from_external_id', 'MOVE')})
-    )
-    AND (e."timestamp" = i."timestamp" OR (e."timestamp" = ${receivedAt('e.id')} AND i."timestamp" = ${receivedAt('i.id')}))
-  )
+  SELECT id FROM other
+  EXCEPT SELECT id FROM other JOIN named USING (organization_id, held, sent)
+  WHERE is_same_usage AND (has_same_metadata OR is_erased)
+  EXCEPT SELECT id FROM other JOIN erased USING (organization_id, held)
+  WHERE is_same_usage AND (has_same_metadata OR is_erased)
+    AND NOT EXISTS (SELECT FROM customers c WHERE (c.organization_id, c.external_id) = (other.organization_id, other.sent))
+    AND NOT EXISTS (SELECT FROM customer_usage_days d
+      WHERE (d.organization_id, d.meter_id, d.customer_external_id) = (other.organization_id, other.meter_id, other.sent)
+        AND d.day <= erased.taken_at - interval '1 day')
 )`;
 
 const SETTLE = `${REUSED},
