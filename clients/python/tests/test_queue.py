@@ -265,6 +265,21 @@ class TestTrack(WithService):
         self.assertIsInstance(outcomes[2], WeirError)
         self.assertEqual(outcomes[3], Tracked("x", True))
 
+    def test_an_event_that_a_proxy_refuses_or_that_was_not_tried_then_has_an_error_with_its_own_key(self) -> None:
+        self.service.interfere = lambda events: (
+            (403, "<html>attack</html>") if any(each["quantity"] in (1, 2, 3) for each in events) else None
+        )
+        events = [event(n) for n in range(7)]
+        first, *errors = self.client().track_batch(events)
+        self.assertEqual(first, Tracked("k0", False))
+        said = [(each.idempotency_keys, each.transient) for each in errors if isinstance(each, WeirError)]
+        self.assertEqual(said, [((f"k{n}",), n > 3) for n in range(1, 7)])
+
+        self.service.interfere = lambda events: (403, "<html>no</html>")
+        with self.assertRaises(WeirError) as raised:
+            self.client().track_batch(events)
+        self.assertEqual(raised.exception.idempotency_keys, tuple(f"k{n}" for n in range(7)))
+
 
 class TestWidgetToken(WithService):
     token = {"token": "wgt_x", "expires_at": "2026-11-20T10:30:00Z"}
@@ -419,11 +434,12 @@ class TestQueue(WithService):
 
         self.service.requests.clear()
         self.service.interfere = lambda events: (401, {"code": "unauthenticated"})
-        client = self.client(on_refused=lambda error, event: refused.append(error.code))
+        client = self.client(on_refused=lambda error, event: refused.extend((error.code, *error.idempotency_keys)))
         client.queue(event(1))
         client.queue(event(2))
         self.assertTrue(client.flush(10))
-        self.assertEqual((refused[1:], len(self.service.requests)), (["unauthenticated"] * 2, 1))
+        told = ["unauthenticated", "k1", "unauthenticated", "k2"]
+        self.assertEqual((refused[1:], len(self.service.requests)), (told, 1))
 
     def test_a_flood_of_refused_events_is_one_error_and_one_more_with_their_number_at_the_end(self) -> None:
         refusal = {"status": 422, "code": "invalid_request", "detail": "ahead"}

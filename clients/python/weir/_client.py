@@ -26,7 +26,7 @@ from ._answer import (
     withheld_in,
 )
 from ._deliver import deliver
-from ._errors import WeirError
+from ._errors import WeirError, with_keys
 from ._event import Encoded, Event, key_and_encode
 from ._openapi import (
     Customer,
@@ -108,10 +108,12 @@ class Client:
         """Sends 1 to ``BATCH_EVENTS_MAX`` events in one request, and returns their outcomes in the same order.
 
         Events that the service cannot take now are sent again without those that are settled. Raises like ``track``, but only
-        while no event has an answer of its own.
+        while no event has an answer of its own. Where a proxy refuses some of them, others may not have been tried: their errors
+        are ``transient``.
         """
+        encoded = [key_and_encode(event) for event in events]
         delivery = deliver(
-            [key_and_encode(event) for event in events],
+            encoded,
             lambda body, keys: self._transport.send(
                 "POST", "/sdk/track/batch", body, by_key=True, idempotency_keys=keys, timeout=timeout
             ),
@@ -119,10 +121,20 @@ class Client:
             self._on_retry,
             time.sleep,
         )
-        outcomes, failure = delivery.outcomes, delivery.failure or next(iter(delivery.foreign.values()), None)
-        if failure is not None and (not isinstance(failure, WeirError) or all(each is None for each in outcomes)):
+        outcomes, foreign = delivery.outcomes, delivery.foreign
+        failure = delivery.failure or next(iter(foreign.values()), None)
+        if failure is None:
+            return cast(List[BatchOutcome], outcomes)
+        if not isinstance(failure, WeirError):
             raise failure
-        return [cast(BatchOutcome, failure if outcome is None else outcome) for outcome in outcomes]
+        if all(each is None for each in outcomes):
+            raise with_keys(failure, [event.key for event in encoded])
+        # What a proxy said of others says nothing of an event that was not tried.
+        transient = delivery.failure is None or failure.transient
+        return [
+            outcome or foreign.get(index) or with_keys(failure, (encoded[index].key,), transient)
+            for index, outcome in enumerate(outcomes)
+        ]
 
     def queue(self, event: Event, *, timeout: Optional[float] = None) -> str:
         """Hands an event to the background, which sends it in a batch, again and again until Weir has it.

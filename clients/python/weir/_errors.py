@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 from typing import Any, Mapping, Optional, Sequence, Tuple
 
 
@@ -62,6 +63,15 @@ class WeirError(Exception):
     def __reduce__(self) -> Tuple[Any, ...]:
         # Pickle calls with positions what an exception was made with; this one takes names. It crosses processes in pools.
         return _restore, (self.status, self.code, self.detail), self.__dict__
+
+
+def with_keys(error: WeirError, keys: Sequence[str], transient: Optional[bool] = None) -> WeirError:
+    """Returns the same error, told of the events with these keys."""
+    told = copy.copy(error)
+    told.__cause__ = error.__cause__
+    told.idempotency_keys = tuple(keys)
+    told.transient = error.transient if transient is None else transient
+    return told
 
 
 def _restore(status: int, code: str, detail: str) -> WeirError:

@@ -20,7 +20,7 @@ from typing import Any, Callable, List, Optional, Tuple, Union
 
 from ._answer import BatchOutcome
 from ._deliver import SendBatch, deliver, is_settled
-from ._errors import WeirError
+from ._errors import WeirError, with_keys
 from ._event import Encoded, Event, decode
 from ._limits import BATCH_EVENTS_MAX
 from ._outbox import Outbox
@@ -480,7 +480,8 @@ class EventQueue:
             self._warnings.warn("refused", logging.ERROR, told)
             return
         try:
-            self._options.on_refused(error, decode(event.line))
+            # One error may be about all events of a request: each is told of its own key.
+            self._options.on_refused(with_keys(error, (event.key,)), decode(event.line))
         except Exception as failure:
             # It is the caller's, and must not stop the queue.
             self._warnings.warn("on_refused", logging.ERROR, f"on_refused failed for the event {event.key}", failure)

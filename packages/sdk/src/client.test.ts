@@ -232,6 +232,26 @@ describe('trackBatch', () => {
     expect(error).toMatchObject({ status: 401, idempotencyKeys: ['a', 'b', 'c', 'd'] });
   });
 
+  test('an event that a proxy refuses, or that was not tried then, has an error with its own key', async () => {
+    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+    const sevenEvents = names.map((idempotency_key) => ({ ...event, idempotency_key }));
+    let isRefused = (text: string) => /"idempotency_key":"[bcd]"/.test(text);
+    const answer: Reply = (response, { text }) => {
+      if (isRefused(text)) return response.writeHead(403).end('<html>attack</html>');
+      return response.writeHead(201).end(JSON.stringify({ data: [{ status: 201, id: 'x' }] }));
+    };
+    replies = Array.from({ length: 20 }, () => answer);
+    const outcomes = await client().trackBatch(sevenEvents);
+    expect(outcomes[0]).toMatchObject({ id: 'x' });
+    const errors = outcomes.flatMap((outcome) => ('error' in outcome ? [outcome.error] : []));
+    expect(errors.map(({ idempotencyKeys }) => idempotencyKeys)).toEqual(names.slice(1).map((name) => [name]));
+    expect(errors.map(({ transient }) => transient)).toEqual([false, false, false, true, true, true]);
+
+    isRefused = () => true;
+    const { idempotencyKeys } = await failure(client().trackBatch(sevenEvents));
+    expect(idempotencyKeys).toEqual(names);
+  });
+
   test('does not believe an answer that leaves events out', async () => {
     replies = [json(201, { data: [{ status: 201, id: '1' }] })];
     const error = await failure(client({ retries: 0 }).trackBatch(events));

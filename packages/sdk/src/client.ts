@@ -14,7 +14,7 @@ import {
   type Tracked,
 } from './answer.ts';
 import { deliver } from './deliver.ts';
-import { WeirError } from './error.ts';
+import { WeirError, withKeys } from './error.ts';
 import { keyAndEncode, type UsageEvent } from './event.ts';
 import { EventQueue, readLimits, type CloseResult, type QueueCallOptions, type QueueOptions } from './queue.ts';
 import type {
@@ -152,23 +152,30 @@ export class WeirClient {
   /**
    * Sends 1 to {@link BATCH_EVENTS_MAX} events in one request, and resolves to their outcomes in the same order. Events that the
    * service cannot take now are sent again without those that are settled. Rejects like `track`, but only while no event has an answer of
-   * its own.
+   * its own. Where a proxy refuses some of them, others may not have been tried: their errors are `transient`.
    */
   async trackBatch(events: readonly UsageEvent[], options: CallOptions = {}): Promise<BatchOutcome[]> {
     const { signal, retries = this.#retries } = options;
+    const encoded = events.map(keyAndEncode);
+    const keys = encoded.map(({ key }) => key);
     const {
       outcomes,
       foreign,
       failure: ofRequest,
-    } = await deliver(
-      events.map(keyAndEncode),
-      (body, idempotencyKeys) => this.#sendBatch(body, idempotencyKeys, options),
-      { retries, onRetry: this.#onRetry, signal },
-    );
+    } = await deliver(encoded, (body, idempotencyKeys) => this.#sendBatch(body, idempotencyKeys, options), {
+      retries,
+      onRetry: this.#onRetry,
+      signal,
+    });
     const failure = ofRequest ?? [...foreign.values()][0];
-    const isAnswered = outcomes.some((outcome) => outcome !== undefined);
-    if (failure !== undefined && !(failure instanceof WeirError && isAnswered)) throw failure;
-    return outcomes.map((outcome) => outcome ?? { error: failure as WeirError });
+    if (failure === undefined) return outcomes as BatchOutcome[];
+    if (!(failure instanceof WeirError)) throw failure;
+    if (outcomes.every((outcome) => outcome === undefined)) throw withKeys(failure, keys);
+    // What a proxy said of others says nothing of an event that was not tried.
+    const transient = ofRequest === undefined || failure.transient;
+    return outcomes.map(
+      (outcome, index) => outcome ?? { error: foreign.get(index) ?? withKeys(failure, [keys[index]!], transient) },
+    );
   }
 
   /**

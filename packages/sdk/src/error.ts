@@ -79,6 +79,12 @@ export class WeirError extends Error {
   }
 }
 
+/** Returns the same error, told of the events with these keys. */
+export function withKeys(error: WeirError, idempotencyKeys: readonly string[], transient = error.transient): WeirError {
+  const fields: WeirErrorFields = error;
+  return new WeirError({ ...fields, transient, idempotencyKeys, cause: error.cause });
+}
+
 /**
  * Returns whether the same request may succeed later: no answer to read, too slow, too many, a fault of the service, or the same
  * request is under way already.

@@ -343,10 +343,10 @@ test.each(['org_live_x\n', 'org live', '', 'org_live_ü'])('the key %j is refuse
 test('a wrong key refuses every event once, and nothing is sent again', async () => {
   interfere = (_events, response) => refuse(response, 401, { code: 'unauthenticated' });
   const refused: string[] = [];
-  makeClient({ onRefused: ({ code }) => refused.push(code) });
+  makeClient({ onRefused: ({ code, idempotencyKeys }) => refused.push(code, ...idempotencyKeys) });
   for (const n of range(3)) await client.queue(event(n));
   await client.flush();
-  expect(refused).toEqual(range(3).map(() => 'unauthenticated'));
+  expect(refused).toEqual(range(3).flatMap((n) => ['unauthenticated', `k${n}`]));
   expect(requests).toHaveLength(1);
 });
 

@@ -3,7 +3,7 @@
 
 import type { BatchOutcome } from './answer.ts';
 import { deliver, isSettled, type SendBatch } from './deliver.ts';
-import { WeirError } from './error.ts';
+import { WeirError, withKeys } from './error.ts';
 import { decodeEvent, type KeyedEvent } from './event.ts';
 import { callAtExit } from './exit.ts';
 import type { EventStore, HeldEvent } from './held-event.ts';
@@ -311,10 +311,12 @@ export class EventQueue {
 
   #tell({ json, key, onSettled }: HeldEvent, outcome: BatchOutcome): void {
     const { onRefused } = this.#options;
-    if (onSettled !== undefined) shield(() => onSettled(outcome));
-    if (!('error' in outcome)) return;
-    if (onRefused !== undefined) shield(() => onRefused(outcome.error, decodeEvent(json)));
-    else if (onSettled === undefined) this.#warnings.warn('refused', refusedForGood(key, outcome.error));
+    // One error may be about all events of a request: each is told of its own key.
+    const error = 'error' in outcome ? withKeys(outcome.error, [key]) : undefined;
+    if (onSettled !== undefined) shield(() => onSettled(error === undefined ? outcome : { error }));
+    if (error === undefined) return;
+    if (onRefused !== undefined) shield(() => onRefused(error, decodeEvent(json)));
+    else if (onSettled === undefined) this.#warnings.warn('refused', refusedForGood(key, error));
   }
 
   #warn(message: string): void {
