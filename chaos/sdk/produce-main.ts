@@ -23,7 +23,7 @@ const client = new WeirClient({
     ...(OUTBOX !== undefined && { outbox: { folder: OUTBOX } }),
     exitTimeoutMs: 60_000,
     // An outage is what is made here.
-    onWarning: (message) => message.startsWith('What is queued waits') || console.error(message),
+    onWarning: (message, kind) => kind === 'away' || console.error(message),
     onRefused: ({ message }, { metadata }) => console.log(`refused ${JSON.stringify(metadata)} ${message}`),
   },
 });

@@ -1,7 +1,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { Command } from 'commander';
 import { importFile } from './import-file.ts';
 import { parseImportOptions } from './import-options.ts';
@@ -131,6 +131,17 @@ test('an outage is waited for and said once', async () => {
   interfere = (_events, response) => outages-- > 0 && refuse(response, 503, { detail: 'Redis is down' });
   const { counts, log } = await run(rows(20), ['--batch-size', '20']);
   expect(counts).toMatchObject({ accepted: 20 });
+  expect(log.match(/Redis is down/g)).toHaveLength(1);
+});
+
+test('an outage is waited for as long as was asked for, however often it was tried', async () => {
+  // Each try again is at once.
+  const random = vi.spyOn(Math, 'random').mockReturnValue(0);
+  onTestFinished(() => random.mockRestore());
+  let outages = 12;
+  interfere = (_events, response) => outages-- > 0 && refuse(response, 503, { detail: 'Redis is down' });
+  const { counts, log } = await run(rows(20), ['--batch-size', '20']);
+  expect(counts).toEqual({ accepted: 20, alreadyThere: 0, bad: 0 });
   expect(log.match(/Redis is down/g)).toHaveLength(1);
 });
 

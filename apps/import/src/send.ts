@@ -88,8 +88,11 @@ function openClient(
       eventsMax: batchSize * (concurrency + 1),
       batchEventsMax: batchSize,
       concurrency,
-      // It would keep what a proxy refuses in place of Weir and try again by the minute; a person can do something about it.
-      onWarning: (message) => giveUp(new StoppedError(message)),
+      // It would keep what a proxy refuses in place of Weir and try again by the minute; a person can do something about it. How long
+      // an outage is waited for is for onRetry to say.
+      onWarning: (message, kind) => {
+        if (kind !== 'away') giveUp(new StoppedError(message));
+      },
     },
     onRetry: (error) => {
       const now = performance.now();

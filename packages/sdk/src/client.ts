@@ -68,6 +68,7 @@ export type {
 } from './openapi.ts';
 export type { AggregationType, ByNumber, Decimal, EntitlementQuery, Page, PageQuery, UsageQuery } from './reads.ts';
 
+export type { WarningKind } from './warnings.ts';
 export { verifyWebhook, type VerifyOptions, type Webhook, type WebhookHeaders } from './webhook.ts';
 
 export interface WeirClientOptions {

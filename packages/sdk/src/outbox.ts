@@ -10,6 +10,7 @@ import type { EventStore, HeldEvent } from './held-event.ts';
 import { takeFirst } from './memory-store.ts';
 import { leaveFolder, makeFolder, makeOwnFolder, removeFile, syncFolder, takeOver } from './outbox-folder.ts';
 import { LOOK_MS, touch } from './outbox-owner.ts';
+import type { WarningKind } from './warnings.ts';
 
 export interface OutboxOptions {
   /** Made when it is missing. Processes may share it. */
@@ -49,7 +50,7 @@ export interface OutboxEvent extends HeldEvent {
 
 export interface OutboxListeners {
   /** Told what cannot be read or removed; problems of one kind are alike. */
-  onProblem: (kind: string, message: string) => void;
+  onProblem: (kind: WarningKind, message: string) => void;
   /** Called when there is something to take that another process has left. */
   onFound: () => void;
 }

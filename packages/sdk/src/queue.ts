@@ -10,7 +10,7 @@ import type { EventStore, HeldEvent } from './held-event.ts';
 import { BATCH_EVENTS_MAX } from './limits.ts';
 import { MemoryStore } from './memory-store.ts';
 import { Outbox, type OutboxOptions } from './outbox.ts';
-import { Warnings } from './warnings.ts';
+import { Warnings, type WarningKind } from './warnings.ts';
 
 export interface QueueOptions {
   /** Events that are held in memory; default 10,000. */
@@ -31,10 +31,10 @@ export interface QueueOptions {
    */
   onRefused?: (error: WeirError, event: KeyedEvent) => void;
   /**
-   * Told of what a person should know: that an outbox cannot be read, or cannot be sent. Many alike are told as one, and counted.
-   * Default: a warning of the process.
+   * Told of what a person should know: that an outbox cannot be read, or cannot be sent. Many alike are told as one, and counted;
+   * `kind` says which. Default: a warning of the process.
    */
-  onWarning?: (message: string) => void;
+  onWarning?: (message: string, kind: WarningKind) => void;
   /** Keeps events on disk until they are settled, so that they outlive the process. */
   outbox?: OutboxOptions;
   /** How long a process that is about to end waits for what is queued, in milliseconds; default 10,000. */
@@ -83,7 +83,7 @@ export class EventQueue {
   readonly #stopCallAtExit: () => void;
   /** Called after each change; each takes itself out when it has seen what it waits for. */
   readonly #watchers = new Set<() => void>();
-  readonly #warnings = new Warnings((message) => this.#warn(message));
+  readonly #warnings = new Warnings((message, kind) => this.#warn(message, kind));
   #keepAlive: NodeJS.Timeout | undefined;
   #timer: NodeJS.Timeout | undefined;
   /** What is kept although it was refused, held out of the way until it is tried again. */
@@ -188,7 +188,7 @@ export class EventQueue {
 
   async #closeAtExit(): Promise<void> {
     const { unsent } = await this.close(this.#options.exitTimeoutMs ?? 10_000);
-    if (unsent.length > 0) this.#warn(`The process ends with ${unsent.length} events that were not sent.`);
+    if (unsent.length > 0) this.#warn(`The process ends with ${unsent.length} events that were not sent.`, 'unsent');
   }
 
   /** Sends at once what fills a batch, and the rest after the interval. */
@@ -288,7 +288,7 @@ export class EventQueue {
       this.#isTold = true;
       const who = error.isFromWeir ? 'Weir' : 'What answers in place of Weir, such as a proxy,';
       const what = isPause ? 'what is sent' : 'some of what is sent';
-      this.#warn(`${who} refuses ${what}, and the client keeps it: ${error.message}`);
+      this.#warn(`${who} refuses ${what}, and the client keeps it: ${error.message}`, 'kept');
     }
     this.#isPaused ||= isPause;
     if (this.#closing !== undefined && this.#isPaused) this.#stop();
@@ -319,9 +319,9 @@ export class EventQueue {
     else if (onSettled === undefined) this.#warnings.warn('refused', refusedForGood(key, error));
   }
 
-  #warn(message: string): void {
+  #warn(message: string, kind: WarningKind): void {
     const { onWarning } = this.#options;
-    if (onWarning !== undefined) shield(() => onWarning(message));
+    if (onWarning !== undefined) shield(() => onWarning(message, kind));
     else process.emitWarning(message, 'WeirWarning');
   }
 

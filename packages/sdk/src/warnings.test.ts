@@ -32,7 +32,7 @@ test('while they go on it is said every minute, and after a quiet one at once ag
 });
 
 test('other kinds are said by themselves, and what was counted is said at the end', () => {
-  for (const kind of ['refused', 'line', 'refused', 'line', 'refused']) warnings.warn(kind, `a ${kind}`);
+  for (const kind of ['refused', 'line', 'refused', 'line', 'refused'] as const) warnings.warn(kind, `a ${kind}`);
   warnings.flush();
   expect(said).toEqual(['a refused', 'a line', 'a refused (and 1 more like it since the last warning)', 'a line']);
   vi.advanceTimersByTime(120_000);
