@@ -96,11 +96,11 @@ class TestAsync(unittest.IsolatedAsyncioTestCase):
         is_writing = threading.Event()
         write = Outbox._write
 
-        def slow(outbox: Outbox, text: bytes) -> Any:
+        def slow(outbox: Outbox, text: bytes, events: int) -> Any:
             writes.append(text.count(b"\n"))
             is_writing.set()
             self.release.wait(20)
-            return write(outbox, text)
+            return write(outbox, text, events)
 
         with mock.patch.object(Outbox, "_write", slow):
             calls = [asyncio.ensure_future(client.queue_async(event(n))) for n in range(200)]

@@ -6,7 +6,7 @@ import sys
 import tempfile
 import threading
 import unittest
-from typing import List, Optional
+from typing import Any, List, Optional
 from unittest import mock
 
 from fake_service import FakeService
@@ -144,6 +144,26 @@ class TestOutbox(unittest.TestCase):
         outbox.settle(outbox.take(6, 10**9))
         self.assertTrue(outbox.has_room(100_000))
         self.assertEqual(keys(outbox.take(100, 10**9)), ["k6", "k7", "k8", "k9", "k10"])
+
+    def test_what_is_read_while_its_full_file_is_closed_is_counted_once(self) -> None:
+        outbox = self.open(400)
+        retire = outbox._retire
+        taken: List[Encoded] = []
+        lasts: List[int] = []
+
+        def read_before_it_is_closed(*active: Any) -> None:
+            retire(*active)
+            taken.extend(outbox.take(10, 10**9))
+            lasts.append(outbox.last)
+
+        with mock.patch.object(outbox, "_retire", read_before_it_is_closed):
+            add(outbox, made("a", "x" * 100))
+        add(outbox, made("later", "x" * 100))
+        self.assertEqual((keys(taken), lasts, outbox.waiting), (["a"], [1], 1))
+        outbox.settle(taken)
+        self.assertEqual((outbox.is_settled_to(1), outbox.is_settled_to(2)), (True, False))
+        [later] = outbox.take(10, 10**9)
+        self.assertEqual((later.number, outbox.is_settled_to(1)), (2, True))
 
     def test_many_threads_share_writes_and_none_is_lost(self) -> None:
         outbox = self.open()

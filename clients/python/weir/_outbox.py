@@ -203,21 +203,20 @@ class Outbox:
         with self._lock:
             group = list(self._pending)
         error: Optional[OSError] = None
-        segment: Optional[_Segment] = None
         try:
-            segment = self._write(b"".join(each.event.line + b"\n" for each in group))
+            self._write(b"".join(each.event.line + b"\n" for each in group), len(group))
         except OSError as failure:
             error = failure
         with self._lock:
+            # In one turn, so that `last` counts each event once.
             del self._pending[: len(group)]
-            if segment is not None:
-                segment.unread += len(group)
+            if error is None:
                 self._written += len(group)
             for each in group:
                 each.is_done = True
                 each.error = error
 
-    def _write(self, text: bytes) -> _Segment:
+    def _write(self, text: bytes, events: int) -> None:
         """Returns when the text is on disk, in a file that no other process has taken over."""
         while True:
             segment, descriptor = self._active or self._open_segment()
@@ -242,9 +241,11 @@ class Outbox:
             with self._lock:
                 segment.size += len(text)
                 self._size += len(text)
+                # Before it is closed, when its reader may come to its end.
+                segment.unread += events
             if segment.size >= min(_SEGMENT_BYTES, self._bytes_max // 4):
                 self._retire(segment, descriptor)
-            return segment
+            return
 
     def _open_segment(self) -> Tuple[_Segment, int]:
         path = self._next_path()

@@ -140,6 +140,19 @@ test('an event that is written while another process takes its file over is writ
   rmSync(other);
 });
 
+test('what is written is counted once while its full file is closed', async () => {
+  const outbox = open(400);
+  let isAdded = false;
+  const added = outbox.add(made('a', 'x'.repeat(100))).then(() => (isAdded = true));
+  const lasts = new Set<number>();
+  while (!isAdded) {
+    lasts.add(outbox.last);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await added;
+  expect([...lasts]).toEqual([1]);
+});
+
 test('it is full at so many bytes, and has room again when a file is done', async () => {
   const outbox = open(1_200_000);
   let count = 0;

@@ -251,6 +251,8 @@ export class Outbox implements EventStore<OutboxEvent> {
       let settle = ({ resolve }: Pending): void => resolve();
       try {
         await this.#write(text, group.length);
+        // In the same turn as they are no longer pending: `last` counts each once.
+        this.#written += group.length;
       } catch (error) {
         settle = ({ event, reject }) => reject(outboxFailed(event, this.#base, error));
       }
@@ -295,7 +297,6 @@ export class Outbox implements EventStore<OutboxEvent> {
       // Before it is closed, when its reader may come to its end.
       segment.unread += events;
       this.#unreadOwn += events;
-      this.#written += events;
       if (segment.size >= Math.min(SEGMENT_BYTES, this.#bytesMax / 4)) await this.#retire(active);
       return;
     }
