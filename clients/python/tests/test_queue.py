@@ -80,16 +80,21 @@ class TestProxy(WithService):
         self.assertEqual(sorted(each.idempotency_key or "" for each in result.unsent), ["k1", "k2", "k3", "k4"])
         self.assertEqual((result.is_done, len(self.service.accepted), len(logs.output)), (False, 95, 1))
 
-    def test_close_tries_once_what_it_refused_before(self) -> None:
-        is_refused = threading.Event()
+    def listen(self) -> threading.Event:
+        """Set when the log says something."""
+        is_told = threading.Event()
 
         class Listener(logging.Handler):
             def emit(self, record: logging.LogRecord) -> None:
-                is_refused.set()
+                is_told.set()
 
         listener = Listener()
         logging.getLogger("weir").addHandler(listener)
         self.addCleanup(logging.getLogger("weir").removeHandler, listener)
+        return is_told
+
+    def test_close_tries_once_what_it_refused_before(self) -> None:
+        is_refused = self.listen()
         self.service.interfere = lambda events: (404, "<html>no</html>") if len(self.service.requests) == 1 else None
         client = self.client(batch_events_max=1)
         client.queue(event(1))
@@ -97,6 +102,52 @@ class TestProxy(WithService):
         client.queue(event(2))
         self.assertEqual(client.close(), CloseResult(True, []))
         self.assertEqual(sorted(self.service.accepted), ["k1", "k2"])
+
+    def test_close_does_not_give_up_what_is_under_way_because_another_event_is_refused(self) -> None:
+        is_refused = self.listen()
+        is_under_way = threading.Event()
+        refusals: List[None] = []
+
+        def interfere(events: List[Any]) -> Any:
+            if events[0]["quantity"] == 1:
+                if refusals:
+                    is_under_way.wait(30)
+                refusals.append(None)
+                return 403, "<html>attack</html>"
+            is_first = not is_under_way.is_set()
+            is_under_way.set()
+            return (503, {"code": "unavailable"}) if is_first or len(refusals) < 2 else None
+
+        self.service.interfere = interfere
+        client = self.client(batch_events_max=1)
+        client.queue(event(1))
+        self.assertTrue(is_refused.wait(10))
+        client.queue(event(2))
+        result = client.close(30)
+        self.assertEqual([each.idempotency_key for each in result.unsent], ["k1"])
+        self.assertEqual(self.service.accepted, ["k2"])
+
+    def test_what_was_not_tried_after_others_were_refused_is_sent_although_nothing_else_is_due(self) -> None:
+        def is_alone() -> bool:
+            # The other batch is done, and its thread has seen that nothing waits.
+            return queue._is_closing and queue._in_flight == 1 and len(self.service.accepted) >= 10
+
+        def interfere(events: List[Any]) -> Any:
+            quantities = [each["quantity"] for each in events]
+            if quantities == [3]:
+                with queue._changed:
+                    queue._changed.wait_for(is_alone, 30)
+            return (403, "<html>attack</html>") if min(quantities) <= 3 else None
+
+        self.service.interfere = interfere
+        client = self.client(batch_events_max=10, interval=60)
+        queue = client._opened_queue()
+        with self.assertLogs("weir", "ERROR"):
+            for n in range(1, 21):
+                client.queue(event(n))
+            result = client.close(30)
+        self.assertEqual(sorted(each.idempotency_key or "" for each in result.unsent), ["k1", "k2", "k3"])
+        self.assertEqual(len(self.service.accepted), 17)
 
 
 class TestWhatNobodyThoughtOf(WithService):

@@ -306,9 +306,9 @@ class EventQueue:
 
     @property
     def _is_over(self) -> bool:
-        """While closing: whether what is left was tried once."""
-        is_tried = bool(self._aside) and self._in_flight == 0 and self._store.waiting == 0
-        return self._is_paused or is_tried or not self._threads
+        """While closing: whether what is left was tried once. What is under way goes on, whatever was refused beside it."""
+        is_tried = bool(self._aside) and self._store.waiting == 0
+        return not self._threads or (self._in_flight == 0 and (self._is_paused or is_tried))
 
     def _send_now(self) -> None:
         with self._changed:
@@ -433,6 +433,9 @@ class EventQueue:
         with self._changed:
             self._aside += aside
             self._store.give_back(left)
+            if left:
+                # They were due. Another thread, which found nothing left to send, may have taken that back.
+                self._due = 0.0
             self._store.settle(settled)
             self._is_heard = self._is_heard or bool(settled)
             if about_client is not None:

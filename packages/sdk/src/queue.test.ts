@@ -309,6 +309,44 @@ test('close tries once what a proxy refused before, and sends it when Weir is ba
   expect([...accepted].sort()).toEqual(['k1', 'k2']);
 });
 
+test('close does not give up what is under way because another event is refused', async () => {
+  const held = new Map<number | undefined, ServerResponse>();
+  let isHeld = false;
+  interfere = ([first], response) => {
+    if (isHeld) return held.set(first?.quantity, response).size > 0;
+    return first?.quantity === 1 && refuseAsProxy(response, 403);
+  };
+  const told = new Promise((resolve) => makeClient({ batchEventsMax: 1, onWarning: resolve }));
+  await client.queue(event(1));
+  await told;
+  isHeld = true;
+  await client.queue(event(2));
+  const closed = client.close();
+  await untilSent(3);
+  isHeld = false;
+  // The second is in its retries when the first is refused.
+  refuse(held.get(2)!, 503, { code: 'unavailable' });
+  refuseAsProxy(held.get(1)!, 403);
+  expect((await closed).unsent.map(({ idempotency_key }) => idempotency_key)).toEqual(['k1']);
+  expect([...accepted]).toEqual(['k2']);
+});
+
+test('what was not tried after others were refused is sent, although nothing else is due', async () => {
+  let third: ServerResponse | undefined;
+  interfere = (events, response) => {
+    if (events.length === 1 && events[0]?.quantity === 3) return (third = response) !== undefined;
+    return events.some(({ quantity }) => quantity <= 3) && refuseAsProxy(response, 403);
+  };
+  makeClient({ batchEventsMax: 10, intervalMs: 60_000, onWarning: () => {} });
+  for (const n of range(19)) await client.queue(event(n));
+  await new Promise((resolve) => void client.queue(event(20), { onSettled: resolve }));
+  await untilSent(8);
+  const closed = client.close();
+  refuseAsProxy(third!, 403);
+  expect((await closed).unsent).toHaveLength(3);
+  expect(accepted.size).toBe(17);
+});
+
 test('a listener that throws is not a reason to send sooner', async () => {
   const thrown: unknown[] = [];
   const catchAll = (error: unknown) => thrown.push(error);

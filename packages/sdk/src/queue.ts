@@ -222,9 +222,9 @@ export class EventQueue {
     this.#inFlight -= 1;
     // Else another took what was there, and goes on when it is done.
     if (hasTaken) this.#arm();
-    // What is left was tried once while closing.
-    if (this.#closing !== undefined && this.#inFlight === 0 && this.#aside.length > 0 && this.#store.waiting === 0)
-      this.#stop();
+    // What is left was tried once while closing. What is under way goes on, whatever was refused beside it.
+    const isTried = this.#isPaused || (this.#aside.length > 0 && this.#store.waiting === 0);
+    if (this.#closing !== undefined && this.#inFlight === 0 && isTried) this.#stop();
     this.#tellWatchers();
   }
 
@@ -270,6 +270,8 @@ export class EventQueue {
       }
     }
     this.#store.giveBack(left);
+    // They were due. Another batch, which found nothing left to send, may have taken that back.
+    this.#isDue ||= left.length > 0;
     this.#store.settle(settled);
     this.#isHeard ||= settled.length > 0;
     if (aboutClient !== undefined) this.#restFor(aboutClient, true);
@@ -291,13 +293,10 @@ export class EventQueue {
       this.#warn(`${who} refuses ${what}, and the client keeps it: ${error.message}`, 'kept');
     }
     this.#isPaused ||= isPause;
-    if (this.#closing !== undefined && this.#isPaused) this.#stop();
-    else {
-      this.#rest ??= setTimeout(() => {
-        this.#isTold = false;
-        this.#endRest();
-      }, REFUSED_PAUSE_MS).unref();
-    }
+    this.#rest ??= setTimeout(() => {
+      this.#isTold = false;
+      this.#endRest();
+    }, REFUSED_PAUSE_MS).unref();
   }
 
   #endRest(): void {
