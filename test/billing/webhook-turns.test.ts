@@ -260,6 +260,25 @@ test('what is sent again by request or by the schedule waits from then on, and n
   // What waits for a receiver that fails is not late by Weir.
   await passTime(id, '1 day');
   expect(await waited()).toBe(0);
+  // Of that which no worker has taken in hand meanwhile nobody knows.
+  const leaveAlone = () =>
+    weir.pool.query(`UPDATE webhook_endpoints SET held_until = now() - interval '11 minutes' WHERE id = $1`, [id]);
+  await leaveAlone();
+  expect(await waited()).toBeGreaterThan(DAY - 60);
+  await deliver(id);
+  expect(await waited()).toBe(0);
+  // Between two attempts, with so much to be tried again that no more is taken from the feed.
+  await happen();
+  await weir.pool.query(
+    `WITH old AS (UPDATE billing_events SET created_at = now() - interval '5 days' WHERE organization_id = $1 AND sequence = 2)
+     INSERT INTO webhook_deliveries (organization_id, id, endpoint_id, sequence, tries, next_attempt_at)
+     SELECT $1, gen_random_uuid(), $2, 1000000 + n, 1, now() + interval '1 day' FROM generate_series(1, 10001) AS n`,
+    [admin.id, id],
+  );
+  await leaveAlone();
+  expect(await waited()).toBe(0);
+  await weir.pool.query('DELETE FROM webhook_deliveries WHERE endpoint_id = $1 AND sequence > 1000000', [id]);
+  expect(await waited()).toBeGreaterThan(4 * DAY);
   status = 204;
   await call('POST', `/webhook-endpoints/${id}/replay`, { from: 1 });
   await deliverMore(id, receiver);
@@ -267,7 +286,7 @@ test('what is sent again by request or by the schedule waits from then on, and n
 
   await happen();
   await weir.pool.query(
-    `UPDATE billing_events SET created_at = now() - interval '5 days' WHERE organization_id = $1 AND sequence = 2`,
+    `UPDATE billing_events SET created_at = now() - interval '5 days' WHERE organization_id = $1 AND sequence = 3`,
     [admin.id],
   );
   expect(await waited()).toBeGreaterThan(4 * DAY);

@@ -171,12 +171,18 @@ test('it waits for an event that was replayed before, and none is replayed meanw
   expectProblem(await replay(other), 409, 'usage_moving');
 });
 
-test('what receivers answered to events of the customer goes, and what they answered to others stays', async () => {
+test('the feed names the customer no more, and what receivers answered goes; what is of others stays', async () => {
   const { id, session } = await signUp(weir);
   const send = async (path: string, body: object) =>
     (await weir.request('POST', `/api/v1${path}`, { session, body })).body.id as string;
   const customer = await send('/customers', { external_id: 'quoted' });
-  const events = [{ customer_id: customer }, { customer_external_id: 'quoted' }, { customer_external_id: 'other' }];
+  const events = [
+    { customer_id: customer },
+    // As it was called then.
+    { customer_id: customer, customer_external_id: 'quoted-before' },
+    { customer_external_id: 'quoted' },
+    { customer_external_id: 'other' },
+  ];
   const answered = { at: '2025-01-01T00:00:00.000Z', status: 422, ms: 7, error: null, answer: 'Who is "quoted"?' };
   const unanswered = { ...answered, status: null, error: 'there was no answer', answer: null };
   await weir.pool.query(
@@ -188,20 +194,31 @@ test('what receivers answered to events of the customer goes, and what they answ
   await weir.pool.query(
     `WITH endpoint AS (
        INSERT INTO webhook_endpoints (organization_id, id, url, secret, last_sequence)
-       VALUES ($1, gen_random_uuid(), 'https://receiver.example', 'secret', 3) RETURNING id
+       VALUES ($1, gen_random_uuid(), 'https://receiver.example', 'secret', 4) RETURNING id
      )
      INSERT INTO webhook_deliveries (organization_id, id, endpoint_id, sequence, attempts)
-     SELECT $1, gen_random_uuid(), endpoint.id, place, $2 FROM endpoint, generate_series(1, 3) AS place`,
+     SELECT $1, gen_random_uuid(), endpoint.id, place, $2 FROM endpoint, generate_series(1, 4) AS place`,
     [id, JSON.stringify([unanswered, answered])],
   );
   await send('/erasures', { customer_id: customer });
   await performAllMoves(billing.database);
+  const { data: erasures } = (await weir.request('GET', '/api/v1/erasures', { session })).body;
+  const customer_external_id = erasures[0].external_id;
+  const feed = await weir.pool.query('SELECT data FROM billing_events WHERE organization_id = $1 ORDER BY sequence', [
+    id,
+  ]);
+  expect(feed.rows.map(({ data }) => data)).toEqual([
+    { customer_id: customer, name: '[erased]' },
+    { customer_id: customer, customer_external_id, name: '[erased]' },
+    { customer_external_id, name: '[erased]' },
+    { customer_external_id: 'other' },
+  ]);
   const { rows } = await weir.pool.query(
     'SELECT attempts FROM webhook_deliveries WHERE organization_id = $1 ORDER BY sequence',
     [id],
   );
   const erased = [unanswered, { ...answered, answer: null }];
-  expect(rows.map(({ attempts }) => attempts)).toEqual([erased, erased, [unanswered, answered]]);
+  expect(rows.map(({ attempts }) => attempts)).toEqual([erased, erased, erased, [unanswered, answered]]);
 });
 
 const changesOf = async (organizationId: string, action: string): Promise<(Record<string, unknown> | null)[]> => {
@@ -246,7 +263,7 @@ test('only what names the customer goes from the audit log and kept answers, not
   expect(await send('POST', `/customers/${other.id}/credits`, credit, 'credit-42')).toEqual(kept);
 });
 
-test('of a record that was deleted, and of its alerts, the audit log has nothing once usage is erased', async () => {
+test('of a record that was deleted, and of alerts, the audit log has nothing once usage is erased', async () => {
   const admin = await signUp(weir);
   const send = async (method: string, path: string, body?: object) => {
     const answer = await weir.request(method, `/api/v1${path}`, { session: admin.session, body });
@@ -263,6 +280,17 @@ test('of a record that was deleted, and of its alerts, the audit log has nothing
     await send('DELETE', `/customers/${id}`);
     await send('POST', '/erasures', { customer_external_id: external_id ?? id });
   }
+  const watched = await send('POST', '/customers', {});
+  const alert = await send('POST', '/alerts', {
+    name: 'Watch',
+    meter_id: meter,
+    customer_id: watched.id,
+    thresholds: ['5'],
+  });
+  await send('PATCH', `/alerts/${alert.id}`, { name: 'Edge of Grace' });
+  // The log keeps entries for so long.
+  await weir.pool.query(`DELETE FROM audit_entries WHERE resource_id = $1 AND action = 'alert.create'`, [alert.id]);
+  await send('POST', '/erasures', { customer_id: watched.id });
   const living = await send('POST', '/customers', { external_id: 'before', name: 'Jean' });
   await send('PATCH', `/customers/${living.id}`, { external_id: 'after' });
   await send('POST', '/erasures', { customer_external_id: 'before' });

@@ -145,7 +145,8 @@ const WITHOUT_TEXTS = sql`'{"reference": null, "note": null}'::jsonb`;
 
 /**
  * The ids that the organization gave to its subscriptions may be made of names, crossings of alerts name whose they are, and so may
- * alerts over one customer; what was written to payments goes with the copies on invoices.
+ * alerts over one customer; what was written to payments goes with the copies on invoices. Events of the record may say an external id that
+ * it had before.
  */
 async function eraseFeed(db: Queries, move: RunningMove, after: string): Promise<string | undefined> {
   const { organization_id, customer_id, from_external_id, to_external_id, copies_issued_before } = move;
@@ -164,7 +165,8 @@ async function eraseFeed(db: Queries, move: RunningMove, after: string): Promise
       AND NOT EXISTS (SELECT FROM alerts WHERE alerts.organization_id = ${organization_id}::uuid
         AND alerts.id = (data ->> 'alert_id')::uuid AND alerts.customer_id IS NULL)`.execute(db);
   await sql`UPDATE billing_events SET data = data || jsonb_build_object('customer_external_id', ${to_external_id}::text)
-    WHERE ${page} AND data ->> 'customer_external_id' = ${from_external_id}::text`.execute(db);
+    WHERE ${page} AND (data ->> 'customer_external_id' = ${from_external_id}::text
+      OR data ->> 'customer_external_id' IS NOT NULL AND data ->> 'customer_id' = ${customer_id}::text)`.execute(db);
   const { rows } = await sql`SELECT FROM billing_events
     WHERE organization_id = ${organization_id}::uuid AND sequence > ${until} LIMIT 1`.execute(db);
   return rows.length === 0 ? undefined : String(until);

@@ -73,12 +73,15 @@ export async function findEndpointsWithWork(db: Queries): Promise<EndpointKey[]>
   const { rows } = await sql<EndpointKey>`
     SELECT endpoints.organization_id AS "organizationId", endpoints.id AS "endpointId"
     FROM webhook_endpoints AS endpoints LEFT JOIN billing_feeds AS feeds USING (organization_id)
-    WHERE endpoints.status = 'ACTIVE' AND coalesce(endpoints.held_until < now(), true) AND (
+    WHERE endpoints.status = 'ACTIVE' AND ${isFree} AND (
       (endpoints.last_sequence < feeds.last_sequence OR endpoints.replay_next IS NOT NULL) AND NOT ${isFull}
       OR EXISTS (SELECT FROM ${pending} AND next_attempt_at IS NULL)
       OR (SELECT min(next_attempt_at) FROM ${pending}) <= now())`.execute(db);
   return rows;
 }
+
+/** Nobody has it in hand, or who had it did not let go. */
+const isFree = sql`(held_by IS NULL OR held_until < now())`;
 
 const pending = sql.raw(`webhook_deliveries AS deliveries WHERE deliveries.organization_id = endpoints.organization_id
   AND deliveries.endpoint_id = endpoints.id AND deliveries.status = 'PENDING'`);
@@ -100,7 +103,7 @@ export async function holdEndpoint(
   const { rows } = await sql<TargetRow & { failing_since: string | null; answer_ms: number | null }>`
     UPDATE webhook_endpoints SET held_by = ${heldBy}, held_until = now() + make_interval(secs => ${HELD_SECONDS})
     WHERE organization_id = ${organizationId} AND id = ${endpointId} AND status = 'ACTIVE'
-      AND coalesce(held_until < now(), true)
+      AND ${isFree}
     RETURNING ${targetColumns}, failing_since, answer_ms`.execute(db);
   const [row] = rows;
   if (row === undefined) return undefined;
@@ -123,12 +126,12 @@ const targetOf = ({ url, secret, previous }: TargetRow): Target => ({
   secrets: previous === null ? [secret] : [secret, previous],
 });
 
-/** Lets go of an endpoint, so that the next turn need not wait. */
+/** Lets go of an endpoint, so that the next turn need not wait. When that was stays. */
 export async function releaseEndpoint(
   db: Queries,
   { organizationId, endpointId, heldBy }: HeldEndpoint,
 ): Promise<void> {
-  await sql`UPDATE webhook_endpoints SET held_by = NULL, held_until = NULL
+  await sql`UPDATE webhook_endpoints SET held_by = NULL, held_until = now()
     WHERE organization_id = ${organizationId} AND id = ${endpointId} AND held_by = ${heldBy}`.execute(db);
 }
 
@@ -385,21 +388,25 @@ export interface WebhookState {
   failing: number;
   disabled: number;
   /**
-   * How long the oldest waits of what is to be sent by now to an endpoint which is on and did not fail last, in seconds; 0 where nothing
-   * is. What a receiver keeps waiting is not for Weir to send sooner. A new event waits since it happened. What is sent again waits since it was asked for, or since its time came: it may be as old as the feed.
+   * How long the oldest waits of what is to be sent by now to an endpoint which is on and did not fail last, or which no worker has had in
+   * hand for ten minutes, in seconds; 0 where nothing is. What a receiver keeps waiting is not for Weir to send sooner. A new event waits since it happened. What is sent again waits since it was asked for, or since its time came: it may be as old as the feed.
    */
   oldestSeconds: number;
 }
+
+/** Where something was to be sent, a worker that is there would have taken it in hand since. */
+const isLeftAlone = sql`coalesce(held_until < now() - interval '10 minutes', true)`;
 
 export async function readWebhookState(db: Queries): Promise<WebhookState> {
   const { rows } = await sql<{ failing: number; disabled: number; seconds: number | null }>`
     SELECT count(*) FILTER (WHERE status = 'ACTIVE' AND failing_since IS NOT NULL)::integer AS failing,
       count(disabled_reason)::integer AS disabled,
-      extract(epoch FROM now() - min(CASE WHEN status = 'ACTIVE' AND failing_since IS NULL THEN least(
+      extract(epoch FROM now() - min(CASE WHEN status = 'ACTIVE' AND (failing_since IS NULL OR ${isLeftAlone}) THEN least(
         (SELECT min(created_at) FROM ${pending} AND next_attempt_at IS NULL),
         (SELECT min(next_attempt_at) FROM ${pending}),
         (SELECT created_at FROM billing_events AS events WHERE events.organization_id = endpoints.organization_id
-          AND events.sequence > endpoints.last_sequence ORDER BY events.sequence LIMIT 1)) END))::float8 AS seconds
+          AND events.sequence > endpoints.last_sequence AND (failing_since IS NULL OR NOT ${isFull})
+          ORDER BY events.sequence LIMIT 1)) END))::float8 AS seconds
     FROM webhook_endpoints AS endpoints`.execute(db);
   const [row] = rows;
   return {
