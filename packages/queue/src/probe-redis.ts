@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import { withinMs } from '@weir/shared/within';
 import type { QueueConnection } from './connection.ts';
+import { RedisUnreachable } from './redis-away.ts';
 
 /** Forgotten again at once where nobody probes. */
 const SECONDS = 60;
@@ -10,7 +11,7 @@ const SECONDS = 60;
  * away, slow, full, a replica, or cannot write its log: a ping is answered then, too.
  */
 export async function probeRedis({ redis, keys, secondCopy }: QueueConnection, msMax: number): Promise<void> {
-  if (redis.status !== 'ready') throw new Error('not connected');
+  if (redis.status !== 'ready') throw new RedisUnreachable('not connected');
   const probe = (on: Redis) => on.set(keys.probe, '', 'EX', SECONDS);
   await withinMs(msMax, secondCopy === undefined ? probe(redis) : secondCopy.written(probe));
 }

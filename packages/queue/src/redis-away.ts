@@ -1,6 +1,6 @@
 import { errorCodeOf } from '@weir/shared/errors';
 
-/** Redis could not be reached when a connection was opened. */
+/** There is no connection to Redis. */
 export class RedisUnreachable extends Error {}
 
 /** Redis did what it was asked, and no replica said in time that it has it too: it may be lost with the primary. */

@@ -4,6 +4,7 @@
 
 import type { PendingClaim } from '@weir/db/pending-claims';
 import type { FastifyBaseLogger } from 'fastify';
+import { SparseLog } from '../http/sparse-log.ts';
 
 /** How many are told at once: a few milliseconds of Redis and of Postgres. */
 const CHUNK = 1_000;
@@ -24,6 +25,7 @@ export interface PendingClaimsDeps {
 
 export class PendingClaims {
   readonly #deps: PendingClaimsDeps;
+  readonly #sparseLog = new SparseLog();
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -62,8 +64,8 @@ export class PendingClaims {
     try {
       if (this.#deps.isWorthIt()) await this.tellAll();
     } catch (error) {
-      // Who watches Redis and Postgres says what is wrong with them.
-      this.#deps.log.debug({ err: error }, 'claims could not be told; the next look tries again');
+      const message = 'claims could not be told; the next look tries again';
+      if (!this.#isClosed) this.#sparseLog.warn(this.#deps.log, 'look', { err: error }, message);
     }
     if (!this.#isClosed) this.#lookLater();
   }

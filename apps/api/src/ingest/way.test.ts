@@ -8,6 +8,9 @@ afterEach(() => void vi.useRealTimers());
 /** A way whose probes the test answers, and by whose clock time passes as the test says. */
 function openWay() {
   const seen = { probes: 0, told: 0, isThere: false, isTold: true, isThereWhileTold: false, isPostgresOpen: true };
+  const warnings: object[] = [];
+  const log = createLog('api', 'silent');
+  log.warn = (fields: object) => void warnings.push(fields);
   const way = new Way({
     probe() {
       seen.probes += 1;
@@ -16,10 +19,10 @@ function openWay() {
     tellRedis() {
       seen.told += 1;
       seen.isThereWhileTold = way.isRedisThere() && way.isDirect();
-      return seen.isTold ? Promise.resolve() : Promise.reject(new Error('away'));
+      return seen.isTold ? Promise.resolve() : Promise.reject(new Error('a lock'));
     },
     isPostgresOpen: () => seen.isPostgresOpen,
-    log: createLog('api', 'silent'),
+    log,
     now: () => Date.now(),
   });
   /** How many probes Redis has to answer until events go there again. */
@@ -29,7 +32,7 @@ function openWay() {
     while (way.isDirect()) await vi.advanceTimersToNextTimerAsync();
     return seen.probes - before;
   };
-  return { way, seen, backAfter };
+  return { way, seen, warnings, backAfter };
 }
 
 test('events go directly from the first failure on, and back after two probes that Redis answers', async () => {
@@ -58,6 +61,19 @@ test('nobody is back before Redis is told of what was recorded; meanwhile it is 
   seen.isTold = true;
   await backAfter();
   expect([way.isDirect(), way.isRedisThere()]).toEqual([false, true]);
+});
+
+test('what keeps events from coming back is told where it is not why Redis was left, and once', async () => {
+  const { way, seen, warnings, backAfter } = openWay();
+  way.leave('away');
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(warnings).toEqual([{ way: 'direct', because: 'away' }]);
+  Object.assign(seen, { isThere: true, isTold: false });
+  await vi.advanceTimersByTimeAsync(100_000);
+  expect(warnings.slice(1)).toEqual([{ way: 'direct', err: new Error('a lock') }]);
+  seen.isTold = true;
+  await backAfter();
+  expect(warnings).toHaveLength(2);
 });
 
 test('Redis is told at each probe that it answers, since another process may be back before', async () => {

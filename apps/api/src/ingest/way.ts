@@ -4,6 +4,7 @@
 // answer is enough: whoever is refused gains nothing by waiting for more.
 
 import type { FastifyBaseLogger } from 'fastify';
+import { SparseLog } from '../http/sparse-log.ts';
 
 /** How long after a probe the next one comes: from one of these to the other, so that processes do not ask in step. */
 const PROBE_MS = { min: 200, max: 400 };
@@ -29,7 +30,10 @@ export interface WayDeps {
 export class Way {
   readonly #deps: WayDeps;
   readonly #now: () => number;
+  readonly #sparseLog = new SparseLog();
   #isDirect = false;
+  /** Why events do not go through Redis, as it was told last. */
+  #because = '';
   #isReturning = false;
   #timer: NodeJS.Timeout | undefined;
   #needed = PROBES.first;
@@ -56,6 +60,7 @@ export class Way {
   leave(because: string): void {
     if (this.#isDirect) return;
     this.#isDirect = true;
+    this.#because = because;
     this.#leftAt = this.#now();
     const hasSettled = this.#leftAt - this.#backAt > SETTLED_MS;
     this.#needed = hasSettled ? PROBES.first : Math.min(PROBES.most, this.#needed * 2);
@@ -85,9 +90,9 @@ export class Way {
       this.#isReturning = true;
       await this.#deps.tellRedis();
       isEnough = this.#answered >= this.#needed || !this.#deps.isPostgresOpen();
-    } catch {
-      // It is what is asked for again and again, and the reason was told.
+    } catch (error) {
       this.#answered = Math.min(this.#answered, 0);
+      this.#tell(error);
     }
     this.#isReturning = isEnough;
     if (this.#answered === -Infinity) return;
@@ -100,5 +105,13 @@ export class Way {
     this.#backAt = this.#now();
     const seconds = Math.round((this.#backAt - this.#leftAt) / 1000);
     this.#deps.log.info({ way: 'redis', seconds }, 'Redis takes events again');
+  }
+
+  /** Why Redis was left was told; what keeps events from coming back may be something else. */
+  #tell(error: unknown): void {
+    const because = error instanceof Error ? error.message : String(error);
+    if (this.#answered === -Infinity || because === this.#because) return;
+    this.#because = because;
+    this.#sparseLog.warn(this.#deps.log, 'back', { way: 'direct', err: error }, 'events are still recorded directly');
   }
 }
