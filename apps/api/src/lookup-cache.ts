@@ -58,7 +58,7 @@ interface LookUp<Value> {
 export class LookupCache<Value> {
   readonly #options: LookupCacheOptions<Value>;
   readonly #now: () => number;
-  readonly #sparseLog: SparseLog;
+  readonly #sparseLog = new SparseLog();
   readonly #entries = new Map<string, Entry<Value>>();
   /** Names that nothing has, and until when that is taken for granted. */
   readonly #missing = new Map<string, number>();
@@ -71,7 +71,6 @@ export class LookupCache<Value> {
   constructor(options: LookupCacheOptions<Value>) {
     this.#options = options;
     this.#now = options.now ?? (() => performance.now());
-    this.#sparseLog = new SparseLog(this.#now);
   }
 
   /**
