@@ -2,6 +2,7 @@
 
 import { setCountsAside } from '@weir/queue/accepted-counts';
 import { admit } from '@weir/queue/admit';
+import { writeClaims } from '@weir/queue/claims';
 import { disconnect, openProducer, openWorker, untilReady } from '@weir/queue/connection';
 import { NotCopied } from '@weir/queue/redis-away';
 import { readRedisPolicy } from '@weir/queue/redis-policy';
@@ -103,7 +104,7 @@ test('what no replica acknowledges is recorded directly, and a deleted API key i
   expect(await track(held.key)).toMatchObject({ status: 409, body: { id: answers[1]?.body.id } });
 });
 
-test('accepted counts are drained once a replica has them, and what would lose copies is told', async () => {
+test('counts are drained and claims told once a replica has them, and what would lose copies is said', async () => {
   const address = { url: trio.url, prefix: weir.keys.prefix, copies: 2 };
   const queue = openWorker(address, () => {});
   try {
@@ -111,7 +112,16 @@ test('accepted counts are drained once a replica has them, and what would lose c
     expect((await readRedisPolicy(queue)).policy).toEqual({});
     holdReplication();
     await expect(setCountsAside(queue)).rejects.toThrow(NotCopied);
+    const claim = { eventId: newId(), organizationId: admin.id, idempotencyKey: 'recorded directly', fingerprint: '' };
+    const tell = async () => writeClaims(queue, (await trio.primary.get(weir.keys.epoch)) ?? '', [claim], 60);
+    await expect(tell()).rejects.toThrow(NotCopied);
     await trio.replication.heal();
+    const isTold = () =>
+      tell().then(
+        () => true,
+        () => false,
+      );
+    await until(isTold, 'the replica acknowledges');
     expect((await setCountsAside(queue))?.counts).toMatchObject([{ organizationId: admin.id }]);
     await trio.primary.config('SET', 'min-replicas-to-write', 1);
     expect((await readRedisPolicy(queue)).policy.warn).toContain('min-replicas-to-write');

@@ -15,19 +15,23 @@ export interface RecordedClaim {
 
 /**
  * Writes the claims of events that hold their keys in Postgres, also where Redis has another one: that event waits, and is going to
- * be their duplicate. Throws what Redis says; some may be written then, and all can be written again.
+ * be their duplicate. Where two copies are asked for, a replica has them too. Throws what Redis says; some may be written then, and all
+ * can be written again.
  */
 export async function writeClaims(
-  { redis, keys }: QueueConnection,
+  { redis, keys, secondCopy }: QueueConnection,
   epoch: string,
   claims: readonly RecordedClaim[],
   seconds: number,
 ): Promise<void> {
   if (seconds === 0 || claims.length === 0) return;
-  const pipeline = redis.pipeline();
-  for (const { eventId, organizationId, idempotencyKey, fingerprint } of claims)
-    pipeline.set(keys.claim(epoch, organizationId, idempotencyKey), claimText(eventId, fingerprint), 'EX', seconds);
-  const answers = await pipeline.exec();
+  const write = (on: Redis) => {
+    const pipeline = on.pipeline();
+    for (const { eventId, organizationId, idempotencyKey, fingerprint } of claims)
+      pipeline.set(keys.claim(epoch, organizationId, idempotencyKey), claimText(eventId, fingerprint), 'EX', seconds);
+    return pipeline.exec();
+  };
+  const answers = await (secondCopy === undefined ? write(redis) : secondCopy.written(write));
   const failed = answers?.find(([error]) => error !== null)?.[0];
   if (failed) throw failed;
 }
