@@ -62,7 +62,12 @@ beforeAll(async () => {
   await track(tokens.token, 'grace', 7);
   await weir.drained();
   const billed = await makeCustomer(weir, organization, { external_id: 'billed' });
-  const priced = await makePricedPlan(weir, organization, [fixedCharge('12.5'), usageCharge(latency.id)]);
+  const tiers = [
+    { up_to: '1000', unit_price: '0.1' },
+    { up_to: null, unit_price: '0.05' },
+  ];
+  const byVolume = { type: 'USAGE', display_name: 'Tokens', meter_id: tokens.id, model: 'volume', tiers };
+  const priced = await makePricedPlan(weir, organization, [fixedCharge('12.5'), usageCharge(latency.id), byVolume]);
   const subscribed = { session, body: { customer_id: billed.id, plan_id: priced.id } };
   const { id: subscription } = (await weir.request('POST', '/api/v1/subscriptions', subscribed)).body;
   const drafts = await weir.request('GET', `/api/v1/subscriptions/${subscription}/invoices`, { session });
@@ -154,11 +159,19 @@ test('the billing period has its limits, and windows are those that are asked fo
   expect(await inner.locator('svg.chart').first().locator('rect.bar').count()).toBe(7);
   await inner.getByRole('button', { name: 'Billing period' }).click();
   await inner.getByText('11.8\u202FM of 20\u202FM\u00A0tokens · 8.21\u202FM\u00A0tokens left').waitFor();
+  // What stands there stays marked until there is something else.
+  await visit.page.route(/\/widget\/usage/, (route) => route.abort());
   await inner.getByRole('button', { name: '90 days' }).click();
+  await inner.getByText('This cannot be shown now: try again in a moment.').waitFor();
+  const marked = inner.locator('#windows [aria-pressed="true"]');
+  expect(await marked.allTextContents()).toEqual(['Billing period']);
+  await visit.page.unrouteAll({ behavior: 'wait' });
+  await inner.getByRole('button', { name: 'Try again' }).click();
   await until(
     async () => (await inner.locator('svg.chart').first().locator('rect.bar').count()) === 90,
     'ninety days are shown',
   );
+  expect(await marked.allTextContents()).toEqual(['90 days']);
   expect(await inner.locator('.limit').count()).toBe(0);
   expect(visit.faults).toEqual([]);
   await visit.close();
@@ -230,6 +243,14 @@ test('by the script of Weir it has a token and is as high as it is, with what is
   await inner.getByRole('row', { name: /Base fee.* US\$12\.50/ }).waitFor();
   await inner.getByText('Prices of Plan').click();
   await inner.getByText('US$12.50 per month').waitFor();
+  await inner.getByText(/one price for all units.*: up to 1,000: US\$0\.10 each; beyond: US\$0\.05 each/).waitFor();
+  // Another token finds the same: what is open stays open.
+  const isRead = visit.page.waitForResponse(/\/widget\/invoices/);
+  const given = JSON.stringify({ type: 'weir:token', token: await tokenFor('billed') });
+  await visit.page.evaluate(`document.querySelector('iframe').contentWindow.postMessage(${given}, '*')`);
+  await isRead;
+  await inner.locator('#meters[aria-busy="false"]').waitFor({ state: 'attached' });
+  expect(await inner.getByRole('row', { name: /Base fee.* US\$12\.50/ }).isVisible()).toBe(true);
   await until(async () => {
     const height = await visit.page.evaluate<number>(`document.querySelector('iframe').clientHeight`);
     return (

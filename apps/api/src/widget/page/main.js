@@ -44,6 +44,8 @@ let askedFor;
 let refused;
 /** The token that billing was read with. It does not change with the window of usage. */
 let billedFor;
+/** What is shown of billing, as text: an invoice that is being read stays open where a new token finds nothing new. */
+let billed;
 
 /** What draws the charts anew when the page gets another width. */
 const redraws = {
@@ -74,8 +76,12 @@ async function show() {
     if (number !== reads) return;
     redraws.drawn = [];
     meters.replaceChildren(...views.map((view) => meterView({ ...view, locale, words, redraws })));
-    if (account !== undefined) billing.replaceChildren(billingView(account, told));
+    if (account !== undefined && JSON.stringify(account) !== billed) {
+      billing.replaceChildren(billingView(account, told));
+      billed = JSON.stringify(account);
+    }
     billedFor = asked;
+    markChosen();
     message.textContent = views.length === 0 && shown !== 'billing' ? words.nothing : '';
   } catch (error) {
     if (number !== reads) return;
@@ -114,8 +120,8 @@ const told = {
 };
 
 async function readBilling(withToken) {
-  const balance = await read(withToken, 'balance');
-  expectEnd(withToken, balance.token_expires_in);
+  const { token_expires_in: seconds, ...balance } = await read(withToken, 'balance');
+  expectEnd(withToken, seconds);
   const [{ plan }, invoices] = await Promise.all([read(withToken, 'plan'), read(withToken, 'invoices')]);
   return { balance, plan, invoices };
 }
@@ -161,16 +167,15 @@ function offerWindows(hasPeriod) {
       const button = element('button', { type: 'button', value: each, textContent: words.windows[each] });
       button.addEventListener('click', () => {
         chosen = each;
-        markChosen();
         void show();
       });
       return button;
     });
     windows.replaceChildren(...buttons);
   }
-  markChosen();
 }
 
+/** The window of the charts that are shown, which is not yet the one that is being read. */
 function markChosen() {
   for (const button of windows.children) button.ariaPressed = String(button.value === chosen);
 }

@@ -25,8 +25,10 @@ function basePrice(charge, { words, interval, amount, cost }) {
     return fill(of.fixed, { price: cost(charge.unit_price), interval: of.intervals[interval] });
   switch (charge.model) {
     case 'graduated':
-    case 'volume':
-      return charge.tiers.map((tier) => tierPrice(tier, { of, amount, cost })).join('; ');
+    case 'volume': {
+      const tiers = charge.tiers.map((tier) => tierPrice(tier, { of, amount, cost })).join('; ');
+      return charge.model === 'volume' ? fill(of.volume, { tiers }) : tiers;
+    }
     case 'package':
       return fill(of.package, { price: cost(charge.unit_price), amount: amount(charge.package_size) });
     case 'percentage': {
