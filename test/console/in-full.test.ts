@@ -260,3 +260,22 @@ test('a first load that got no answer is tried again by its button', async () =>
   await page.getByRole('heading', { level: 1, name: 'Customers' }).waitFor();
   expect(await page.getByRole('alert').count()).toBe(0);
 });
+
+test('a page after the last one does not say that there is nothing at all', async () => {
+  await page.goto('/api-keys?page=9');
+  await page.getByText('Nothing on this page any more.').waitFor();
+  expect(await page.getByText('No keys yet.').count()).toBe(0);
+});
+
+test('costs that cannot be read say why, and are read again by a button', async () => {
+  await page.route('**/api/v1/charges/evaluate', (route) => route.abort());
+  await page.goto(organization.addresses['edit-plan'] ?? '');
+  await page.getByRole('button', { name: 'Actions on Tokens' }).first().click();
+  await page.getByRole('menuitem', { name: 'New price' }).click();
+  const costs = page.getByRole('region', { name: 'Cost preview' });
+  await costs.getByRole('alert').filter({ hasText: 'Weir cannot be reached' }).waitFor();
+  await page.unrouteAll({ behavior: 'wait' });
+  await costs.getByRole('button', { name: 'Try again' }).click();
+  await costs.getByRole('row', { name: '1,000 100.00 USD' }).waitFor();
+  await expect.poll(() => costs.getByRole('alert').count()).toBe(0);
+});

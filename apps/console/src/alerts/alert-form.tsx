@@ -4,9 +4,10 @@ import { client, send, type Opened, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
 import { FormDialog } from '../components/dialogs/form-dialog.tsx';
 import { useForm } from '../components/forms/form.tsx';
+import { nothingFound } from '../components/outcomes/nothing-found.ts';
 import { CustomerSelect } from '../customers/customer-select.tsx';
 import { plainDecimal } from '../text/typed-text.ts';
-import { MeterSelect } from '../usage/meter-select.tsx';
+import { MeterSelect, NO_METER } from '../usage/meter-select.tsx';
 import { useMeters } from '../usage/meters.ts';
 
 type Alert = Schema<'Alert'>;
@@ -41,7 +42,7 @@ const valuesOf = (alert: Alert | undefined): AlertValues => ({
 export function AlertForm({ opened, onSaved, onClose }: AlertFormProps) {
   const queries = useQueryClient();
   const alert = opened?.data;
-  const { data: meters = [] } = useMeters();
+  const meters = useMeters();
   const form = useForm<AlertValues>({
     ...(alert === undefined && { name: 'alert' }),
     initial: valuesOf(alert),
@@ -84,10 +85,11 @@ export function AlertForm({ opened, onSaved, onClose }: AlertFormProps) {
           {isUsage && (
             <>
               <MeterSelect
-                meters={meters}
+                meters={meters.data ?? []}
                 value={values.meter_id}
                 onChange={(id) => form.set('meter_id', id)}
                 placeholder="Choose a meter"
+                nothing={nothingFound(meters, NO_METER)}
               />
               {form.errorAt('meter_id') !== undefined && <p className="field-error">{form.errorAt('meter_id')}</p>}
             </>

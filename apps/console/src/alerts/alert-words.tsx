@@ -1,5 +1,6 @@
 import { CustomerName } from '../billing/customer-name.tsx';
 import type { Schema } from '../api/client.ts';
+import { nothingFound } from '../components/outcomes/nothing-found.ts';
 import { formatDecimal } from '../text/decimals.ts';
 import { useMeters } from '../usage/meters.ts';
 
@@ -7,9 +8,9 @@ type Alert = Schema<'Alert'>;
 
 /** What an alert watches. */
 export function Watched({ alert: { meter_id: id } }: { alert: Alert }) {
-  const { data: meters = [] } = useMeters();
+  const meters = useMeters();
   if (id === null) return 'Amount of the open period';
-  return meters.find((meter) => meter.id === id)?.name ?? '…';
+  return meters.data?.find((meter) => meter.id === id)?.name ?? nothingFound(meters, 'Another meter');
 }
 
 /** Whom it watches. */

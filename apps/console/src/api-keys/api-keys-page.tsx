@@ -6,10 +6,10 @@ import { client, read, send, type Answer, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
 import { useSession } from '../api/session.ts';
 import { Confirm } from '../components/dialogs/confirm.tsx';
-import { DataTable, Paging, type Column } from '../components/lists/data-table.tsx';
+import type { Column } from '../components/lists/data-table.tsx';
 import { Dialog } from '../components/dialogs/dialog.tsx';
+import { PagedList } from '../components/lists/paged-list.tsx';
 import { RowMenu } from '../components/lists/row-menu.tsx';
-import { Loaded } from '../components/outcomes/loaded.tsx';
 import { notify } from '../components/outcomes/notices.tsx';
 import { Page } from '../components/page/page.tsx';
 import { Snippet } from '../components/page/snippet.tsx';
@@ -44,20 +44,13 @@ export function ApiKeysPage() {
       about="Your services send usage with a key. It is shown once, when it is made; Weir keeps only a hash."
       actions={isAdmin && <Button onClick={() => setCreating(true)}>New key</Button>}
     >
-      <Loaded query={keys}>
-        {({ data, meta }) => (
-          <>
-            <DataTable
-              label="API keys"
-              columns={columns}
-              rows={data}
-              keyOf={({ id }) => id}
-              empty={<p>No keys yet. A service needs one to send events.</p>}
-            />
-            <Paging meta={meta} onPage={(next) => void navigate({ search: { page: String(next) } })} label="API keys" />
-          </>
-        )}
-      </Loaded>
+      <PagedList
+        query={keys}
+        onPage={(next) => void navigate({ search: { page: String(next) } })}
+        label="API keys"
+        columns={columns}
+        empty="No keys yet. A service needs one to send events."
+      />
       {isCreating && <NewKeyDialog onClose={() => setCreating(false)} />}
     </Page>
   );

@@ -8,7 +8,7 @@ import type { components, paths } from './openapi.d.ts';
 import { notify } from '../components/outcomes/notices.tsx';
 import { noteAnswer } from './pace.ts';
 import { ApiError, type Problem } from './problem.ts';
-import { buildSentWrites } from './sent-writes.ts';
+import { buildSentWrites, isRead } from './sent-writes.ts';
 import { noteSessionOver } from './session-end.ts';
 
 /** A shape of the document by its name: `Schema<'Plan'>`. */
@@ -167,7 +167,7 @@ async function fetchOrExplain(request: Request): Promise<Response> {
   try {
     const response = await fetchWhenAllowed(request);
     noteAnswer(performance.now() - began);
-    if (!isOfWeir(response)) throw notOfWeir(response, request.method);
+    if (!isOfWeir(response)) throw notOfWeir(response, request);
     // An answer that breaks off is none: whoever sent it cannot be told what became of it.
     if (write !== undefined && response.ok && response.status !== 204) await response.clone().json();
     if (write !== undefined && isOutcomeKnown(response)) sentWrites.settle(write, response.ok);
@@ -176,7 +176,7 @@ async function fetchOrExplain(request: Request): Promise<Response> {
   } catch (error) {
     // A read that is not wanted any more.
     if (request.signal.aborted || error instanceof ApiError) throw error;
-    const detail = request.method === 'GET' ? CANNOT_BE_REACHED : `No answer came, so ${NOT_KNOWN}`;
+    const detail = isRead(request.method, request.url) ? CANNOT_BE_REACHED : `No answer came, so ${NOT_KNOWN}`;
     throw new ApiError({ code: 'no_answer', detail });
   }
 }
@@ -250,9 +250,10 @@ function isProblem(error: unknown): error is Problem {
   return typeof error === 'object' && error !== null && 'detail' in error && 'code' in error;
 }
 
-function notOfWeir({ status, headers }: Response, method: string): ApiError {
+function notOfWeir({ status, headers }: Response, { method, url }: Request): ApiError {
   const what = `Something between this page and Weir answered with ${status}, and not Weir`;
-  const detail =
-    method === 'GET' ? `${what}. Load the page anew: it may ask you to sign in there.` : `${what}: ${NOT_KNOWN}`;
+  const detail = isRead(method, url)
+    ? `${what}. Load the page anew: it may ask you to sign in there.`
+    : `${what}: ${NOT_KNOWN}`;
   return new ApiError({ code: 'no_answer', detail, status, request_id: headers.get('x-request-id') ?? undefined });
 }

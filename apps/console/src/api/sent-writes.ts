@@ -7,11 +7,16 @@ const PREFIX = 'weir-sent-';
 /** Of these the body must not be kept in the browser, so their keys end with the page. */
 const SECRET = /\/api\/v1\/auth\//;
 
-/** These refuse a key, since it is not known whose it would be, or compute and keep nothing. */
-const WITHOUT_KEY = [
-  /\/auth\/(?:signup|login|logout|invitation|invitation\/accept|password-reset|password-reset\/request)$/,
-  /\/(?:evaluate|recompute|preview|preview-invoice|preview-change)$/,
-];
+/** These refuse a key, since it is not known whose it would be. */
+const WITHOUT_KEY =
+  /\/auth\/(?:signup|login|logout|invitation|invitation\/accept|password-reset|password-reset\/request)$/;
+
+/** These compute, and keep nothing. */
+const COMPUTES = /\/(?:evaluate|recompute|preview|preview-invoice|preview-change)$/;
+
+/** Whether a request changes nothing, whatever became of it. */
+export const isRead = (method: string, url: string): boolean =>
+  method === 'GET' || method === 'HEAD' || COMPUTES.test(new URL(url).pathname);
 
 /** These set a state, which may be set again once it was left. Any other POST makes something: done twice, it is there twice. */
 const SETS_STATE = /^(?:PATCH|PUT|DELETE) |\/(?:cancel|change)$/;
@@ -57,7 +62,7 @@ export function buildSentWrites(storage: TabStorage): SentWrites {
   return {
     begin(method, url, body) {
       const path = new URL(url).pathname;
-      if (method === 'GET' || method === 'HEAD' || WITHOUT_KEY.some((each) => each.test(path))) return undefined;
+      if (isRead(method, url) || WITHOUT_KEY.test(path)) return undefined;
       const thing = `${PREFIX}${path.split('/').slice(0, 5).join('/')}`;
       const asked = `${method} ${path}`;
       const name = `${SETS_STATE.test(asked) ? `${thing} ` : PREFIX}${asked} ${body}`;

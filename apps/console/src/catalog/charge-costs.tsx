@@ -2,10 +2,12 @@
 
 import { TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { keepPreviousData, useQueries } from '@tanstack/react-query';
+import { useQueries } from '@tanstack/react-query';
 import { useState } from 'react';
 import { client, send } from '../api/client.ts';
+import { problemOf } from '../api/problem.ts';
 import { NO_FIELD } from '../components/forms/form.tsx';
+import { ProblemBox } from '../components/outcomes/problem-box.tsx';
 import { formatAmount, formatDecimal } from '../text/decimals.ts';
 import { plainDecimal } from '../text/typed-text.ts';
 import { type ChargeDraft, isPriced, termsOf } from './charge-draft.ts';
@@ -21,9 +23,10 @@ interface Cost {
   amount: string | undefined;
   exactAmount: string | undefined;
   error: unknown;
+  retry: () => unknown;
 }
 
-/** Returns what a charge comes to for these quantities; the last good answer stays while the next one is on its way. */
+/** Returns what a charge comes to for these quantities. */
 export function useCosts(draft: ChargeDraft, currency: string, quantities: readonly string[], perEvent = '1'): Cost[] {
   const [terms] = useDebouncedValue(JSON.stringify(termsOf(draft)), DEBOUNCE_MS);
   const tried = useQueries({
@@ -32,7 +35,6 @@ export function useCosts(draft: ChargeDraft, currency: string, quantities: reado
       enabled: isPriced(draft),
       retry: false,
       staleTime: Infinity,
-      placeholderData: keepPreviousData,
       queryFn: () => {
         const charge = JSON.parse(terms) as SentCharge;
         const body = { currency, charge, quantity, event_count: eventsOf(quantity, plainDecimal(perEvent)) };
@@ -40,11 +42,12 @@ export function useCosts(draft: ChargeDraft, currency: string, quantities: reado
       },
     })),
   });
-  return tried.map(({ data, error }, index) => ({
+  return tried.map(({ data, error, refetch }, index) => ({
     quantity: quantities[index] ?? '0',
     amount: data?.amount,
     exactAmount: data?.exact_amount,
     error,
+    retry: refetch,
   }));
 }
 
@@ -64,6 +67,11 @@ export function ChargeCosts({ draft, currency, interval, unit }: ChargeCostsProp
   const quantities = isFixed ? ['0'] : [...QUANTITIES, ...(/^\d+(\.\d+)?$/.test(ownQuantity) ? [ownQuantity] : [])];
   const costs = useCosts(draft, currency, quantities, perEvent);
   const isReady = isPriced(draft);
+  // What is wrong with a price is said at its fields.
+  const failed = costs.filter(({ error }) => isReady && error !== null && problemOf(error).status !== 422);
+  const readAgain = (): void => {
+    for (const { retry } of failed) void retry();
+  };
   return (
     <section className="costs" aria-label="Cost preview">
       <h3>Cost preview</h3>
@@ -109,6 +117,7 @@ export function ChargeCosts({ draft, currency, interval, unit }: ChargeCostsProp
           autoComplete="off"
         />
       )}
+      <ProblemBox error={failed[0]?.error} onRetry={readAgain} />
       <p className="muted">Computed by the function that bills.</p>
     </section>
   );

@@ -14,6 +14,7 @@ import { Dialog } from '../components/dialogs/dialog.tsx';
 import { FormBox, NO_FIELD, useForm, type Form } from '../components/forms/form.tsx';
 import { ToChange } from '../components/forms/to-change.tsx';
 import { Loaded } from '../components/outcomes/loaded.tsx';
+import { nothingFound } from '../components/outcomes/nothing-found.ts';
 import { Page } from '../components/page/page.tsx';
 import { ChargeCosts } from './charge-costs.tsx';
 import { draftOf } from './charge-draft.ts';
@@ -62,7 +63,7 @@ export function NewPlanPage() {
 
 function NewPlan({ copied, catalog }: { copied?: Plan; catalog: Catalog }) {
   const navigate = useNavigate();
-  const { data: plans } = useQuery(read('/api/v1/plans', { query: { page_size: 100 } }));
+  const plans = useQuery(read('/api/v1/plans', { query: { page_size: 100 } }));
   const editor = useEditor({
     name: copied === undefined ? 'plan' : `plan-${copied.id}`,
     initial: copied === undefined ? newPlanDraft() : copyOfPlan(copied),
@@ -76,10 +77,12 @@ function NewPlan({ copied, catalog }: { copied?: Plan; catalog: Catalog }) {
         <Select
           label="Copy of"
           placeholder="no other plan"
-          data={(plans?.data ?? []).map(({ id, name, lookup_id }) => ({ value: id, label: `${name} (${lookup_id})` }))}
+          data={
+            plans.data?.data.map(({ id, name, lookup_id }) => ({ value: id, label: `${name} (${lookup_id})` })) ?? []
+          }
           value={copied?.id ?? null}
           onChange={(id) => void navigate({ to: '/plans/new', search: id === null ? {} : { copy: id } })}
-          nothingFoundMessage="No such plan"
+          nothingFoundMessage={nothingFound(plans, 'No such plan')}
           {...NO_FIELD}
           limit={50}
           w={300}

@@ -2,10 +2,11 @@ import { SegmentedControl, TextInput } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { DateField } from '../components/forms/date-field.tsx';
+import { nothingFound } from '../components/outcomes/nothing-found.ts';
 import { isDay } from '../text/instants.ts';
 import type { SearchTexts } from '../components/lists/search-texts.ts';
 import { CustomerField } from '../usage/customer-field.tsx';
-import { MeterSelect } from '../usage/meter-select.tsx';
+import { MeterSelect, NO_METER } from '../usage/meter-select.tsx';
 import { useMeters } from '../usage/meters.ts';
 
 const STATUSES = [
@@ -41,6 +42,7 @@ export function EventFilters() {
       <MeterSelect
         meters={meters.data ?? []}
         placeholder="All"
+        nothing={nothingFound(meters, NO_METER)}
         value={search.meter ?? null}
         onChange={(meter) => set({ meter: meter ?? undefined })}
       />

@@ -4,16 +4,20 @@ import type { Meter } from './meters.ts';
 /** As many as one reads through; who looks for another one types a part of it. */
 const SHOWN_MAX = 50;
 
+export const NO_METER = 'No such meter';
+
 interface MeterSelectProps {
   meters: readonly Pick<Meter, 'id' | 'name' | 'meter_token' | 'unit' | 'status'>[];
   value: string | null;
   onChange: (id: string | null) => void;
   /** What stands there while none is chosen; without it, one is always chosen. */
   placeholder?: string;
+  /** What is said where none is found. */
+  nothing?: string;
 }
 
 /** One of many meters, found by a part of its name, its unit or its token. Archived ones come last. */
-export function MeterSelect({ meters, value, onChange, placeholder }: MeterSelectProps) {
+export function MeterSelect({ meters, value, onChange, placeholder, nothing = NO_METER }: MeterSelectProps) {
   const texts = new Map(meters.map((each) => [each.id, `${each.name} ${each.unit ?? ''} ${each.meter_token}`]));
   const choices = (status: Meter['status']) =>
     meters.filter((each) => each.status === status).map(({ id, name }) => ({ value: id, label: name }));
@@ -24,7 +28,7 @@ export function MeterSelect({ meters, value, onChange, placeholder }: MeterSelec
       data={archived.length === 0 ? choices('ACTIVE') : groupsOf(choices('ACTIVE'), archived)}
       filter={({ options, search, limit }) => found(options as readonly Option[], texts, search, limit)}
       limit={SHOWN_MAX}
-      nothingFoundMessage="No such meter"
+      nothingFoundMessage={nothing}
       comboboxProps={{ width: 300, position: 'bottom-start' }}
       value={value}
       onChange={onChange}
