@@ -1,9 +1,9 @@
-// Two who work on the same thing: what one sees before it is done, and what one is told when the other was first. And one who begins
-// with nothing.
+// Two who work on the same thing: what one sees before it is done, and what one is told when the other was first. Two who share a
+// browser. And one who begins with nothing.
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findBarriers, openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
 import { fixedCharge, makeCustomer, makePricedPlan } from '../support/billing-fixture.ts';
@@ -211,6 +211,51 @@ test('drafts that come while one is asked about others are not finalized with th
   expect([await draftsOf(first), await draftsOf(second)]).toEqual([[], []]);
   expect(await draftsOf(third)).toHaveLength(1);
   await list.close();
+});
+
+test('what is typed into a plan holds nobody who signs out, nor whoever signs in instead', async () => {
+  const [ada, grace] = [await signUp(weir), await signUp(weir)];
+  const { page: tab, context, close } = await browser.visit({ baseURL: weir.baseUrl });
+  const questions: string[] = [];
+  tab.on('dialog', (question) => {
+    questions.push(question.type());
+    void question.dismiss();
+  });
+  const signInBy = async (place: Page | Locator, { email, password }: Organization) => {
+    await place.getByRole('textbox', { name: 'Email' }).fill(email);
+    await place.getByRole('textbox', { name: 'Password' }).fill(password);
+    await place.getByRole('button', { name: 'Sign in' }).click();
+  };
+  const isSignedIn = ({ email }: Organization) => tab.getByRole('button', { name: email }).waitFor();
+  const typeInto = async (person: Organization) => {
+    const { id } = await makePricedPlan(weir, person, []);
+    await tab.goto(`/plans/${id}/edit`);
+    await tab.getByRole('textbox', { name: 'Name', exact: true }).click();
+    await tab.keyboard.type('Typed');
+  };
+  await tab.goto('/');
+  await signInBy(tab, ada);
+  await isSignedIn(ada);
+  await typeInto(ada);
+  await tab.getByRole('button', { name: ada.email }).click();
+  await tab.getByRole('menuitem', { name: 'Sign out' }).click();
+  await tab.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await signInBy(tab, ada);
+  await isSignedIn(ada);
+  await typeInto(ada);
+  await context.clearCookies();
+  await tab.getByRole('button', { name: 'Save', exact: true }).click();
+  await signInBy(tab.getByRole('dialog'), grace);
+  await isSignedIn(grace);
+  await tab.waitForLoadState();
+  await typeInto(grace);
+  await context.clearCookies();
+  const second = await context.newPage();
+  await second.goto('/');
+  await signInBy(second, ada);
+  await isSignedIn(ada);
+  expect(questions).toEqual([]);
+  await close();
 });
 
 test('the first page leads from nothing to a first invoice in three steps, which tick themselves off', async () => {

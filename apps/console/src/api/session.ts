@@ -12,9 +12,20 @@ const tabs = new BroadcastChannel(PERSON);
 tabs.addEventListener('message', ({ data }) => {
   const person = sessionStorage.getItem(PERSON);
   // What is open here is of somebody else, and would be sent in the name of the person who signed in.
-  if (person !== null && person !== data) window.location.reload();
+  if (person !== null && person !== data) loadForAnother();
   else if (person !== null) noteSession();
 });
+
+let isOfAnother = false;
+
+/** Whether somebody else has signed in than who has typed here, who is not there any more to be asked about it. */
+export const isSessionOfAnother = (): boolean => isOfAnother;
+
+/** Loads the page anew for the person who has signed in in place of another. */
+export function loadForAnother(): void {
+  isOfAnother = true;
+  window.location.reload();
+}
 
 /** No page is drawn before it is known: whoever it is sees nothing of what somebody else typed in this tab. */
 export const sessionQuery = queryOptions({

@@ -8,7 +8,7 @@ import { useState } from 'react';
 import { client, read, send, type Opened, type Schema } from '../api/client.ts';
 import { problemOf } from '../api/problem.ts';
 import { invalidate } from '../api/queries.ts';
-import { useSession } from '../api/session.ts';
+import { isSessionOfAnother, useSession } from '../api/session.ts';
 import { Question } from '../components/dialogs/confirm.tsx';
 import { Dialog } from '../components/dialogs/dialog.tsx';
 import { FormBox, NO_FIELD, useForm, type Form } from '../components/forms/form.tsx';
@@ -166,7 +166,11 @@ const isChanged = (plan: Plan, draft: PlanDraft): boolean =>
 
 /** What is typed is of the plan as it was read, so it is not kept for later: whoever leaves the page is asked. */
 function AskBeforeLeaving({ isAsked }: { isAsked: boolean }) {
-  const leaving = useBlocker({ shouldBlockFn: () => isAsked, enableBeforeUnload: () => isAsked, withResolver: true });
+  const leaving = useBlocker({
+    shouldBlockFn: () => isAsked,
+    enableBeforeUnload: () => isAsked && !isSessionOfAnother(),
+    withResolver: true,
+  });
   if (leaving.status !== 'blocked') return null;
   return (
     <Dialog title="Leave without saving?" onClose={leaving.reset}>

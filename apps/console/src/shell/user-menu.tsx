@@ -23,7 +23,8 @@ export function UserMenu({ onHelp }: { onHelp: () => void }) {
   const leave = useMutation({
     mutationFn: signOut,
     onSuccess: async () => {
-      await navigate({ to: '/sign-in' });
+      // The session is over: nothing that was typed can hold the page.
+      await navigate({ to: '/sign-in', ignoreBlocker: true });
       // Once nothing shows it any more.
       queries.clear();
       noteSession();
