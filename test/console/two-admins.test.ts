@@ -74,6 +74,15 @@ test('all events that a filter finds are voided, once one has seen what that doe
   await button('Void 2 events').click();
   await dialog().getByText('it is not done twice').waitFor();
   await page.unrouteAll({ behavior: 'wait' });
+  // So it is after a sign-in over it.
+  await visit.context.clearCookies();
+  await button('Void 2 events').click();
+  const again = page.getByRole('dialog', { name: 'Your session has ended' });
+  await again.getByRole('textbox', { name: 'Password' }).fill(admin.password);
+  const isReadAnew = page.waitForResponse(/\/api\/v1\/events\?/);
+  await again.getByRole('button', { name: 'Sign in' }).click();
+  await isReadAnew;
+  await again.waitFor({ state: 'detached' });
   await button('Void 2 events').click();
   await dialog().waitFor({ state: 'detached' });
   await page.getByText('2 events do not count any more.').waitFor();
@@ -211,6 +220,38 @@ test('drafts that come while one is asked about others are not finalized with th
   expect([await draftsOf(first), await draftsOf(second)]).toEqual([[], []]);
   expect(await draftsOf(third)).toHaveLength(1);
   await list.close();
+});
+
+test('a dialog stays what it was when it was opened, whatever the page around it reads meanwhile', async () => {
+  const { id } = (await call('POST', '/webhook-endpoints', { url: 'https://hooks.example.com/weir' })).body;
+  await call('POST', `/webhook-endpoints/${id}/test`);
+  const endpoint = await visit.context.newPage();
+  await endpoint.clock.install();
+  await endpoint.goto(`/webhooks/${id}`);
+  const opened = endpoint.getByRole('dialog');
+  await endpoint.getByRole('button', { name: 'Turn off' }).click();
+  await call('PATCH', `/webhook-endpoints/${id}`, { status: 'DISABLED' });
+  await endpoint.clock.fastForward(60_000);
+  await endpoint.getByText('Disabled', { exact: true }).waitFor();
+  await opened.getByRole('button', { name: 'Turn off' }).click();
+  await opened.getByText('Somebody changed this meanwhile, so nothing was done.').waitFor();
+  await opened.getByRole('button', { name: 'Cancel' }).click();
+  expect((await call('GET', `/webhook-endpoints/${id}`)).body.status).toBe('DISABLED');
+
+  // A delivery is looked at, and leaves the list.
+  await endpoint.getByRole('button', { name: /attempts of webhook\.test$/ }).click();
+  await opened.getByRole('heading', { name: 'webhook.test' }).waitFor();
+  await endpoint.route('**/deliveries?*', async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...(await response.json()), data: [] } });
+  });
+  await endpoint.clock.fastForward(60_000);
+  await endpoint.evaluate(`window.dispatchEvent(new Event('visibilitychange'))`);
+  await endpoint.getByText('Nothing on this page any more.').waitFor();
+  expect(await opened.getByRole('heading', { name: 'webhook.test' }).count()).toBe(1);
+  await opened.getByRole('button', { name: 'Close' }).click();
+  await opened.waitFor({ state: 'detached' });
+  await endpoint.close();
 });
 
 test('what is typed into a plan holds nobody who signs out, nor whoever signs in instead', async () => {

@@ -53,9 +53,8 @@ function VoidDialog({ filter, onClose }: { filter: EventFilter; onClose: () => v
   const found = useQuery({
     queryKey: ['/api/v1/events', 'to void', filter],
     queryFn: ({ signal }) => findAll(filter, signal),
-    staleTime: Infinity,
+    staleTime: 'static',
     gcTime: 0,
-    refetchOnWindowFocus: false,
   });
   return (
     <Dialog title="Void these events?" size="xl" onClose={onClose}>
@@ -64,7 +63,7 @@ function VoidDialog({ filter, onClose }: { filter: EventFilter; onClose: () => v
           ids.length === 0 ? (
             <p role="status">No recorded event is like this.</p>
           ) : (
-            <VoidForm ids={ids} hasMore={hasMore} onClose={onClose} />
+            <VoidForm ids={ids} hasMore={hasMore} findAnew={found.refetch} onClose={onClose} />
           )
         }
       </Loaded>
@@ -78,7 +77,12 @@ const TAKEN = ['already_voided', 'not_correctable', 'not_found'];
 const voidsOf = (ids: readonly string[], reason: string) =>
   ids.map((id) => ({ type: 'void' as const, event_id: id, reason }));
 
-function VoidForm({ ids, hasMore, onClose }: Found & { onClose: () => void }) {
+interface VoidFormProps extends Found {
+  findAnew: () => Promise<unknown>;
+  onClose: () => void;
+}
+
+function VoidForm({ ids, hasMore, findAnew, onClose }: VoidFormProps) {
   const queries = useQueryClient();
   const events = ids.length === 1 ? '1 event' : `${formatDecimal(ids.length)} events`;
   const form = useForm({
@@ -88,7 +92,8 @@ function VoidForm({ ids, hasMore, onClose }: Found & { onClose: () => void }) {
         await send(client.POST('/api/v1/corrections', { body: { corrections: voidsOf(ids, reason.trim()) } }));
       } catch (problem) {
         // Somebody else has voided one of them: what is left is found anew. After any other failure the same ones are sent again.
-        if (TAKEN.includes(problemOf(problem).code)) await queries.invalidateQueries({ queryKey: ['/api/v1/events'] });
+        if (TAKEN.includes(problemOf(problem).code))
+          await Promise.all([findAnew(), queries.invalidateQueries({ queryKey: ['/api/v1/events'] })]);
         throw problem;
       }
       notify(`${events} do not count any more.`);

@@ -28,7 +28,7 @@ export const LOOK_MS = 2_000;
 export function Deliveries({ endpointId: id }: { endpointId: string }) {
   const [page, setPage] = useState(1);
   const [status, setStatus] = useState<(typeof STATUSES)[number]>();
-  const [shown, setShown] = useState<string>();
+  const [shown, setShown] = useState<Delivery>();
   const deliveries = useQuery({
     ...read('/api/v1/webhook-endpoints/{id}/deliveries', {
       path: { id },
@@ -55,7 +55,7 @@ export function Deliveries({ endpointId: id }: { endpointId: string }) {
         <Button
           variant="subtle"
           aria-label={`${delivery.attempt_count} attempts of ${nameOf(delivery)}`}
-          onClick={() => setShown(delivery.id)}
+          onClick={() => setShown(delivery)}
         >
           {delivery.attempt_count}
         </Button>
@@ -74,8 +74,9 @@ export function Deliveries({ endpointId: id }: { endpointId: string }) {
       ),
     },
   ];
-  // As it is now: it is looked at while it is sent again.
-  const attempted = deliveries.data?.data.find((each) => each.id === shown);
+  // As it is now, since it is looked at while it is sent again. It may leave the list meanwhile, and stays as it was then.
+  const now = deliveries.data?.data.find(({ id: each }) => each === shown?.id);
+  if (now !== undefined && now !== shown) setShown(now);
   return (
     <Section
       title="Deliveries"
@@ -101,7 +102,7 @@ export function Deliveries({ endpointId: id }: { endpointId: string }) {
         columns={columns}
         empty={<p>Nothing yet. A test shows whether the receiver is there.</p>}
       />
-      {attempted !== undefined && <Attempts delivery={attempted} onClose={() => setShown(undefined)} />}
+      {shown !== undefined && <Attempts delivery={shown} onClose={() => setShown(undefined)} />}
     </Section>
   );
 }

@@ -20,9 +20,10 @@ interface ConfirmProps {
 
 /** A button that asks before it does something that cannot be taken back easily. */
 export function Confirm({ label, title, children, onConfirm, isDangerous = false, trigger }: ConfirmProps) {
-  const [isOpen, setOpen] = useState(false);
-  const open = () => setOpen(true);
-  const close = () => setOpen(false);
+  // What was asked stays, and so does what it does, whatever is read meanwhile.
+  const [asked, setAsked] = useState<Pick<ConfirmProps, 'label' | 'title' | 'children' | 'onConfirm'>>();
+  const open = () => setAsked({ label, title, children, onConfirm });
+  const close = () => setAsked(undefined);
   return (
     <>
       {trigger === undefined ? (
@@ -32,10 +33,15 @@ export function Confirm({ label, title, children, onConfirm, isDangerous = false
       ) : (
         trigger(open)
       )}
-      {isOpen && (
-        <Dialog title={title} onClose={close}>
-          <Question label={label} onConfirm={() => onConfirm().then(close)} isDangerous={isDangerous} onCancel={close}>
-            {children}
+      {asked !== undefined && (
+        <Dialog title={asked.title} onClose={close}>
+          <Question
+            label={asked.label}
+            onConfirm={() => asked.onConfirm().then(close)}
+            isDangerous={isDangerous}
+            onCancel={close}
+          >
+            {asked.children}
           </Question>
         </Dialog>
       )}
