@@ -107,6 +107,26 @@ test('events of a meter or a customer that is gone are found without a walk over
   }
 });
 
+test('a page of a customer costs neither all of its events nor what others have voided', async () => {
+  const busy = (await admin.createMeter('SUM')).id;
+  await use(busy, 'wrong', { at: '2025-08-01T10:00:00Z', count: 2 * MANY });
+  await weir.pool.query(
+    `INSERT INTO corrections SELECT organization_id, id, gen_random_uuid(), 'wrong', NULL, 0, 'console'
+     FROM events WHERE meter_id = $1 AND customer_external_id = 'wrong'`,
+    [busy],
+  );
+  await use(busy, 'seldom', { at: '2025-08-01T10:00:00Z', count: 30 });
+  await use(busy, 'often', { at: '2025-08-01T11:00:00Z', count: MANY });
+  const page = { limit: 20, aheadSeconds: 0 };
+  const list = (filter: object) =>
+    rowsReadBy(weir, async (database) => {
+      expect(await listStoredEvents(database, admin.id, { ...filter, ...page })).toHaveLength(20);
+    });
+  expect(await list({ customerExternalId: 'seldom' })).toBeLessThan(MANY);
+  expect(await list({ customerExternalId: 'often' })).toBeLessThan(2 * FEW);
+  expect(await list({ status: 'voided' })).toBeLessThan(2 * FEW);
+});
+
 test('the events of a day without any are none, whoever has used the meter on other days', async () => {
   await weir.pool.query(
     `INSERT INTO customer_usage_days SELECT $1, $2, 'customer-' || n, '2025-01-01'::timestamptz + n % 9 * interval '2 days', 1, 1, 1, 1,

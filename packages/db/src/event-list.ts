@@ -62,8 +62,33 @@ export async function listStoredEvents(
 }
 
 async function recordedPage(database: Database, organizationId: string, filter: EventFilter): Promise<StoredRow[]> {
+  const { customerExternalId, idempotencyKey, status, before, limit } = filter;
+  if (customerExternalId !== undefined && idempotencyKey === undefined && status !== 'voided') {
+    // Whoever has some part of all events is met soon, however many there are. Compared as a row, the organization is no part of them of
+    // which Postgres believes that it is small, and sorts it. Behind its last event come those of others, which are left out.
+    const rows = await readPage(
+      database,
+      organizationId,
+      filter,
+      sql`(SELECT * FROM events WHERE (organization_id, id) < (${organizationId}::uuid, ${before ?? LAST}::uuid)
+        ORDER BY organization_id DESC, id DESC LIMIT ${RARE_MAX})`,
+    );
+    if (rows.length === limit) return rows;
+  }
+  return await readPage(database, organizationId, filter, await sourceOf(database, organizationId, filter));
+}
+
+/** Behind all events. */
+const LAST = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+async function readPage(
+  database: Database,
+  organizationId: string,
+  filter: EventFilter,
+  source: RawBuilder<unknown>,
+): Promise<StoredRow[]> {
   const { meterId, customerExternalId, idempotencyKey, since, until, before, limit, aheadSeconds } = filter;
-  let query = recordedRows(database, organizationId, await sourceOf(database, organizationId, filter));
+  let query = recordedRows(database, organizationId, source);
   if (filter.status !== undefined)
     query = query.where(sql<SqlBool>`${sql.raw(IS_VOID)} = ${filter.status === 'voided'}`);
   if (meterId !== undefined) query = query.where('meter_id', '=', meterId);
@@ -120,12 +145,15 @@ const holderOf = (organizationId: string, idempotencyKey: string) =>
 
 /** From where the recorded events of a filter are taken. */
 async function sourceOf(database: Database, organizationId: string, filter: EventFilter): Promise<RawBuilder<unknown>> {
-  const { idempotencyKey, status } = filter;
-  if (status === 'voided') return sql`(${voidedOf(organizationId)})`;
+  const { customerExternalId, idempotencyKey, status } = filter;
   if (idempotencyKey !== undefined) {
     return sql`(SELECT * FROM events WHERE organization_id = ${organizationId}::uuid AND id = (${holderOf(organizationId, idempotencyKey)}))`;
   }
-  return (await isLookedUp(database, organizationId, filter)) ? lookedUp(organizationId, filter) : ALL_EVENTS;
+  if (status === 'voided') return sql`(${voidedOf(organizationId)})`;
+  if (!(await isLookedUp(database, organizationId, filter))) return ALL_EVENTS;
+  return customerExternalId === undefined
+    ? lookedUp(organizationId, filter)
+    : sql`(${streamsOf(organizationId, filter)})`;
 }
 
 /**
@@ -134,7 +162,7 @@ async function sourceOf(database: Database, organizationId: string, filter: Even
  */
 const RARE_MAX = 5_000;
 
-/** The same of one customer, whom a walk may meet seldom however busy it is: an organization has many others. */
+/** The same of one customer whom a walk meets seldom: an organization has many others. */
 const RARE_OF_CUSTOMER_MAX = 50_000;
 
 /**
@@ -196,9 +224,22 @@ function daysOf(
     ) AS days WHERE meters.organization_id = ${organizationId}::uuid AND ${ofMeter}`;
 }
 
-/** All that are void, of whatever days: one of which every event is void has no row. */
+/** All events of a customer, meter by meter, also those that are void. */
+function streamsOf(organizationId: string, { meterId, customerExternalId, since, until }: EventFilter) {
+  const ofMeter = meterId === undefined ? sql`true` : sql`meters.id = ${meterId}::uuid`;
+  const from = since === undefined ? sql`true` : sql`"timestamp" >= ${since}::timestamptz`;
+  const to = until === undefined ? sql`true` : sql`"timestamp" < ${until}::timestamptz`;
+  return sql`SELECT found.* FROM meters CROSS JOIN LATERAL (
+      SELECT * FROM events WHERE event_stream(meter_id, customer_external_id) = event_stream(meters.id, ${customerExternalId}::text)
+        AND (organization_id = ${organizationId}::uuid) IS TRUE
+        AND meter_id = meters.id AND customer_external_id = ${customerExternalId}::text AND ${from} AND ${to} OFFSET 0
+    ) AS found WHERE meters.organization_id = ${organizationId}::uuid AND ${ofMeter}`;
+}
+
+/** All that are void, of whatever days: one of which every event is void has no row. They are read in the order of ids. */
 function voidedOf(organizationId: string) {
-  return sql`SELECT found.* FROM corrections CROSS JOIN LATERAL (
+  return sql`SELECT corrections.event_id AS id, found.organization_id, meter_id, "timestamp", customer_external_id, quantity, idempotency_key, metadata
+    FROM corrections CROSS JOIN LATERAL (
       SELECT * FROM events WHERE organization_id = ${organizationId}::uuid AND id = corrections.event_id OFFSET 0
     ) AS found WHERE corrections.organization_id = ${organizationId}::uuid`;
 }
