@@ -320,5 +320,17 @@ test('the queue of another Weir that is taken over brings no counts along', asyn
   const env = weir.env;
   expect((await runToEnd('apps/reconcile/dist/take-over-main.js', env)).out).toContain('the database of another Weir');
   expect(await weir.redis.exists(weir.keys.drained(month))).toBe(0);
-  expect(await takeOver(weir.queue, facts)).toBeUndefined();
+  expect(await takeOver(weir.queue, facts)).toBe(facts.mark);
+});
+
+test('a command that is given another queue than the processes says so, and finds nothing missing', async () => {
+  await recorded(['a', 'b']);
+  const QUEUE_PREFIX = weir.keys.prefix.replace('}', '-other}');
+  const env = { ...weir.env, QUEUE_PREFIX };
+  const refused = await runReconcile({ ...weir, env }, '--repair');
+  expect(refused).toMatchObject({ code: 2, out: '' });
+  expect(refused.err).toContain(`The queue ${QUEUE_PREFIX} in Redis belongs to no database`);
+  const taken = await runToEnd('apps/reconcile/dist/take-over-main.js', env);
+  expect(taken.out).toContain(`The queue ${QUEUE_PREFIX} belongs to this database now; before, it belonged to none. `);
+  await weir.redis.unlink(await weir.redis.keys(`${QUEUE_PREFIX.replace(/[{}]/g, '\\$&')}*`));
 });

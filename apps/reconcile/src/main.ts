@@ -1,12 +1,12 @@
 // The command: the only file that reads the environment and the arguments.
 // Exit status: 0 all is equal (after --repair: is now), 1 something differs, 2 it could not be found out.
 
-import { RepairUnderWay } from '@weir/db/accepted';
-import { openDatabase } from '@weir/db/database';
+import { RepairUnderWay, hasCounted } from '@weir/db/accepted';
+import { openDatabase, type Database } from '@weir/db/database';
 import { identify } from '@weir/db/installation';
 import { saveReconciliation } from '@weir/db/reconciliations';
-import { disconnect, openCommand } from '@weir/queue/connection';
-import { foreignQueue, readOwner } from '@weir/queue/ownership';
+import { disconnect, openCommand, type QueueConnection } from '@weir/queue/connection';
+import { foreignQueue, readOwner, unmarkedQueue } from '@weir/queue/ownership';
 import { Closer } from '@weir/shared/closer';
 import { ProgressLine } from '@weir/shared/progress-line';
 import { explainFailure, loadCommandSettings, newCommand } from './connect.ts';
@@ -38,10 +38,7 @@ async function run(options: ReconcileOptions): Promise<number> {
       onConnectionError: () => {},
     });
     closer.add('the database', () => database.close());
-    // What another Weir has accepted would all be missing here.
-    const { mark } = await identify(database, undefined);
-    const foreign = foreignQueue(mark, (await readOwner(queue)) ?? mark);
-    if (foreign !== undefined) throw foreign;
+    await requireItsQueue(database, queue);
     const onPart = (name: string) => progress.show(() => `Looking at ${name} …`);
     const found = await reconcile({ database, queue, onPart }, options);
     // Of a month alone there is nothing to say of all of them.
@@ -53,6 +50,15 @@ async function run(options: ReconcileOptions): Promise<number> {
     progress.clear();
     await closer.close();
   }
+}
+
+/** What another Weir has accepted would all be missing here; and what waits in the queue of the processes, if this is not that one. */
+async function requireItsQueue(database: Database, queue: QueueConnection): Promise<void> {
+  const { mark } = await identify(database, undefined);
+  const owner = await readOwner(queue);
+  const unmarked = owner === undefined && (await hasCounted(database)) ? unmarkedQueue(queue) : undefined;
+  const wrong = unmarked ?? foreignQueue(mark, owner ?? mark);
+  if (wrong !== undefined) throw wrong;
 }
 
 function explain(error: unknown): string | undefined {

@@ -23,7 +23,7 @@ interface Values {
 }
 
 const HELP = `
-Settings: DATABASE_URL and REDIS_URL; without them, what npm start brought up.
+Settings: DATABASE_URL, REDIS_URL and QUEUE_PREFIX, as the processes have them; without them, what npm start brought up.
 Exit status: 0 all is equal (after --repair: is now), 1 something differs, 2 it could not be found out.`;
 
 /** Ends the process after the help, and with a message that names the option at fault. */

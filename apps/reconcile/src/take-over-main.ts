@@ -17,7 +17,8 @@ newCommand()
   .description('Gives the queue in Redis to the database, which takes the place of the one that it belonged to.')
   .addHelpText(
     'after',
-    '\nStop all of Weir before. Settings: DATABASE_URL, REDIS_URL, QUEUE_PREFIX, else what npm start has.',
+    '\nStop all of Weir before. Settings: DATABASE_URL, REDIS_URL and QUEUE_PREFIX, as the processes have them; without them, ' +
+      'what npm start brought up.',
   )
   .parse();
 try {
@@ -51,7 +52,7 @@ async function run(): Promise<void> {
     const batches = await countBatches(queue);
     console.log(
       [
-        `The queue ${settings.QUEUE_PREFIX} belongs to this database now; before, it belonged to ${describe(former, isAnotherWeir)}.`,
+        `The queue ${settings.QUEUE_PREFIX} belongs to this database now; before, it belonged to ${describe(former, facts.mark)}.`,
         `${batches === 1 ? '1 batch waits' : `${batches} batches wait`} in it and will be recorded. Idempotency keys are judged by this database alone.`,
         'Start Weir, and run npm run reconcile: it says what is missing as far as Redis knows.',
       ].join('\n'),
@@ -61,7 +62,9 @@ async function run(): Promise<void> {
   }
 }
 
-function describe(former: string | undefined, isAnotherWeir: boolean): string {
-  if (former === undefined) return 'it, or to none';
-  return isAnotherWeir ? 'the database of another Weir' : 'another copy of it';
+function describe(former: string | undefined, mark: string): string {
+  if (former === undefined)
+    return 'none. Where Weir still says that its queue is of another database, give this command the REDIS_URL and QUEUE_PREFIX of Weir';
+  if (former === mark) return 'it already';
+  return isSameWeir(former, mark) ? 'another copy of it' : 'the database of another Weir';
 }

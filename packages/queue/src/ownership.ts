@@ -50,12 +50,12 @@ class NotOurQueue extends Error {}
 
 /**
  * Takes the queue for this database, whoever it belonged to. What waits in it stays; claims made before count for nothing.
- * Returns the mark that it had; undefined when it had none, or this one already.
+ * Returns the mark that it had; undefined when it had none.
  */
 export async function takeOver(queue: QueueConnection, facts: DatabaseFacts): Promise<string | undefined> {
   const former = await readOwner(queue);
   await takeOverQueue(queue.redis, keysOf(queue), [facts.mark, randomUUID(), facts.timeline]);
-  return former === facts.mark ? undefined : former;
+  return former;
 }
 
 /** The mark of the database that the queue belongs to; undefined where it has none. */
@@ -275,5 +275,13 @@ export function foreignQueue(mark: string, owner: string): SettingsError | undef
     `The queue in Redis (QUEUE_PREFIX) belongs to ${whose}: give this Weir a QUEUE_PREFIX of its own; or, if this database ` +
       `takes the place of the other one for good (restored, moved, upgraded), stop all of Weir and run ${TAKE_OVER_COMMAND}. ` +
       'See docs/operations.md.',
+  );
+}
+
+/** What is wrong when a database that has counted events finds a queue without a mark: the processes have another one. */
+export function unmarkedQueue({ keys }: QueueConnection): SettingsError {
+  return new SettingsError(
+    `The queue ${keys.prefix} in Redis belongs to no database, and this one has counted events: give this command the REDIS_URL and ` +
+      'QUEUE_PREFIX that the processes of Weir have; or, if Redis lost its data, start Weir first.',
   );
 }
