@@ -70,6 +70,7 @@ const SAID = {
   // Another number takes a migration.
   'packages/db/schema.sql': [
     [/credit_grants_priority_check .*priority <= (\d+)/, LIMITS.priority],
+    [/metadata_groups_max\(\)[^;]*RETURN (\d+)/, LIMITS.dayCombinations],
     [/meters_metadata_keys_check .* <= (\d+)/, LIMITS.meterKeys],
     [/organizations_invoice_grace_hours_check .* <= (\d+)/, LIMITS.graceHours],
     [/organizations_payment_terms_days_check .* <= (\d+)/, LIMITS.termsDays],

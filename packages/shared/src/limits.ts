@@ -128,7 +128,7 @@ export const LIMIT_TABLE = {
     under: 'Things',
     max: 5,
     of: 'metadata keys that the usage of a meter is grouped by, and filters of a read',
-    why: 'every combination of their values is kept by itself',
+    why: 'every combination of their values is kept by itself, up to the number of a day under *Reading usage*',
   },
   webhookEndpoints: {
     under: 'Things',
@@ -241,6 +241,12 @@ export const LIMIT_TABLE = {
     byDefault: 20,
     of: 'groups of a read',
     why: 'the others are the rest',
+  },
+  dayCombinations: {
+    under: 'Reading usage',
+    max: 1_000,
+    of: 'combinations of metadata values that a meter keeps by themselves on a day (UTC)',
+    why: 'each has rows of its own; events of others are in the total and in the rest, under no value',
   },
   groupBuckets: { under: 'Reading usage', max: 50_000, of: 'periods of all groups together', why: 'some 5 MB' },
 

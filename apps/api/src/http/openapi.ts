@@ -47,15 +47,23 @@ export async function useOpenapi(
         { name: 'Tracking', description: 'Services report usage. X-API-Key with the scope usage.write.' },
         {
           name: 'Usage',
-          description: 'What was counted. A session, a service account, or X-API-Key with the scope usage.read.',
+          description:
+            'What was counted, and how it is corrected. A session or a service account; most reads take X-API-Key with the scope ' +
+            'usage.read, too.',
         },
-        { name: 'Widget', description: 'What an app shows its customer. A widget token, made with X-API-Key.' },
+        {
+          name: 'Widget',
+          description:
+            'What an app shows its customer. A widget token reads it; X-API-Key with the scope usage.write makes the token; a session ' +
+            'or a service account sets what is shown.',
+        },
         { name: 'Access', description: 'Signing in, people, service accounts and API keys.' },
         { name: 'Catalog', description: 'Features, meters, plans and customers.' },
         {
           name: 'Billing',
           description:
-            'What plans cost, who subscribes to them, and the invoices for it. A session, or a service account.',
+            'What plans cost, who subscribes to them, and the invoices for it. A session, or a service account; entitlements take ' +
+            'X-API-Key with the scope usage.read, too.',
         },
         {
           name: 'Webhooks',

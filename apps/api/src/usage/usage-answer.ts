@@ -4,6 +4,7 @@ import type { Meter } from '@weir/db/meters';
 import type { GroupedUsage } from '@weir/db/usage/read-groups';
 import type { MeterUsage as ReadUsage } from '@weir/db/usage/read-usage';
 import { isoOf } from '@weir/shared/instant';
+import { LIMITS } from '@weir/shared/limits';
 import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import { type Grouping, nameOf, type Period, type Window } from '@weir/shared/window';
 import { z } from 'zod';
@@ -39,7 +40,7 @@ export const meterUsage = z
       .optional()
       .meta({
         description:
-          'With group_by_metadata or filter: events of days (UTC) on which the meter saw more than 1,000 combinations of values, and ' +
+          `With group_by_metadata or filter: events of days (UTC) on which the meter saw more than ${LIMITS.dayCombinations.toLocaleString('en')} combinations of values, and ` +
           'whose own was not among the first of them. They are in total_usage and in the rest, but under no value and in no filter.',
       }),
     grouped_data: groupedData,

@@ -89,11 +89,11 @@ export function widgetRoutes(app: App, deps: UsageDeps & EntitlementDeps): void 
       schema: {
         operationId: 'createWidgetToken',
         tags: ['Widget'],
-        summary: 'Make a token that shows one customer its usage',
+        summary: 'Make a token that opens what one customer may see: usage, what it owes, invoices and prices',
         description:
           'No customer record is needed. Give it to the page /embed, or read the paths below with it, which the pages of every ' +
           'origin may do. It ends after an hour, with the API key that asked for it, and when the record of its customer is ' +
-          'deleted or gets another external_id.',
+          'deleted, erased or gets another external_id. What /embed shows is chosen by its parameter show; the token opens all of it.',
         body: z.strictObject({ customer_external_id: text(1, LIMITS.key) }),
         response: { 201: tokenAnswer, ...problemResponses(...readCodes, ...bodyCodes, 'usage_moving') },
       },

@@ -1129,8 +1129,8 @@ export interface paths {
     };
     "/api/v1/widget/token": {
         /**
-         * Make a token that shows one customer its usage
-         * @description No customer record is needed. Give it to the page /embed, or read the paths below with it, which the pages of every origin may do. It ends after an hour, with the API key that asked for it, and when the record of its customer is deleted or gets another external_id.
+         * Make a token that opens what one customer may see: usage, what it owes, invoices and prices
+         * @description No customer record is needed. Give it to the page /embed, or read the paths below with it, which the pages of every origin may do. It ends after an hour, with the API key that asked for it, and when the record of its customer is deleted, erased or gets another external_id. What /embed shows is chosen by its parameter show; the token opens all of it.
          *
          *     Who may: an API key with the scope usage.write.
          */
