@@ -588,7 +588,9 @@ else:
     @unittest.skipIf(os.name == "nt", "Windows has no SIGTERM and no fork")
     def test_the_child_of_a_fork_has_nothing_of_a_client_that_its_parent_let_go(self) -> None:
         code = """
-import gc
+import gc, warnings
+# From Python 3.12 on a fork beside threads is told of as one that may block; this child ends at once.
+warnings.simplefilter("ignore", DeprecationWarning)
 sys.stderr = sys.stdout
 client.queue(Event('m', 'acme', 1, idempotency_key='parent'))
 del client
