@@ -4,6 +4,7 @@ import type { Database } from '@weir/db/database';
 import { balanceEvents } from '@weir/reconcile/events';
 import type { ReconcileOptions } from '@weir/reconcile/reconcile-options';
 import { reconcile, type Reconciliation } from '@weir/reconcile/reconcile';
+import { describe } from '@weir/reconcile/reconcile-report';
 import { expect } from 'vitest';
 import { signUp, type Organization, type Weir } from './harness.ts';
 import { runToEnd, type Ended } from './run-to-end.ts';
@@ -44,22 +45,27 @@ export function runReconcile(weir: Weir, ...args: string[]): Promise<Ended> {
   return runToEnd('apps/reconcile/dist/main.js', { DATABASE_URL, REDIS_URL, QUEUE_PREFIX }, args);
 }
 
+const ALL: ReconcileOptions = {
+  organizationId: undefined,
+  month: undefined,
+  archivedThrough: undefined,
+  repair: false,
+  invoices: false,
+  json: false,
+};
+
 /** The same within this process. */
 export function reconcileHere(
   weir: Weir,
   database: Database,
   options: Partial<ReconcileOptions> = {},
 ): Promise<Reconciliation> {
-  const all = {
-    organizationId: undefined,
-    month: undefined,
-    archivedThrough: undefined,
-    repair: false,
-    invoices: false,
-    json: false,
-  };
-  const deps = { database, queue: weir.queue, onPart: () => {} };
-  return reconcile(deps, { ...all, ...options });
+  return reconcile({ database, queue: weir.queue, onPart: () => {} }, { ...ALL, ...options });
+}
+
+/** What the command writes of it. */
+export async function reportHere(weir: Weir, database: Database, options: Partial<ReconcileOptions>): Promise<string> {
+  return describe(await reconcileHere(weir, database, options), { ...ALL, ...options });
 }
 
 /** What is told of the events of an organization in the month that it is. */
