@@ -121,6 +121,20 @@ export function layoutShift(page: Page): Promise<number> {
   return page.evaluate<number>('window.layoutShift');
 }
 
+/** What is wider than its place, the page itself or a table: one would have to shift it to read an amount. */
+export async function findCutOff(page: Page): Promise<string[]> {
+  // Charts are drawn anew where the window has another width.
+  const fits = await page
+    .waitForFunction('document.documentElement.scrollWidth <= document.documentElement.clientWidth')
+    .catch(() => undefined);
+  const tables = await page
+    .locator('.table-frame')
+    .evaluateAll((frames: { scrollWidth: number; clientWidth: number; ariaLabel: string | null }[]) =>
+      frames.filter((frame) => frame.scrollWidth > frame.clientWidth).map((frame) => frame.ariaLabel ?? 'a table'),
+    );
+  return fits === undefined ? ['the page', ...tables] : tables;
+}
+
 /** Bytes that cross the wire for what `load` does, headers and all, by address, the largest first. */
 export async function countBytes(
   page: Page,

@@ -22,24 +22,38 @@ interface InvoiceCreditsProps {
 export function InvoiceCredits({ invoice, zone }: InvoiceCreditsProps) {
   const { id, customer_id: customerId } = invoice;
   const entries = useQuery(read('/api/v1/invoices/{id}/credits', { path: { id }, query: { page: 1, page_size: 100 } }));
+  const from = ({ given_by_invoice_id: from, given_by_invoice_number: number }: Entry) =>
+    from === null ? (
+      <Link to="/customers/$customerId" params={{ customerId }}>
+        credit of the customer
+      </Link>
+    ) : (
+      <Named id={from} number={number} own={id} />
+    );
+  const to = ({ invoice_id: to, invoice_number: number }: Entry) =>
+    to !== null && <Named id={to} number={number} own={id} />;
   const columns: Column<Entry>[] = [
-    { title: 'When', cell: ({ created_at }) => <Time at={created_at} zone={zone} />, isTight: true },
+    {
+      title: 'When',
+      cell: ({ created_at, kind }) => (
+        <>
+          <Time at={created_at} zone={zone} />
+          <span className="only-phone muted">{WORDS[kind]}</span>
+        </>
+      ),
+      isTight: true,
+    },
     {
       title: 'From',
-      cell: ({ given_by_invoice_id: from, given_by_invoice_number: number }) =>
-        from === null ? (
-          <Link to="/customers/$customerId" params={{ customerId }}>
-            credit of the customer
-          </Link>
-        ) : (
-          <Named id={from} number={number} own={id} />
-        ),
+      cell: (entry) => (
+        <>
+          {from(entry)}
+          {entry.invoice_id !== null && <span className="only-phone">to {to(entry)}</span>}
+        </>
+      ),
     },
-    {
-      title: 'To',
-      cell: ({ invoice_id: to, invoice_number: number }) => to !== null && <Named id={to} number={number} own={id} />,
-    },
-    { title: 'What', cell: ({ kind }) => WORDS[kind], isTight: true },
+    { title: 'To', cell: to, isBelowOnPhone: true },
+    { title: 'What', cell: ({ kind }) => WORDS[kind], isTight: true, isBelowOnPhone: true },
     { title: 'Amount', cell: ({ amount, currency }) => formatAmount(amount, currency), isNumber: true },
   ];
   return (

@@ -39,14 +39,19 @@ type Row = Invoice & { zone: string };
 const columns: Column<Row>[] = [
   {
     title: 'Number',
-    cell: ({ id, invoice_number }) => (
-      <Link to="/invoices/$invoiceId" params={{ invoiceId: id }} className="row-link">
-        {invoice_number ?? 'Draft'}
-      </Link>
+    cell: (invoice) => (
+      <>
+        <Link to="/invoices/$invoiceId" params={{ invoiceId: invoice.id }} className="row-link">
+          {invoice.invoice_number ?? 'Draft'}
+        </Link>
+        <span className="only-phone">
+          <InvoiceStatus of={invoice} />
+        </span>
+      </>
     ),
     isTight: true,
   },
-  { title: 'Status', cell: (invoice) => <InvoiceStatus of={invoice} />, isTight: true },
+  { title: 'Status', cell: (invoice) => <InvoiceStatus of={invoice} />, isTight: true, isBelowOnPhone: true },
   { title: 'Customer', cell: ({ customer_id, customer }) => <CustomerName id={customer_id} known={customer} /> },
   { title: 'Period', cell: (invoice) => periodOf(invoice, invoice.zone), isExtra: true },
   {

@@ -60,21 +60,28 @@ export function InvoicePayments({ invoice, zone }: { invoice: Schema<'InvoiceWit
   const [taking, setTaking] = useState<Payment>();
   const { payments, currency } = invoice;
   if (payments.length === 0) return null;
+  const status = ({ taken_back_at: at, note }: Payment) =>
+    at === null ? (
+      'counts'
+    ) : (
+      <>
+        taken back <Time at={at} zone={zone} />
+        {note !== null && <span className="line-notes">{note}</span>}
+      </>
+    );
   const columns: Column<Payment>[] = [
-    { title: 'Paid', cell: ({ paid_at }) => <Time at={paid_at} zone={zone} />, isTight: true },
-    { title: 'Reference', cell: ({ reference }) => reference },
     {
-      title: 'Status',
-      cell: ({ taken_back_at: at, note }) =>
-        at === null ? (
-          'counts'
-        ) : (
-          <>
-            taken back <Time at={at} zone={zone} />
-            {note !== null && <span className="line-notes">{note}</span>}
-          </>
-        ),
+      title: 'Paid',
+      cell: (payment) => (
+        <>
+          <Time at={payment.paid_at} zone={zone} />
+          <span className="only-phone">{payment.reference}</span>
+          <span className="only-phone muted">{status(payment)}</span>
+        </>
+      ),
     },
+    { title: 'Reference', cell: ({ reference }) => reference, isBelowOnPhone: true },
+    { title: 'Status', cell: status, isBelowOnPhone: true },
     { title: 'Amount', cell: ({ amount }) => formatAmount(amount, currency), isNumber: true },
   ];
   if (role === 'admin') {

@@ -104,7 +104,7 @@ export function InvoicesPage() {
           onChange={(day) => (day === '' || isDay(day)) && change({ from: day })}
         />
         <DateField
-          label="to"
+          label="To"
           placeholder="Any"
           value={state.to ?? ''}
           onChange={(day) => (day === '' || isDay(day)) && change({ to: day })}

@@ -107,7 +107,8 @@ export function FirstSteps({ onPutAway, below }: FirstStepsProps) {
             {subscription === undefined && plan !== undefined && (
               <AdminOnly>
                 <p>
-                  From its subscription on, what a customer uses is billed at the end of each {plan.billing_interval}.
+                  What a customer uses is billed at the end of each {plan.billing_interval}, from the day of its last
+                  event on, and from this month on at the earliest.
                 </p>
                 <FirstSubscriptionForm plan={plan} event={event} />
               </AdminOnly>

@@ -5,11 +5,11 @@ import { problemOf } from '../api/problem.ts';
 import { invalidate } from '../api/queries.ts';
 import { FormBox, useForm } from '../components/forms/form.tsx';
 import type { EventReceipt } from '../events/event-log.ts';
-import { dateIn } from '../text/instants.ts';
+import { firstStart } from './first-start.ts';
 
 interface FirstSubscriptionFormProps {
   plan: Schema<'Plan'>;
-  /** What is counted already: it is billed as well. */
+  /** What is counted already. */
   event: EventReceipt | undefined;
 }
 
@@ -28,7 +28,7 @@ export function FirstSubscriptionForm({ plan, event }: FirstSubscriptionFormProp
       const body = {
         customer_external_id: external_id,
         plan_id: plan.id,
-        ...(event !== undefined && { start_date: dateIn(zone, new Date(event.timestamp)) }),
+        ...(event !== undefined && { start_date: firstStart(new Date(event.timestamp), zone) }),
       };
       await send(client.POST('/api/v1/subscriptions', { body }));
       await invalidate(queries, '/api/v1/subscriptions', '/api/v1/customers', '/api/v1/invoices', '/api/v1/overview');

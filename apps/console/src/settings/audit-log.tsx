@@ -17,11 +17,14 @@ import { actionWords, placeOf, sentFields, type AuditEntry } from './audit-words
 
 const columnsIn = (zone: string): Column<AuditEntry>[] => [
   { title: 'When', cell: ({ created_at }) => <Time at={created_at} zone={zone} />, isTight: true },
-  { title: 'Who', cell: (entry) => <Who entry={entry} />, isTight: true },
+  { title: 'Who', cell: (entry) => <Who entry={entry} />, isTight: true, isBelowOnPhone: true },
   {
     title: 'What',
     cell: (entry) => (
       <>
+        <span className="only-phone">
+          <Who entry={entry} />
+        </span>
         {actionWords(entry.action)} <PlaceOf entry={entry} />{' '}
         {entry.outcome === 'unknown' && <span className="status status-warn">it is not known whether it was done</span>}
         <Changes entry={entry} zone={zone} />

@@ -41,13 +41,16 @@ export function Deliveries({ endpointId: id }: { endpointId: string }) {
   const columns: Column<Delivery>[] = [
     {
       title: 'Event',
-      cell: ({ type, sequence }) => (
+      cell: ({ type, sequence, status: now }) => (
         <>
           <code>{type}</code> {sequence !== null && <span className="muted">{sequence}</span>}
+          <span className="only-phone">
+            <Status of={now} />
+          </span>
         </>
       ),
     },
-    { title: 'Status', cell: (delivery) => <Status of={delivery.status} /> },
+    { title: 'Status', cell: (delivery) => <Status of={delivery.status} />, isBelowOnPhone: true },
     { title: 'Last answer', cell: ({ attempts }) => <Answered attempt={attempts.at(-1)} />, isExtra: true },
     {
       title: 'Attempts',
