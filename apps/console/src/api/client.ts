@@ -171,7 +171,7 @@ async function fetchOrExplain(request: Request): Promise<Response> {
     // An answer that breaks off is none: whoever sent it cannot be told what became of it.
     if (write !== undefined && response.ok && response.status !== 204) await response.clone().json();
     if (write !== undefined && isOutcomeKnown(response)) sentWrites.settle(write, response.ok);
-    if (response.headers.get('idempotent-replay') === 'true') notify(DONE_BEFORE);
+    if (response.headers.get('idempotent-replay') === 'true') notify(DONE_BEFORE, 'noted');
     return response;
   } catch (error) {
     // A read that is not wanted any more.

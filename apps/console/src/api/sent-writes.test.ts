@@ -80,6 +80,14 @@ test('what makes something keeps its key, whatever else was done to the same thi
   expect(sent('POST', change, '{"plan_id":"p1"}').key).not.toBe(changed.key);
 });
 
+test('a key that version 1.0 kept is found after an upgrade, until its outcome is known', () => {
+  kept.setItem('weir-sent-/api/v1/customers/c1 POST /api/v1/customers/c1/credits {"amount":"10.00"}', 'of-1.0');
+  const again = sent('POST', CREDITS, '{"amount":"10.00"}');
+  expect([again.key, sent('POST', CREDITS, '{"amount":"10.00"}').key]).toEqual(['of-1.0', 'of-1.0']);
+  writes.settle(again, false);
+  expect(sent('POST', CREDITS, '{"amount":"10.00"}').key).not.toBe('of-1.0');
+});
+
 test('nothing of a password is kept in the browser, and nothing at all after a sign-out', () => {
   const password = sent('POST', 'https://weir.example/api/v1/auth/password', '{"new_password":"correct horse"}');
   expect(Object.keys(kept).join()).not.toContain('correct horse');

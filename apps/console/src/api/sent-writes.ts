@@ -55,6 +55,12 @@ export function buildSentWrites(storage: TabStorage): SentWrites {
       ofThisPage.set(name, key);
     }
   };
+  /** Until version 1.0 all names began with the thing. A tab outlives an upgrade, and its answer may have been lost in it. */
+  const takeFromBefore = (name: string): string | null => {
+    const key = storage.getItem(name);
+    storage.removeItem(name);
+    return key;
+  };
   const drop = (isDropped: (name: string) => boolean): void => {
     for (const name of Object.keys(storage)) if (isDropped(name)) storage.removeItem(name);
     for (const name of ofThisPage.keys()) if (isDropped(name)) ofThisPage.delete(name);
@@ -66,7 +72,8 @@ export function buildSentWrites(storage: TabStorage): SentWrites {
       const thing = `${PREFIX}${path.split('/').slice(0, 5).join('/')}`;
       const asked = `${method} ${path}`;
       const name = `${SETS_STATE.test(asked) ? `${thing} ` : PREFIX}${asked} ${body}`;
-      const key = ofThisPage.get(name) ?? storage.getItem(name) ?? newKey();
+      const key =
+        ofThisPage.get(name) ?? storage.getItem(name) ?? takeFromBefore(`${thing} ${asked} ${body}`) ?? newKey();
       if (SECRET.test(path)) ofThisPage.set(name, key);
       else keep(name, key);
       return { key, thing, name };

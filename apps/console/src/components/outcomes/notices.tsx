@@ -1,11 +1,12 @@
-// Short words about what was just done, which go by themselves. What was refused stays until it was read.
+// Short words about what was just done, which go by themselves. What was not done stays until it was read.
 
 import { useSyncExternalStore } from 'react';
 
 interface Notice {
   id: number;
   text: string;
-  tone: 'good' | 'bad';
+  /** Of a success, of something that was not needed any more, or of a refusal. */
+  tone: 'good' | 'noted' | 'bad';
 }
 
 const SHOWN_MS = 4_000;
@@ -40,7 +41,7 @@ export function Notices() {
       {shown.map((notice) => (
         <p key={notice.id} className={`notice notice-${notice.tone}`}>
           {notice.text}
-          {notice.tone === 'bad' && (
+          {notice.tone !== 'good' && (
             <button type="button" className="notice-close" onClick={() => putAway(notice)}>
               Close
             </button>
