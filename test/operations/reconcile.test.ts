@@ -235,9 +235,11 @@ test('under traffic, with workers that record and drain all the time, nothing is
     await weir.startWorker();
     const tenants = [await makeTenant(weir), await makeTenant(weir)];
     let isOver = false;
-    let accepted = 0;
+    let [accepted, goal] = [0, 400];
     const send = async (tenant: Tenant): Promise<void> => {
       while (!isOver) {
+        // Some come in while a round looks, and no more: each round waits until what came is recorded.
+        await until(() => isOver || accepted < goal, 'the next round begins');
         const users = { meter_token: tenant.users.token };
         const sent = await tenant.track(...ones(10), users, { ...users, metadata: { user_id: accepted } });
         accepted += sent.filter(({ status }) => status === 201).length;
@@ -250,6 +252,7 @@ test('under traffic, with workers that record and drain all the time, nothing is
     const draining = drainOn();
     await until(() => accepted > 100, 'events come in');
     for (let round = 0; round < 4; round += 1) {
+      goal = accepted + 400;
       const found = await reconcileHere(weir, database);
       expect(found.events.map(({ difference }) => difference)).toEqual([0, 0]);
       expect(found.isEqual).toBe(true);
