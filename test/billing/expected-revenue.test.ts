@@ -62,6 +62,36 @@ test('drafts and open periods are added up by currency, for who looks, and again
   expect((await look()).currencies[1]).toMatchObject({ drafts: '0.00', total: '7.50' });
 });
 
+test('a period is of the month of its last day, where its customer is', async () => {
+  const arrears = [{ type: 'FIXED', display_name: 'Support', unit_price: '100', timing: 'in_arrears' }];
+  const of = async (currency: string, fields: object, start: object, customer: object = {}) => {
+    const plan = await billing.plan(arrears, { currency, ...fields });
+    const { id } = await billing.subscribe(plan.id, (await billing.customer(customer)).id, start);
+    return id;
+  };
+  const year = await of('EUR', { billing_interval: 'year' }, { start_date: '2025-02-01T00:00:00Z' });
+  // Its February ends on 1 March of the organization.
+  const west = await of(
+    'CHF',
+    {},
+    { start_date: '2025-01-20T00:00:00Z', billing_alignment: 'calendar' },
+    { time_zone: 'America/Los_Angeles' },
+  );
+  await billing.moveTo('2025-02-10T00:00:00Z', west);
+  await look();
+  await reckon();
+  const open = async () =>
+    (await look()).currencies.map((each: Record<string, string>) => [each['currency'], each['open_periods']]);
+  expect(await open()).toEqual([
+    ['CHF', '100.00'],
+    ['USD', '6.00'],
+  ]);
+  await billing.moveTo('2026-01-15T00:00:00Z', year);
+  await look();
+  await reckon();
+  expect(await open()).toContainEqual(['EUR', '100.00']);
+});
+
 test('two workers that reckon at the same time count every subscription once', async () => {
   for (let times = 0; times < 4; times += 1) {
     await billing.subscribe(billing.ownPlan.id, (await billing.customer()).id, { start_date: '2025-02-01T00:00:00Z' });

@@ -123,7 +123,8 @@ const overview = z
             drafts: z.string().meta({ description: 'What all drafts come to.' }),
             open_periods: z.string().meta({
               description:
-                'What the open periods of all subscriptions have come to so far: their usage, and what is billed at their end.',
+                'What the open periods of all subscriptions have come to so far that end by the end of this month: their usage, and ' +
+                'what is billed at their end. A month ends where the customer of a period is.',
             }),
             total: z.string(),
           }),

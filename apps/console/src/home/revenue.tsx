@@ -28,7 +28,7 @@ export function ExpectedOf({ currency, expected }: { currency: Expected['currenc
       <dd>
         <span className="figure">{formatAmount(total, code)}</span>
         <div className="figure-note">Drafts {formatAmount(drafts, code)}</div>
-        <div className="figure-note">Open periods {formatAmount(open, code)}</div>
+        <div className="figure-note">Open periods that end this month {formatAmount(open, code)}</div>
         <div className="figure-note">
           As of <Time at={expected.ended_at} as="ago" />
         </div>

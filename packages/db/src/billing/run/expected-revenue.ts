@@ -1,11 +1,14 @@
-// What an organization may expect to invoice: what its drafts come to, and what its open periods have come to so far, by currency and
-// before credits. Prices are no matter of SQL, so a worker reckons it in steps of some subscriptions each, and what it came to
+// What an organization may expect to invoice: what its drafts come to, and what its open periods that end in this month have come to so
+// far, by currency and before credits. Prices are no matter of SQL, so a worker reckons it in steps of some subscriptions each, and what it came to
 // is kept. It is reckoned only where somebody looks, and then seldom: docs/decisions/0088.
 
 import type { InvoiceToCompute } from '@weir/billing/dues-of-invoices';
+import { dateOf, type LocalDate } from '@weir/rating/local-date';
 import { newId } from '@weir/shared/ids';
+import { microsOfText } from '@weir/shared/instant';
 import { sql } from 'kysely';
 import type { Database, Queries } from '../../database.ts';
+import { findTimeZone } from '../../organizations.ts';
 import { cutBoundaries } from '../invoices/cut-by-weight.ts';
 import { computeInvoices } from '../invoices/compute-lines.ts';
 import { inSnapshot } from '../snapshot.ts';
@@ -200,18 +203,34 @@ async function findDrafts(db: Queries, organizationId: string, { after, size }: 
 
 /**
  * The invoices that the next boundaries of some subscriptions would make, if they came now: of the usage so far, and of what is
- * billed at the end. What is billed in advance is of the period after it.
+ * billed at the end. What is billed in advance is of the period after it. A period that ends in a later month is of that month.
  */
 async function findOpenPeriods(db: Queries, organizationId: string, { after, size }: Page): Promise<Found> {
-  const { rows } = await sql<{ id: string; currency: string; cycle: number | null; is_open: boolean }>`
-    SELECT id, currency, cycle, cycle IS NOT NULL AND (ended_at IS NULL OR ended_at > billing_now()) AS is_open
+  const organizationZone = await findTimeZone(db, organizationId);
+  const { rows } = await sql<OpenPeriod & { id: string; currency: string; cycle: number | null; is_open: boolean }>`
+    SELECT id, currency, cycle, cycle IS NOT NULL AND (ended_at IS NULL OR ended_at > billing_now()) AS is_open,
+      time_zone, least(current_period_end, ended_at) AS ends_at, billing_now() AS now
     FROM subscriptions
     WHERE organization_id = ${organizationId}::uuid AND (${after}::uuid IS NULL OR id > ${after}::uuid)
     ORDER BY id LIMIT ${size}::integer`.execute(db);
-  const invoices = rows.flatMap(({ id, currency, cycle, is_open: isOpen }): InvoiceToCompute[] =>
-    isOpen && cycle !== null
+  const invoices = rows.flatMap(({ id, currency, cycle, is_open: isOpen, ...period }): InvoiceToCompute[] =>
+    isOpen && cycle !== null && isOfThisMonth(period, organizationZone)
       ? [{ id: newId(), kind: 'SUBSCRIPTION', subscription_id: id, cycle: cycle + 1, currency }]
       : [],
   );
   return { last: rows.length < size ? undefined : rows.at(-1)?.id, invoices };
 }
+
+interface OpenPeriod {
+  time_zone: string;
+  ends_at: string;
+  now: string;
+}
+
+/** Whether the last day of a period, where its customer is, is in the month that it is now where the organization is. */
+function isOfThisMonth({ time_zone: timeZone, ends_at: endsAt, now }: OpenPeriod, organizationZone: string): boolean {
+  const lastDay = dateOf(timeZone, microsOfText(endsAt) - 1);
+  return monthOf(lastDay) <= monthOf(dateOf(organizationZone, microsOfText(now)));
+}
+
+const monthOf = (date: LocalDate) => date.slice(0, 'YYYY-MM'.length);
