@@ -9,6 +9,7 @@ import { openNameLookup } from '@weir/worker/webhooks/receiver-address';
 import { Sender } from '@weir/worker/webhooks/send-request';
 import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { EndpointPlaces } from '@weir/worker/webhooks/endpoint-places';
 import { deliverTo } from '../support/deliver-to.ts';
 import { signUp, until, type Answer, type Organization } from '../support/harness.ts';
 import { openReceiver, type Answering, type Receiver } from '../support/receiver.ts';
@@ -177,6 +178,25 @@ test('an event keeps its id in attempts and replays, and one with its sequence a
   await deliver(id);
   expect(receiver.received.at(-1)?.sequence).toBe(1);
   expect(ids().at(-1)).not.toBe(before);
+});
+
+test('a turn for which there is no place writes nothing, and gives back the one that it had', async () => {
+  const receiver = await receiving();
+  const { id } = await createEndpoint(receiver.url);
+  await happen();
+  // One of each organization.
+  const places = new EndpointPlaces(8);
+  const leave = places.take({ organizationId: admin.id, failingSince: null, answerMs: null });
+  const version = async () =>
+    (await weir.pool.query('SELECT xmin FROM webhook_endpoints WHERE id = $1', [id])).rows[0].xmin;
+  const before = await version();
+  const turn = () => deliverTo({ database, sender }, admin.id, id, places);
+  expect([await turn(), await version(), receiver.received]).toEqual([false, before, []]);
+  leave?.();
+  await turn();
+  await happen();
+  await turn();
+  expect(receiver.received).toHaveLength(2);
 });
 
 test('an attempt that fails by itself ends the turn, which says so, and the next one sends it', async () => {

@@ -10,12 +10,13 @@ export function deliverTo(
   { database, sender }: { database: Database; sender: Sender },
   organizationId: string,
   endpointId: string,
+  places = new EndpointPlaces(8),
 ): Promise<boolean> {
   return deliverTurn(
     {
       database,
       sender,
-      places: new EndpointPlaces(8),
+      places,
       pace: new Pace(5_000),
       log: createLog('webhooks', 'silent'),
       metrics: { webhookAttempts: { inc: () => {} } },

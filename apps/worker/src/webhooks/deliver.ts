@@ -3,6 +3,7 @@
 
 import type { Database } from '@weir/db/database';
 import {
+  findPace,
   findRetries,
   HELD_SECONDS,
   holdEndpoint,
@@ -64,15 +65,22 @@ const UNRECORDED_MAX = 200;
 
 /** Has a turn of an endpoint. Returns whether it left something; throws while Postgres is away, and then what it sent is sent again. */
 export async function deliverTurn(deps: DeliveryDeps, key: EndpointKey): Promise<boolean> {
-  const asked = performance.now();
-  const held = await holdEndpoint(deps.database.kysely, key);
-  if (held === undefined) return false;
-  const leave = deps.places.take(held);
+  const { kysely } = deps.database;
+  // A look alone: of many that wait for a place each asks again every second.
+  const pace = await findPace(kysely, key);
+  const leave = pace && deps.places.take(pace);
+  if (leave === undefined) return false;
   try {
-    return leave !== undefined && (await new Turn(deps, held, asked).run());
+    const asked = performance.now();
+    const held = await holdEndpoint(kysely, key);
+    if (held === undefined) return false;
+    try {
+      return await new Turn(deps, held, asked).run();
+    } finally {
+      await releaseEndpoint(kysely, held);
+    }
   } finally {
-    leave?.();
-    await releaseEndpoint(deps.database.kysely, held);
+    leave();
   }
 }
 

@@ -16,14 +16,18 @@ export interface EndpointKey {
   endpointId: string;
 }
 
-/** An endpoint that a turn has in hand. */
-export interface HeldEndpoint extends EndpointKey {
-  /** Names the turn. */
-  heldBy: string;
-  target: Target;
+/** An endpoint as it did last. */
+export interface EndpointPace extends EndpointKey {
   failingSince: string | null;
   /** How long its last answer took. */
   answerMs: number | null;
+}
+
+/** An endpoint that a turn has in hand. */
+export interface HeldEndpoint extends EndpointPace {
+  /** Names the turn. */
+  heldBy: string;
+  target: Target;
 }
 
 /** Where things are sent by now. An admin may change it at any time, also while a turn has the endpoint in hand. */
@@ -93,6 +97,18 @@ const pending = sql.raw(`webhook_deliveries AS deliveries WHERE deliveries.organ
 const isTriedAgain = sql`EXISTS (SELECT FROM ${pending} AND tries > 0 AND next_attempt_at > now() - interval '1 day')`;
 
 const isFull = sql`EXISTS (SELECT FROM ${pending} OFFSET ${sql.lit(PENDING_MAX)} LIMIT 1)`;
+
+/** How an endpoint did last. Undefined: another turn has it, or it is turned off or gone. */
+export async function findPace(
+  db: Queries,
+  { organizationId, endpointId }: EndpointKey,
+): Promise<EndpointPace | undefined> {
+  const { rows } = await sql<Omit<EndpointPace, keyof EndpointKey>>`
+    SELECT failing_since AS "failingSince", answer_ms AS "answerMs" FROM webhook_endpoints
+    WHERE organization_id = ${organizationId} AND id = ${endpointId} AND status = 'ACTIVE'
+      AND ${isFree}`.execute(db);
+  return rows[0] && { organizationId, endpointId, ...rows[0] };
+}
 
 /** Takes an endpoint in hand. Undefined: another turn has it, or it is turned off or gone. */
 export async function holdEndpoint(
