@@ -32,7 +32,7 @@ export type FeedType = (typeof FEED_TYPES)[number];
 /** One thing that happened, before it has its number. */
 export interface NewFeedEvent {
   type: FeedType;
-  /** `user:` and an id, or `weir`. */
+  /** `user:` or `service_account:` and an id, or `weir`. */
   actor: string;
   data: Record<string, unknown>;
 }

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { isBadData, isUnavailable, violatedConstraint } from './database.ts';
+import { whileRetried } from './record.ts';
 
 function sqlError(code: string, constraint?: string): pg.DatabaseError {
   const error = new pg.DatabaseError('told by Postgres', 0, 'error');
@@ -32,6 +33,20 @@ describe('a Postgres that cannot answer now is unavailable, and no row is to bla
   test.each(['timeout exceeded when trying to connect', 'Connection terminated unexpectedly'])('%s', (message) => {
     expect(isUnavailable(new Error(message))).toBe(true);
   });
+});
+
+test('a row that a partition refuses again and again ends the tries, and is not to blame', async () => {
+  let tries = 0;
+  const error = await whileRetried(() => {
+    tries += 1;
+    return Promise.reject(tries < 1_000 ? sqlError('23514') : new Error('there is no end'));
+  }).catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ message: expect.stringContaining('partitions'), cause: { code: '23514' } });
+  expect([isBadData(error), isUnavailable(error)]).toEqual([false, false]);
+  // One that was made meanwhile is found by the next try.
+  expect(
+    await whileRetried(() => (++tries % 2 === 0 ? Promise.reject(sqlError('23514')) : Promise.resolve('done'))),
+  ).toBe('done');
 });
 
 test('a mistake in our own SQL, and any other error, is neither', () => {

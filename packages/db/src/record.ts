@@ -250,17 +250,24 @@ export async function recordOnce<Event extends RecordableEvent>(
   };
 }
 
+/** So many partitions may be made in the way of one batch. With more, one is not as Postgres routes rows to it. */
+const MISROUTED_MAX = 10;
+
 /**
  * Does again, as a whole, what was refused for what was known of the database and is not so any more. With `isOld` an attempt is to
  * record by {@link holdKnown}: it is refused for that no second time, however often what is known changes.
  */
 export async function whileRetried<Value>(attempt: (isOld: boolean) => Promise<Value>): Promise<Value> {
-  for (let isOld = false; ;) {
+  let isOld = false;
+  for (let misrouted = 0; ;) {
     try {
       return await attempt(isOld);
     } catch (error) {
       if (isKnowledgeOld(error)) isOld = true;
       else if (!isMisrouted(error)) throw error;
+      // Not as Postgres says it: no event is to blame.
+      else if ((misrouted += 1) > MISROUTED_MAX)
+        throw new Error('the partitions of events refuse rows that are routed to them', { cause: error });
     }
   }
 }
