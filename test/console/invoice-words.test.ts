@@ -5,7 +5,7 @@ import { sayAmount, sayDay, sayDecimal, sayPeriod, sayPrice } from '@weir/api/pd
 import { describeCharge } from '@weir/console/charge-words';
 import { formatAmount, formatDecimal } from '@weir/console/decimals';
 import { formatDay, formatDays } from '@weir/console/instants';
-import type { ChargeTerms } from '@weir/rating/charge-terms';
+import type { ChargeModel, ChargeTerms } from '@weir/rating/charge-terms';
 import { CURRENCIES } from '@weir/rating/currencies';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -38,19 +38,22 @@ test('days of every month, and periods in zones on both sides of the date line',
 });
 
 const bounds = { minimum_amount: '1', maximum_amount: '2.5' };
+const tiers = [
+  { up_to: '1000', unit_price: '0.1', flat_fee: '0' },
+  { up_to: null, unit_price: '0.08', flat_fee: '5' },
+];
+/** Of each model: one that is missing does not compile. */
+const OF_USAGE: { [Model in ChargeModel]: Extract<ChargeTerms, { model: Model }> } = {
+  per_unit: { type: 'USAGE', model: 'per_unit', unit_price: '0.002', included_units: '1000', ...bounds },
+  package: { type: 'USAGE', model: 'package', unit_price: '5', package_size: '500', included_units: null, ...bounds },
+  percentage: { type: 'USAGE', model: 'percentage', rate: '2.9', fixed_amount: '0.3', included_units: null, ...bounds },
+  graduated: { type: 'USAGE', model: 'graduated', tiers, ...bounds },
+  volume: { type: 'USAGE', model: 'volume', tiers, ...bounds },
+};
 const CHARGES: ChargeTerms[] = [
   { type: 'FIXED', timing: 'in_advance', unit_price: '49' },
   { type: 'FIXED', timing: 'in_arrears', unit_price: '0.5' },
-  { type: 'USAGE', model: 'per_unit', unit_price: '0.002', included_units: '1000', ...bounds },
-  { type: 'USAGE', model: 'package', unit_price: '5', package_size: '500', included_units: null, ...bounds },
-  { type: 'USAGE', model: 'percentage', rate: '2.9', fixed_amount: '0.3', included_units: null, ...bounds },
-  ...(['graduated', 'volume'] as const).map((model): ChargeTerms => {
-    const tiers = [
-      { up_to: '1000', unit_price: '0.1', flat_fee: '0' },
-      { up_to: null, unit_price: '0.08', flat_fee: '5' },
-    ];
-    return { type: 'USAGE', model, tiers, ...bounds };
-  }),
+  ...Object.values(OF_USAGE),
 ];
 
 test.each(CHARGES)('the price %j', (terms) => {

@@ -1,6 +1,7 @@
-// How the page /embed writes amounts and asks for days: what it is sent to browsers as, run here.
+// How the page /embed writes amounts and prices and asks for days: what it is sent to browsers as, run here.
 
 import { readFileSync } from 'node:fs';
+import type { ChargeModel } from '@weir/rating/charge-terms';
 import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import { describe, expect, test } from 'vitest';
 import { LANGUAGES } from './embed.ts';
@@ -10,6 +11,7 @@ import { LANGUAGES } from './embed.ts';
 const load = async (name: string): Promise<any> => await import(new URL(`./page/${name}.js`, import.meta.url).href);
 const { exactAmount, shortAmount, axisAmount, roundEnd } = await load('amounts');
 const { lastDays, periodSoFar } = await load('days');
+const { priceOf } = await load('prices');
 const { chooseLocale, wordsOf } = await load('words');
 
 const textOf = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf8');
@@ -45,6 +47,37 @@ test('an axis ends at a round number past the highest, and is written short', ()
     '12.5 K',
     '20 M',
   ]);
+});
+
+const tiers = [
+  { up_to: '1000', unit_price: '0.1', flat_fee: '0' },
+  { up_to: null, unit_price: '0.08', flat_fee: '5' },
+];
+const bounds = { minimum_amount: '1', maximum_amount: '2.5' };
+/** A charge of each kind, and what customers read: one that is missing does not compile. */
+const PRICES: Record<'FIXED' | ChargeModel, [charge: object, said: string]> = {
+  FIXED: [{ type: 'FIXED', unit_price: '49' }, '$49.00 per month'],
+  per_unit: [
+    { unit_price: '0.002', included_units: '1000', ...bounds },
+    '$0.002 each, 1,000 included, at least $1.00, at most $2.50',
+  ],
+  package: [{ unit_price: '5', package_size: '500', included_units: null }, '$5.00 per started 500'],
+  percentage: [{ rate: '2.9', fixed_amount: '0.3', included_units: null }, '2.9 % + $0.30 for each event'],
+  graduated: [{ tiers }, 'up to 1,000: $0.10 each; beyond: $0.08 each + $5.00'],
+  volume: [
+    { tiers, ...bounds },
+    'one price for all units, by how many they are: up to 1,000: $0.10 each; beyond: $0.08 each + $5.00, at least $1.00, at most $2.50',
+  ],
+};
+
+const told = { words: wordsOf('en'), locale: 'en', currency: 'USD', interval: 'month' };
+
+test.each(Object.entries(PRICES))('the price of a charge that is %s', (model, [charge, said]) => {
+  expect(plain(priceOf({ type: 'USAGE', model, ...charge }, told))).toBe(said);
+});
+
+test('a charge of no model that there is has no price', () => {
+  expect(() => priceOf({ type: 'USAGE', model: 'new', unit_price: '1' }, told)).toThrow('new');
 });
 
 describe('a window', () => {

@@ -35,8 +35,10 @@ function basePrice(charge, { words, interval, amount, cost }) {
       const rate = fill(of.percent, { rate: amount(charge.rate) });
       return charge.fixed_amount === null ? rate : `${rate} + ${fill(of.event, { price: cost(charge.fixed_amount) })}`;
     }
-    default:
+    case 'per_unit':
       return fill(of.each, { price: cost(charge.unit_price) });
+    default:
+      throw new Error(`the model ${charge.model} has no words here`);
   }
 }
 
