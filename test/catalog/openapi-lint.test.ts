@@ -129,3 +129,33 @@ test('what takes less, or answers something else, is told; what only adds is not
     `POST ${SUBSCRIPTION} body.external_id has a maxLength of 10`,
   ]);
 });
+
+test('webhooks, codes of refusals, headers of answers and defaults stay', () => {
+  const content = ({ webhooks }: Loose, type: string) =>
+    webhooks[type].post.requestBody.content['application/json'].schema.properties.data;
+  const added = breaking((document) => {
+    document.webhooks['invoice.new'] = document.webhooks['invoice.paid'];
+    content(document, 'invoice.paid').properties.colour = { type: 'string' };
+    document.paths[SUBSCRIPTION].get.responses['422'].description += ', newly_refused';
+  });
+  expect(added).toEqual([]);
+  const told = breaking((document) => {
+    delete document.webhooks['usage.unpriced'];
+    document.webhooks['invoice.paid'].post.parameters.pop();
+    delete content(document, 'invoice.paid').properties.total;
+    content(document, 'invoice.voided').properties.total = { type: 'number' };
+    const { post } = document.paths[SUBSCRIPTION];
+    post.responses['409'].description = post.responses['409'].description.replace('plan_inactive, ', '');
+    post.requestBody.content['application/json'].schema.properties.billing_alignment.default = 'calendar';
+    delete document.paths['/api/v1/customers/{id}'].get.responses['200'].headers.ETag;
+  });
+  expect(told.toSorted()).toEqual([
+    'GET /api/v1/customers/{id} → 200 header ETag is no longer there',
+    `POST ${SUBSCRIPTION} body.billing_alignment has another default: "calendar"`,
+    `POST ${SUBSCRIPTION} → 409 is no longer plan_inactive`,
+    'webhook invoice.paid body.data.total is no longer there',
+    'webhook invoice.paid header webhook-signature is no longer sent',
+    'webhook invoice.voided body.data.total may be number',
+    'webhook usage.unpriced is no longer there',
+  ]);
+});

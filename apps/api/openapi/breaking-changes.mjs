@@ -9,6 +9,9 @@ const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'tr
 const LOWER = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties'];
 const UPPER = ['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties'];
 
+/** Codes that refuse writes alone, which 1.0.0 told of some reads, too. */
+const OF_WRITES = ['malformed_json', 'cross_origin', 'payload_too_large', 'unsupported_media_type'];
+
 /** Each is a line for a person: where, and what is no longer as it was released. */
 export function findBreakingChanges(released, now) {
   const found = new Set();
@@ -21,6 +24,12 @@ export function findBreakingChanges(released, now) {
       if (after === undefined) comparison.tell('', 'is no longer there');
       else comparison.operation(before, after);
     }
+  for (const [type, { post: before }] of Object.entries(released.webhooks ?? {})) {
+    const comparison = new Comparison(released, now, `webhook ${type}`, found);
+    const after = now.webhooks?.[type]?.post;
+    if (after === undefined) comparison.tell('', 'is no longer there');
+    else comparison.webhook(before, after);
+  }
   return [...found];
 }
 
@@ -48,10 +57,28 @@ class Comparison {
     this.parameters(before.parameters ?? [], after.parameters ?? []);
     this.body(before.requestBody, after.requestBody);
     for (const [status, answer] of Object.entries(before.responses)) {
+      const next = after.responses[status];
+      for (const header of Object.keys(answer.headers ?? {}))
+        if (next !== undefined && next.headers?.[header] === undefined)
+          this.tell(` → ${status} header ${header}`, 'is no longer there');
       // Whatever is refused, with whatever code, has the one shape of a problem.
-      if (!status.startsWith('2')) continue;
-      this.contents(answer, after.responses[status], ` → ${status}`, 'answered');
+      if (status.startsWith('2')) this.contents(answer, next, ` → ${status}`, 'answered');
+      else this.codes(codesOf(answer), codesOf(next), ` → ${status}`);
     }
+  }
+
+  codes(before, after, at) {
+    const isRead = this.name.startsWith('GET ');
+    for (const code of before)
+      if (!after.includes(code) && !(isRead && OF_WRITES.includes(code))) this.tell(at, `is no longer ${code}`);
+  }
+
+  /** What is sent to a receiver is read by it, as an answer is by a client. */
+  webhook(before, after) {
+    for (const { in: place, name } of before.parameters ?? [])
+      if (!(after.parameters ?? []).some((each) => each.in === place && each.name === name))
+        this.tell(` ${place} ${name}`, 'is no longer sent');
+    this.contents(before.requestBody, after.requestBody, ' body', 'answered');
   }
 
   parameters(before, after) {
@@ -124,6 +151,10 @@ class Comparison {
         isSent ? `takes no ${before.type ?? 'other type'} any more` : `may be ${after.type ?? 'anything'}`,
       );
     if (isSent) this.bounds(before, after, at);
+    // What is left out is null where nothing else is said.
+    const [value, newValue] = [before.default ?? null, after.default ?? null];
+    if (isSent && value !== null && !isDeepEqual(value, newValue))
+      this.tell(at, `has another default: ${JSON.stringify(newValue)}`);
     const [values, newValues] = [valuesOf(before), valuesOf(after)];
     // New values among those that are answered are no break.
     if (isSent && newValues !== undefined) {
@@ -189,6 +220,9 @@ function valuesOf({ enum: values, const: value }) {
   const all = value === undefined ? values : [value];
   return all === undefined ? undefined : new Set(all.map(String));
 }
+
+/** Of a refusal: its description names them. */
+const codesOf = (answer) => answer?.description?.split(', ') ?? [];
 
 const isObject = (value) => typeof value === 'object' && value !== null;
 const isDeepEqual = (one, other) => JSON.stringify(one) === JSON.stringify(other);

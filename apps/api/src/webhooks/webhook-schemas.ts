@@ -2,7 +2,8 @@
 // the feed (@weir/billing/feed-events), and that of a test: one that is missing here does not compile.
 
 import type { FeedType } from '@weir/billing/feed-events';
-import { INVOICE_KINDS, INVOICE_STATUSES } from '@weir/billing/kinds';
+import { INVOICE_KINDS, INVOICE_STATUSES, SUBSCRIPTION_STATUSES } from '@weir/billing/kinds';
+import { UNBILLED_USAGE_REASONS } from '@weir/db/billing/usage/unbilled-usage';
 import type { TEST_TYPE } from '@weir/db/webhooks/deliveries';
 import { z } from 'zod';
 import { paymentFields } from '../billing/invoice-shape.ts';
@@ -44,7 +45,7 @@ const subscription = z.object({
   customer_id: z.uuid(),
   plan_id: z.uuid(),
   pending_plan_id: z.uuid().nullable(),
-  status: z.string(),
+  status: z.enum(SUBSCRIPTION_STATUSES),
   cycle: z.int().nullable(),
   current_period_start: time,
   current_period_end: time,
@@ -74,7 +75,7 @@ const DATA: Record<FeedType | typeof TEST_TYPE, z.ZodObject> = {
   'credit.voided': credit,
   'usage.unpriced': z.object({
     meter_id: z.uuid(),
-    reason: z.string(),
+    reason: z.enum(UNBILLED_USAGE_REASONS),
     month: z.string(),
     day: date,
     events: z.int(),

@@ -2914,7 +2914,7 @@ export interface components {
                     currency: string;
                     /** @description What all drafts come to. */
                     drafts: string;
-                    /** @description What the open periods of all subscriptions have come to so far: their usage, and what is billed at their end. */
+                    /** @description What the open periods of all subscriptions have come to so far that end by the end of this month: their usage, and what is billed at their end. A month ends where the customer of a period is. */
                     open_periods: string;
                     total: string;
                 }[];
@@ -8261,7 +8261,8 @@ export interface operations {
                         /** Format: uuid */
                         plan_id: string;
                         pending_plan_id: string | null;
-                        status: string;
+                        /** @enum {string} */
+                        status: "SCHEDULED" | "TRIAL" | "ACTIVE" | "PAST_DUE" | "CANCELED";
                         cycle: number | null;
                         /** Format: date-time */
                         current_period_start: string;
@@ -8315,7 +8316,8 @@ export interface operations {
                         /** Format: uuid */
                         plan_id: string;
                         pending_plan_id: string | null;
-                        status: string;
+                        /** @enum {string} */
+                        status: "SCHEDULED" | "TRIAL" | "ACTIVE" | "PAST_DUE" | "CANCELED";
                         cycle: number | null;
                         /** Format: date-time */
                         current_period_start: string;
@@ -8369,7 +8371,8 @@ export interface operations {
                         /** Format: uuid */
                         plan_id: string;
                         pending_plan_id: string | null;
-                        status: string;
+                        /** @enum {string} */
+                        status: "SCHEDULED" | "TRIAL" | "ACTIVE" | "PAST_DUE" | "CANCELED";
                         cycle: number | null;
                         /** Format: date-time */
                         current_period_start: string;
@@ -8423,7 +8426,8 @@ export interface operations {
                         /** Format: uuid */
                         plan_id: string;
                         pending_plan_id: string | null;
-                        status: string;
+                        /** @enum {string} */
+                        status: "SCHEDULED" | "TRIAL" | "ACTIVE" | "PAST_DUE" | "CANCELED";
                         cycle: number | null;
                         /** Format: date-time */
                         current_period_start: string;
@@ -8477,7 +8481,8 @@ export interface operations {
                         /** Format: uuid */
                         plan_id: string;
                         pending_plan_id: string | null;
-                        status: string;
+                        /** @enum {string} */
+                        status: "SCHEDULED" | "TRIAL" | "ACTIVE" | "PAST_DUE" | "CANCELED";
                         cycle: number | null;
                         /** Format: date-time */
                         current_period_start: string;
@@ -8614,7 +8619,8 @@ export interface operations {
                     data: {
                         /** Format: uuid */
                         meter_id: string;
-                        reason: string;
+                        /** @enum {string} */
+                        reason: "price_ended" | "not_in_plan" | "after_end" | "no_subscription";
                         month: string;
                         /** Format: date */
                         day: string;
