@@ -6,7 +6,7 @@ import type { Database } from '@weir/db/database';
 import { identify, requireSchema } from '@weir/db/installation';
 import { createLog } from '@weir/shared/log';
 import { setCountsAside } from '@weir/queue/accepted-counts';
-import { Ownership, takeOver } from '@weir/queue/ownership';
+import { Ownership, readOwner } from '@weir/queue/ownership';
 import { bringCountsBack, drainAcceptedCounts } from '@weir/worker/drain-accepted-counts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { copyDatabase, type DatabaseCopy } from '../support/copy-database.ts';
@@ -320,7 +320,7 @@ test('the queue of another Weir that is taken over brings no counts along', asyn
   const env = weir.env;
   expect((await runToEnd('apps/reconcile/dist/take-over-main.js', env)).out).toContain('the database of another Weir');
   expect(await weir.redis.exists(weir.keys.drained(month))).toBe(0);
-  expect(await takeOver(weir.queue, facts)).toBe(facts.mark);
+  expect(await readOwner(weir.queue)).toBe(facts.mark);
 });
 
 test('a command that is given another queue than the processes says so, and finds nothing missing', async () => {
@@ -333,4 +333,18 @@ test('a command that is given another queue than the processes says so, and find
   const taken = await runToEnd('apps/reconcile/dist/take-over-main.js', env);
   expect(taken.out).toContain(`The queue ${QUEUE_PREFIX} belongs to this database now; before, it belonged to none. `);
   await weir.redis.unlink(await weir.redis.keys(`${QUEUE_PREFIX.replace(/[{}]/g, '\\$&')}*`));
+});
+
+test('a step that cannot raise the counts leaves the queue to whom it belonged, and may be done again', async () => {
+  await recorded(['a']);
+  const { mark } = await identify(database, undefined);
+  const copy = `${mark.split(':')[0]}:elsewhere`;
+  await weir.redis.set(weir.keys.database, copy);
+  const step = () => runToEnd('apps/reconcile/dist/take-over-main.js', weir.env);
+  await weir.pool.query('ALTER TABLE accepted_events RENAME TO away');
+  expect(await step()).toMatchObject({ code: 2 });
+  expect(await readOwner(weir.queue)).toBe(copy);
+  await weir.pool.query('ALTER TABLE away RENAME TO accepted_events');
+  expect(await step()).toMatchObject({ code: 0, out: expect.stringContaining('another copy of it') });
+  expect(await readOwner(weir.queue)).toBe(mark);
 });

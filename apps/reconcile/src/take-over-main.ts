@@ -1,6 +1,6 @@
 // The command `npm run take-over`: a step of a restore, of a move and of an upgrade of Postgres. After it the queue belongs to
 // the database of DATABASE_URL, and claims that were made before count for nothing. What waits in the queue stays.
-// Exit status: 0 done, 2 it could not be done, and nothing was changed.
+// Exit status: 0 done, 2 it could not be done: the queue belongs to whom it did, and the command can be run again.
 
 import { raiseTotals } from '@weir/db/accepted';
 import { openDatabase } from '@weir/db/database';
@@ -8,7 +8,7 @@ import { identify, requireSchema } from '@weir/db/installation';
 import { forgetDrainedCounts, readDrainedCounts } from '@weir/queue/accepted-counts';
 import { countBatches } from '@weir/queue/batches';
 import { disconnect, openCommand } from '@weir/queue/connection';
-import { isSameWeir, takeOver } from '@weir/queue/ownership';
+import { isSameWeir, readOwner, takeOver } from '@weir/queue/ownership';
 import { Closer } from '@weir/shared/closer';
 import { explainFailure, loadCommandSettings, newCommand } from './connect.ts';
 
@@ -43,12 +43,13 @@ async function run(): Promise<void> {
     closer.add('the database', () => database.close());
     await requireSchema(database);
     const facts = await identify(database, undefined);
-    const former = await takeOver(queue, facts);
+    const former = await readOwner(queue);
     const isAnotherWeir = former !== undefined && !isSameWeir(former, facts.mark);
-    // What another Weir has counted would be missing here.
+    // What may be done again comes first, while the queue says whose it was. What another Weir has counted would be missing here.
     if (isAnotherWeir) await forgetDrainedCounts(queue);
     // Before anything is counted on top of what it has. Where a reconciliation is at work, a worker does it.
     else await raiseTotals(database, () => readDrainedCounts(queue));
+    await takeOver(queue, facts);
     const batches = await countBatches(queue);
     console.log(
       [

@@ -50,12 +50,9 @@ class NotOurQueue extends Error {}
 
 /**
  * Takes the queue for this database, whoever it belonged to. What waits in it stays; claims made before count for nothing.
- * Returns the mark that it had; undefined when it had none.
  */
-export async function takeOver(queue: QueueConnection, facts: DatabaseFacts): Promise<string | undefined> {
-  const former = await readOwner(queue);
+export async function takeOver(queue: QueueConnection, facts: DatabaseFacts): Promise<void> {
   await takeOverQueue(queue.redis, keysOf(queue), [facts.mark, randomUUID(), facts.timeline]);
-  return former;
 }
 
 /** The mark of the database that the queue belongs to; undefined where it has none. */

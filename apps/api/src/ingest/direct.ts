@@ -105,7 +105,8 @@ export class Direct {
       if (answers.some(({ outcome }) => outcome === 'failed')) this.#refuseAll();
       flush.forEach(({ settle }, index) => settle(refusalOfAnswer(answers[index], isPerhapsStaged)));
     } catch (error) {
-      for (const { settle } of flush) settle(error);
+      // Whatever refuses all of it here, Redis may have it.
+      for (const { settle } of flush) settle(isPerhapsStaged ? nobodyKnows(error) : error);
     } finally {
       this.#inFlight -= 1;
       this.#schedule();

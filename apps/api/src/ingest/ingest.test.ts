@@ -19,6 +19,7 @@ interface DirectFlush {
   ids: string[];
   isPerhapsStaged: boolean;
   answer: (answers?: DirectAnswer[]) => void;
+  fail: (error: Error) => void;
 }
 
 /** A way in whose flushes wait until the test answers them. By default Postgres is away. */
@@ -37,11 +38,11 @@ function openIngest(hasPostgres = false) {
     },
     direct: {
       record: (flush, isPerhapsStaged) =>
-        new Promise((resolve) => {
+        new Promise((resolve, reject) => {
           const ids = flush.map(({ id }) => id);
           const answer = (answers?: DirectAnswer[]) =>
             resolve(answers ?? ids.map(() => ({ outcome: 'taken' as const })));
-          directs.push({ ids, isPerhapsStaged, answer });
+          directs.push({ ids, isPerhapsStaged, answer, fail: reject });
         }),
       isPostgresAway: () => !seen.hasPostgres,
       onAnswered: () => {},
@@ -307,10 +308,13 @@ describe('the direct way', () => {
     expect([next.ids, next.isPerhapsStaged]).toEqual([['c'], false]);
     answered.push(open.ingest.submit(candidate('d')));
     second.answer();
-    direct.answer();
-    (await open.directAt(2)).answer();
     next.answer();
-    await Promise.all(answered);
+    (await open.directAt(2)).answer();
+    // Whatever refuses it as a whole, Redis may have it.
+    direct.fail(notAccepted());
+    const reason = { fields: { outcome: isPerhapsStaged ? 'unknown' : 'not_accepted' } };
+    const taken = { status: 'fulfilled' };
+    expect(await Promise.allSettled(answered)).toMatchObject([{ reason }, { reason }, taken, taken, taken]);
     expect(open.flushes.length).toBe(2);
     // What nobody knows of may be staged: its batch is recorded.
     await open.ingest.close();
