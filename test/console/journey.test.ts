@@ -256,7 +256,7 @@ test('the invoice is opened down to its event, finalized, recomputed and paid', 
   await field('Reference').fill('ch_journey');
   await dialog().getByRole('button', { name: 'Mark as paid' }).click();
   await page.locator('.facts').getByText('Paid', { exact: true }).first().waitFor();
-  await page.getByText('ch_journey').waitFor();
+  await page.getByRole('cell', { name: 'ch_journey' }).waitFor();
   expect(await button('Mark as paid').count()).toBe(0);
 });
 
@@ -265,7 +265,7 @@ test('a payment that was recorded by mistake is taken back, and the invoice paid
   await page.getByRole('menuitem', { name: 'Take back' }).click();
   await field('Note').fill('Of another invoice');
   await dialog().getByRole('button', { name: 'Take back' }).click();
-  await page.getByText('Of another invoice').waitFor();
+  await page.getByRole('cell', { name: /Of another invoice/ }).waitFor();
   const payments = page.getByRole('group', { name: 'Payments' }).getByRole('row');
   await button('Mark as paid').click();
   // Neither is an amount: nothing is not all of it, and a decimal comma is not left out.

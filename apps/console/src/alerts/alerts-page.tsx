@@ -8,7 +8,9 @@ import { PagedList } from '../components/lists/paged-list.tsx';
 import { useSearchState } from '../components/lists/search-state.ts';
 import { Status } from '../components/lists/status.tsx';
 import { AdminOnly } from '../components/page/admin-only.tsx';
+import { Loading } from '../components/outcomes/loading.tsx';
 import { Page } from '../components/page/page.tsx';
+import { useMeters } from '../usage/meters.ts';
 import { AlertForm } from './alert-form.tsx';
 import { AlertMenu } from './alert-menu.tsx';
 import { thresholdWords, Watched, WatchedCustomers } from './alert-words.tsx';
@@ -42,6 +44,7 @@ export function AlertsPage() {
   const navigate = useNavigate();
   const { page, setPage } = useSearchState();
   const [isNew, setNew] = useState(false);
+  const meters = useMeters();
   const alerts = useQuery({ ...read('/api/v1/alerts', { query: { page } }), placeholderData: keepPreviousData });
   return (
     <Page
@@ -53,13 +56,18 @@ export function AlertsPage() {
         </AdminOnly>
       }
     >
-      <PagedList
-        query={alerts}
-        onPage={setPage}
-        label="Alerts"
-        columns={columns}
-        empty={<p>None yet. One of them tells you, say, when a customer has used 80 % of what is included.</p>}
-      />
+      {/* The names of meters are in its rows, which move when they come later. */}
+      {meters.isPending ? (
+        <Loading rows={8} />
+      ) : (
+        <PagedList
+          query={alerts}
+          onPage={setPage}
+          label="Alerts"
+          columns={columns}
+          empty={<p>None yet. One of them tells you, say, when a customer has used 80 % of what is included.</p>}
+        />
+      )}
       {isNew && (
         <AlertForm
           onSaved={({ id }) => void navigate({ to: '/alerts/$alertId', params: { alertId: id } })}
