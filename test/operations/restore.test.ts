@@ -237,13 +237,19 @@ test('a worker that dies in the middle of a drain, and a Redis that goes back in
   expect(events).toMatchObject([{ accepted: 4, fates: { queued: 4 }, difference: 0 }]);
 });
 
-test('a restore between a drain and its drop loses no count', async () => {
+/** Has one event of four in the database that is restored, and one that waits. Returns the epoch before. */
+async function goBackInTime(): Promise<string | null> {
   await recorded(['a']);
   const restore = await backUpInPlace();
   await recorded(['b', 'c']);
   await trackAll(['d']);
   const epoch = await weir.redis.get(weir.keys.epoch);
   await restore();
+  return epoch;
+}
+
+test('a restore between a drain and its drop loses no count', async () => {
+  const epoch = await goBackInTime();
   // By this look, or by one of the API just before.
   await isFoundOut();
   expect(await weir.redis.get(weir.keys.epoch)).not.toBe(epoch);
@@ -258,12 +264,7 @@ test('a restore between a drain and its drop loses no count', async () => {
 });
 
 test('a drain that comes before anybody has looked does not hide a restore', async () => {
-  await recorded(['a']);
-  const restore = await backUpInPlace();
-  await recorded(['b', 'c']);
-  await trackAll(['d']);
-  const epoch = await weir.redis.get(weir.keys.epoch);
-  await restore();
+  const epoch = await goBackInTime();
   await drainAcceptedCounts(weir.queue, database);
   await isFoundOut();
   expect(await weir.redis.get(weir.keys.epoch)).not.toBe(epoch);

@@ -1,8 +1,9 @@
 // What the tests of reconcile share: an organization with a meter of sums and one of distinct users, and ways to run it.
 
 import type { Database } from '@weir/db/database';
+import { newCommand } from '@weir/reconcile/connect';
 import { balanceEvents } from '@weir/reconcile/events';
-import type { ReconcileOptions } from '@weir/reconcile/reconcile-options';
+import { parseReconcileOptions, type ReconcileOptions } from '@weir/reconcile/reconcile-options';
 import { reconcile, type Reconciliation } from '@weir/reconcile/reconcile';
 import { describe } from '@weir/reconcile/reconcile-report';
 import { expect } from 'vitest';
@@ -45,14 +46,8 @@ export function runReconcile(weir: Weir, ...args: string[]): Promise<Ended> {
   return runToEnd('apps/reconcile/dist/main.js', { DATABASE_URL, REDIS_URL, QUEUE_PREFIX }, args);
 }
 
-const ALL: ReconcileOptions = {
-  organizationId: undefined,
-  month: undefined,
-  archivedThrough: undefined,
-  repair: false,
-  invoices: false,
-  json: false,
-};
+/** Of everything, as the command takes it without arguments. */
+const ALL = parseReconcileOptions([], newCommand());
 
 /** The same within this process. */
 export function reconcileHere(
