@@ -16,14 +16,34 @@ export function placesOf(): HTMLElement[] {
   return places;
 }
 
-/** Focuses the first of these that is still there; else the title of the page. */
+/** Focuses the first of these that is still there; else the title of the page. And the next one, where it goes a moment later. */
 export function focusFirstOf(places: readonly HTMLElement[]): void {
   const place = places.find((each) => each.isConnected && each.matches(FOCUSABLE));
   // The page itself is no better than its title, which says where one is.
-  if (place !== undefined && place.id !== 'main') return place.focus();
+  if (place === undefined || place.id === 'main') return focusTitle();
+  place.focus();
+  onceGone(place, () => focusFirstOf(places));
+}
+
+function focusTitle(): void {
   // What was opened over a dialog leaves the dialog.
   const dialog = [...document.querySelectorAll<HTMLElement>('[role="dialog"]')].at(-1);
   const target =
     dialog?.querySelector<HTMLElement>('[data-autofocus]') ?? document.querySelector<HTMLElement>('#main h1');
   target?.focus();
+}
+
+/** Calls back when a focused element is taken from the page, as a row by a list that was read again; not once something else has the focus. */
+function onceGone(focused: HTMLElement, callBack: () => void): void {
+  const removals = new MutationObserver(() => {
+    if (focused.isConnected) return;
+    stop();
+    callBack();
+  });
+  const stop = () => {
+    removals.disconnect();
+    document.removeEventListener('focusin', stop);
+  };
+  removals.observe(document.body, { childList: true, subtree: true });
+  document.addEventListener('focusin', stop);
 }
