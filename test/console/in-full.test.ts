@@ -1,6 +1,7 @@
-// What a page shows in full: the days that it says, values and lines beyond the largest or the first, older parts, and what a
-// correction would do.
+// What a page shows in full: the days that it says, values and lines beyond the largest or the first, older parts, lists as files, and
+// what a correction would do.
 
+import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findBarriers, openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
@@ -215,6 +216,60 @@ test('invoices are found by their issue dates, of which the last is among them',
   await page.getByRole('option', { name: 'issue date' }).click();
   await page.getByRole('textbox', { name: 'Issued from' }).waitFor();
   await list.getByRole('link', { name: number }).waitFor();
+  expect(visit.faults).toEqual([]);
+});
+
+test('a list is given as a file of all that its filter lets through', async () => {
+  await page.goto('/customers?search=glob');
+  await page.getByRole('link', { name: 'Globex' }).waitFor();
+  const file = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'CSV' }).click();
+  const [head, ...rows] = (await readFile(await (await file).path(), 'utf8')).trimEnd().split('\r\n');
+  expect(head?.split(',')).toEqual(expect.arrayContaining(['id', 'external_id', 'name']));
+  expect(rows.map((row) => row.includes(',globex,'))).toEqual([true]);
+  expect(visit.faults).toEqual([]);
+});
+
+test('every list of things, also of one customer or one subscription, is given as a file', async () => {
+  const ofOne = {
+    'subscriptions of a customer': `${organization.addresses['customer']}?tab=subscriptions`,
+    'invoices of a customer': `${organization.addresses['customer']}?tab=invoices`,
+    'invoices of a subscription': `${organization.addresses['subscription']}?tab=invoices`,
+  };
+  const addresses: Record<string, string> = { ...organization.addresses, ...ofOne };
+  const heads = {
+    'subscriptions of a customer': ['plan_name', 'status'],
+    'invoices of a customer': ['invoice_number', 'total'],
+    'invoices of a subscription': ['invoice_number', 'total'],
+    plans: ['name', 'lookup_id'],
+    features: ['name', 'lookup_key'],
+    'webhook-endpoint': ['type', 'attempts'],
+    credits: ['amount', 'remaining', 'customer_id'],
+    alert: ['threshold', 'crossed_at'],
+    events: ['idempotency_key', 'metadata'],
+    'audit-log': ['actor', 'action', 'changes'],
+  };
+  for (const [name, fields] of Object.entries(heads)) {
+    await page.goto(addresses[name] ?? '');
+    const file = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'CSV' }).click();
+    const [head = '', ...rows] = (await readFile(await (await file).path(), 'utf8')).trimEnd().split('\r\n');
+    expect(head.split(','), name).toEqual(expect.arrayContaining(['id', ...fields]));
+    expect(rows.length, name).toBeGreaterThan(0);
+  }
+  expect(visit.faults).toEqual([]);
+});
+
+test('subscriptions are put in order by the title of a column, and their file comes in that order', async () => {
+  await page.goto('/subscriptions');
+  const created = page.getByRole('columnheader', { name: 'Created' });
+  const list = page.waitForRequest(/\/subscriptions\?(?=.*page=1)(?=.*sort=created_at)/);
+  await created.getByRole('button').press('Enter');
+  await list;
+  await created.and(page.locator('[aria-sort=ascending]')).waitFor();
+  const file = page.waitForRequest(/\/subscriptions\?(?=.*limit=100)(?=.*sort=created_at)/);
+  await button('CSV').click();
+  await file;
   expect(visit.faults).toEqual([]);
 });
 

@@ -359,37 +359,6 @@ test('days of usage are those of invoices, wherever the reader is, and the page 
   expect(new URL(page.url()).searchParams.has('zone')).toBe(false);
 });
 
-test('a list is given as a file of all that its filter lets through', async () => {
-  const { page, faults } = visit;
-  await page.goto('/customers?search=glob');
-  await page.getByRole('link', { name: 'Globex' }).waitFor();
-  const file = page.waitForEvent('download');
-  await page.getByRole('button', { name: 'CSV' }).click();
-  const [head, ...rows] = (await readFile(await (await file).path(), 'utf8')).trimEnd().split('\r\n');
-  expect(head?.split(',')).toEqual(expect.arrayContaining(['id', 'external_id', 'name']));
-  expect(rows.map((row) => row.includes(',globex,'))).toEqual([true]);
-  expect(faults).toEqual([]);
-});
-
-test('credits, crossings, events and the audit log are given as files, too', async () => {
-  const { page, faults } = visit;
-  const heads = {
-    credits: ['amount', 'remaining', 'customer_id'],
-    alert: ['threshold', 'crossed_at'],
-    events: ['idempotency_key', 'metadata'],
-    'audit-log': ['actor', 'action', 'changes'],
-  };
-  for (const [name, fields] of Object.entries(heads)) {
-    await page.goto(organization.addresses[name] ?? '');
-    const file = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'CSV' }).click();
-    const [head = '', ...rows] = (await readFile(await (await file).path(), 'utf8')).trimEnd().split('\r\n');
-    expect(head.split(','), name).toEqual(expect.arrayContaining(['id', ...fields]));
-    expect(rows.length, name).toBeGreaterThan(0);
-  }
-  expect(faults).toEqual([]);
-});
-
 test('the first page says what needs a person: rejected events and what no price bills, and leads there', async () => {
   const { page } = visit;
   const found = `INSERT INTO unbilled_usage_days (organization_id, day, meter_id, reason, events, customers)

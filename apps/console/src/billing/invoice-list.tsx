@@ -5,7 +5,9 @@ import { pace } from '../api/pace.ts';
 import type { Column, Sorting } from '../components/lists/data-table.tsx';
 import { formatAmount } from '../text/decimals.ts';
 import { formatDay } from '../text/instants.ts';
+import { ListExport } from '../components/lists/list-export.tsx';
 import { PagedList } from '../components/lists/paged-list.tsx';
+import { useSearchState, useSorting } from '../components/lists/search-state.ts';
 import { AdminOnly } from '../components/page/admin-only.tsx';
 import { FinalizeAll } from './finalize-all.tsx';
 import { CustomerName } from './customer-name.tsx';
@@ -25,8 +27,10 @@ interface InvoiceFilter {
   to?: string;
   issued_from?: string;
   issued_to?: string;
-  sort?: 'issue_date' | '-issue_date';
+  sort?: (typeof INVOICE_SORTS)[number];
 }
+
+export const INVOICE_SORTS = ['issue_date', '-issue_date'] as const;
 
 interface InvoiceListProps {
   filter: InvoiceFilter;
@@ -105,6 +109,34 @@ export function InvoiceList({ filter, onPage, sorting }: InvoiceListProps) {
         columns={isOfOne ? columns.filter(({ title }) => title !== 'Customer') : columns}
         empty="No invoice. They are made at the end of each period of a subscription."
       />
+    </>
+  );
+}
+
+export function InvoicesExport({ filter }: { filter: Omit<InvoiceFilter, 'page' | 'page_size'> }) {
+  return (
+    <ListExport
+      name="invoices"
+      readPage={(part) => send(client.GET('/api/v1/invoices', { params: { query: { ...filter, ...part } } }))}
+    />
+  );
+}
+
+interface InvoicesOfOneProps {
+  filter: { customer_id: string } | { subscription_id: string };
+}
+
+/** The invoices of one customer or one subscription, on its page. */
+export function InvoicesOfOne({ filter }: InvoicesOfOneProps) {
+  const { page, setPage } = useSearchState();
+  const { sorting, sorted } = useSorting(INVOICE_SORTS);
+  const shown = { ...filter, ...sorted };
+  return (
+    <>
+      <div className="list-actions">
+        <InvoicesExport filter={shown} />
+      </div>
+      <InvoiceList filter={{ page, ...shown }} onPage={setPage} sorting={sorting} />
     </>
   );
 }

@@ -1,16 +1,15 @@
 import { Select } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { client, read, send, type Schema } from '../api/client.ts';
+import { read, type Schema } from '../api/client.ts';
 import { PAGE_SIZE_MAX } from '../api/limits.ts';
 import { DateField } from '../components/forms/date-field.tsx';
 import { addDays, isDay, startOfDay } from '../text/instants.ts';
 import { Loaded } from '../components/outcomes/loaded.tsx';
-import { ListExport } from '../components/lists/list-export.tsx';
 import { Page } from '../components/page/page.tsx';
 import { areReversed, ReversedDates } from '../components/forms/reversed-dates.tsx';
 import { useSearchState, useSorting } from '../components/lists/search-state.ts';
 import { LinesExport } from './lines-export.tsx';
-import { InvoiceList } from './invoice-list.tsx';
+import { INVOICE_SORTS, InvoiceList, InvoicesExport } from './invoice-list.tsx';
 
 /** Open ones whose due date has ended are chosen like a status, and are none of their own. */
 const PAST_DUE = 'PAST_DUE';
@@ -35,7 +34,7 @@ export function InvoicesPage() {
   const billing = useQuery(read('/api/v1/billing/settings'));
   const isPastDue = state.status === PAST_DUE;
   const status = isPastDue ? undefined : (state.status as Schema<'Invoice'>['status'] | undefined);
-  const { sorting, sorted } = useSorting(status === 'DRAFT' ? [] : ['issue_date', '-issue_date']);
+  const { sorting, sorted } = useSorting(status === 'DRAFT' ? [] : INVOICE_SORTS);
   // Drafts have no issue date.
   const isByIssueDate = state.by === 'issue' && status !== 'DRAFT';
   const days = isByIssueDate ? issueDatesOf(state) : instantsOf(state, billing.data?.time_zone);
@@ -71,10 +70,7 @@ export function InvoicesPage() {
         !isUnknown && (
           <>
             {status !== 'DRAFT' && !isPastDue && <LinesExport filter={lines} />}
-            <ListExport
-              name="invoices"
-              readPage={(part) => send(client.GET('/api/v1/invoices', { params: { query: { ...list, ...part } } }))}
-            />
+            <InvoicesExport filter={list} />
           </>
         )
       }

@@ -1,19 +1,23 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { read, type Schema } from '../api/client.ts';
-import type { Column } from '../components/lists/data-table.tsx';
+import { client, read, send, type Schema } from '../api/client.ts';
+import type { Column, Sorting } from '../components/lists/data-table.tsx';
 import { formatDays } from '../text/instants.ts';
+import { ListExport } from '../components/lists/list-export.tsx';
 import { PagedList } from '../components/lists/paged-list.tsx';
+import { useSearchState, useSorting } from '../components/lists/search-state.ts';
 import { Status } from '../components/lists/status.tsx';
 import { Time } from '../components/page/time.tsx';
 
 type Subscription = Schema<'Subscription'>;
 
 interface Filter {
-  page: number;
   status?: Subscription['status'];
   customer_id?: string;
+  sort?: (typeof SUBSCRIPTION_SORTS)[number];
 }
+
+export const SUBSCRIPTION_SORTS = ['created_at', '-created_at'] as const;
 
 const columns: Column<Subscription>[] = [
   {
@@ -46,9 +50,21 @@ const columns: Column<Subscription>[] = [
     cell: ({ start_date, time_zone }) => <Time at={start_date} as="date" zone={time_zone} />,
     isExtra: true,
   },
+  {
+    title: 'Created',
+    sort: 'created_at',
+    cell: ({ created_at }) => <Time at={created_at} as="date" />,
+    isExtra: true,
+  },
 ];
 
-export function SubscriptionList({ filter, onPage }: { filter: Filter; onPage: (page: number) => void }) {
+interface SubscriptionListProps {
+  filter: Filter & { page: number };
+  onPage: (page: number) => void;
+  sorting: Sorting;
+}
+
+export function SubscriptionList({ filter, onPage, sorting }: SubscriptionListProps) {
   const subscriptions = useQuery({
     ...read('/api/v1/subscriptions', { query: filter }),
     placeholderData: keepPreviousData,
@@ -60,7 +76,32 @@ export function SubscriptionList({ filter, onPage }: { filter: Filter; onPage: (
       onPage={onPage}
       label="Subscriptions"
       columns={shown}
+      sorting={sorting}
       empty="No subscription. It puts a customer on a plan, and from then on usage is billed."
     />
+  );
+}
+
+export function SubscriptionsExport({ filter }: { filter: Filter }) {
+  return (
+    <ListExport
+      name="subscriptions"
+      readPage={(part) => send(client.GET('/api/v1/subscriptions', { params: { query: { ...filter, ...part } } }))}
+    />
+  );
+}
+
+/** Those of one customer, on its page. */
+export function SubscriptionsOfOne({ filter }: { filter: { customer_id: string } }) {
+  const { page, setPage } = useSearchState();
+  const { sorting, sorted } = useSorting(SUBSCRIPTION_SORTS);
+  const shown = { ...filter, ...sorted };
+  return (
+    <>
+      <div className="list-actions">
+        <SubscriptionsExport filter={shown} />
+      </div>
+      <SubscriptionList filter={{ page, ...shown }} onPage={setPage} sorting={sorting} />
+    </>
   );
 }

@@ -19,7 +19,7 @@ import { tabOf, useSearchState } from '../components/lists/search-state.ts';
 import { Status } from '../components/lists/status.tsx';
 import { Time } from '../components/page/time.tsx';
 import { InvoiceLines, InvoiceTotals } from './invoice-lines.tsx';
-import { InvoiceList } from './invoice-list.tsx';
+import { InvoicesOfOne } from './invoice-list.tsx';
 import { PendingChanges } from './pending-changes.tsx';
 import { ChangePlanForm } from './change-plan-form.tsx';
 import { CancelForm } from './subscription-forms.tsx';
@@ -89,7 +89,7 @@ function SubscriptionView({ subscription }: { subscription: Subscription }) {
           </Tabs.Panel>
         )}
         <Tabs.Panel value="invoices" pt="md">
-          <Invoices id={id} />
+          <InvoicesOfOne filter={{ subscription_id: id }} />
         </Tabs.Panel>
         <Tabs.Panel value="features" pt="md">
           <EntitlementTable entitlements={subscription.entitlements} zone={zone} />
@@ -160,11 +160,6 @@ function NextInvoice({ id, zone }: { id: string; zone: string }) {
       )}
     </Loaded>
   );
-}
-
-function Invoices({ id }: { id: string }) {
-  const [page, setPage] = useState(1);
-  return <InvoiceList filter={{ subscription_id: id, page }} onPage={setPage} />;
 }
 
 function Settle({ id }: { id: string }) {

@@ -1,13 +1,12 @@
 import { Button, Select } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { client, send, type Schema } from '../api/client.ts';
+import type { Schema } from '../api/client.ts';
 import { AdminOnly } from '../components/page/admin-only.tsx';
-import { ListExport } from '../components/lists/list-export.tsx';
 import { Page } from '../components/page/page.tsx';
-import { useSearchState } from '../components/lists/search-state.ts';
+import { useSearchState, useSorting } from '../components/lists/search-state.ts';
 import { SubscribeForm } from './subscribe-form.tsx';
-import { SubscriptionList } from './subscription-list.tsx';
+import { SUBSCRIPTION_SORTS, SubscriptionList, SubscriptionsExport } from './subscription-list.tsx';
 
 const STATUSES = ['SCHEDULED', 'TRIAL', 'ACTIVE', 'PAST_DUE', 'CANCELED'] as const;
 
@@ -16,19 +15,15 @@ export function SubscriptionsPage() {
   const { state, change, page, setPage } = useSearchState<'status'>();
   const [isNew, setIsNew] = useState(false);
   const status = state.status as Schema<'Subscription'>['status'] | undefined;
-  const filter = { ...(status !== undefined && { status }) };
+  const { sorting, sorted } = useSorting(SUBSCRIPTION_SORTS);
+  const filter = { ...sorted, ...(status !== undefined && { status }) };
   return (
     <Page
       title="Subscriptions"
       about="Customers on plans. From its start on, a subscription’s usage is billed."
       actions={
         <>
-          <ListExport
-            name="subscriptions"
-            readPage={(part) =>
-              send(client.GET('/api/v1/subscriptions', { params: { query: { ...filter, ...part } } }))
-            }
-          />
+          <SubscriptionsExport filter={filter} />
           <AdminOnly>
             <Button onClick={() => setIsNew(true)}>New subscription</Button>
           </AdminOnly>
@@ -45,7 +40,7 @@ export function SubscriptionsPage() {
           clearable
         />
       </div>
-      <SubscriptionList filter={{ page, ...filter }} onPage={setPage} />
+      <SubscriptionList filter={{ page, ...filter }} onPage={setPage} sorting={sorting} />
       {isNew && (
         <SubscribeForm
           onClose={() => setIsNew(false)}

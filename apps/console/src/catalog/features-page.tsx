@@ -3,12 +3,14 @@ import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-quer
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { client, send, type Schema } from '../api/client.ts';
+import type { paths } from '../api/openapi.d.ts';
 import { invalidate } from '../api/queries.ts';
 import { ToChange } from '../components/forms/to-change.tsx';
 import { AdminOnly } from '../components/page/admin-only.tsx';
 import { Confirm } from '../components/dialogs/confirm.tsx';
 import { CopyButton } from '../components/page/copy-button.tsx';
 import type { Column } from '../components/lists/data-table.tsx';
+import { ListExport } from '../components/lists/list-export.tsx';
 import { Page } from '../components/page/page.tsx';
 import { PagedList } from '../components/lists/paged-list.tsx';
 import { SearchField } from '../components/lists/search-field.tsx';
@@ -22,26 +24,31 @@ const PAGE_SIZE = 25;
 
 const TYPES = ['meter', 'switch', 'custom'] as const;
 
+type Asked = NonNullable<paths['/api/v1/features']['get']['parameters']['query']>;
+
+async function readPage(query: Asked, signal?: AbortSignal) {
+  const { data, meta } = await send(
+    client.GET('/api/v1/features', { params: { query }, ...(signal !== undefined && { signal }) }),
+  );
+  // It is there where a page is asked for.
+  return { data, meta: meta ?? { next_cursor: null } };
+}
+
 export function FeaturesPage() {
   const queries = useQueryClient();
   const { state, change, page, setPage } = useSearchState<'type' | 'search'>();
   const [dialog, setDialog] = useState<'new' | Feature>();
   const type = TYPES.find((each) => each === state.type);
   const { sorting, sorted } = useSorting(['name', '-name']);
-  const query = {
+  const filter = {
     ...sorted,
-    page,
-    page_size: PAGE_SIZE,
     ...(state.search !== undefined && { search: state.search }),
     ...(type !== undefined && { type }),
   };
+  const query = { page, page_size: PAGE_SIZE, ...filter };
   const features = useQuery({
     queryKey: ['/api/v1/features', 'page', query],
-    queryFn: async ({ signal }) => {
-      const { data, meta } = await send(client.GET('/api/v1/features', { params: { query }, signal }));
-      // It is there where a page is asked for.
-      return { data, meta: meta ?? { next_cursor: null } };
-    },
+    queryFn: ({ signal }) => readPage(query, signal),
     placeholderData: keepPreviousData,
   });
   const remove = async ({ id }: Feature) => {
@@ -112,9 +119,12 @@ export function FeaturesPage() {
       title="Features and meters"
       about="What plans can include. Behind a feature of type meter stands a meter, which counts usage."
       actions={
-        <AdminOnly>
-          <Button onClick={() => setDialog('new')}>New feature</Button>
-        </AdminOnly>
+        <>
+          <ListExport name="features" readPage={(part) => readPage({ ...filter, ...part })} />
+          <AdminOnly>
+            <Button onClick={() => setDialog('new')}>New feature</Button>
+          </AdminOnly>
+        </>
       }
     >
       <div className="toolbar">

@@ -1,9 +1,10 @@
 import { Select } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { read, type Schema } from '../api/client.ts';
+import { client, read, send, type Schema } from '../api/client.ts';
 import { AdminOnly } from '../components/page/admin-only.tsx';
 import type { Column } from '../components/lists/data-table.tsx';
+import { ListExport } from '../components/lists/list-export.tsx';
 import { PagedList } from '../components/lists/paged-list.tsx';
 import { Page } from '../components/page/page.tsx';
 import { useSearchState, useSorting } from '../components/lists/search-state.ts';
@@ -37,8 +38,9 @@ export function PlansPage() {
   const { state, change, page, setPage } = useSearchState<'type'>();
   const { sorting, sorted } = useSorting(['name', '-name']);
   const type = TYPES.find(({ value }) => value === state.type)?.value;
+  const filter = { ...sorted, ...(type !== undefined && { type }) };
   const plans = useQuery({
-    ...read('/api/v1/plans', { query: { page, ...sorted, ...(type !== undefined && { type }) } }),
+    ...read('/api/v1/plans', { query: { page, ...filter } }),
     placeholderData: keepPreviousData,
   });
   return (
@@ -46,11 +48,17 @@ export function PlansPage() {
       title="Plans"
       about="What customers pay, and what they may use."
       actions={
-        <AdminOnly>
-          <Link to="/plans/new" className="link-button is-primary">
-            New plan
-          </Link>
-        </AdminOnly>
+        <>
+          <ListExport
+            name="plans"
+            readPage={(part) => send(client.GET('/api/v1/plans', { params: { query: { ...filter, ...part } } }))}
+          />
+          <AdminOnly>
+            <Link to="/plans/new" className="link-button is-primary">
+              New plan
+            </Link>
+          </AdminOnly>
+        </>
       }
     >
       <div className="toolbar">

@@ -8,9 +8,9 @@ import { pace } from '../api/pace.ts';
 import { invalidate } from '../api/queries.ts';
 import { ToChange } from '../components/forms/to-change.tsx';
 import { CustomerCredits } from '../billing/customer-credits.tsx';
-import { InvoiceList } from '../billing/invoice-list.tsx';
+import { InvoicesOfOne } from '../billing/invoice-list.tsx';
 import { SubscribeForm } from '../billing/subscribe-form.tsx';
-import { SubscriptionList } from '../billing/subscription-list.tsx';
+import { SubscriptionsOfOne } from '../billing/subscription-list.tsx';
 import { AdminOnly } from '../components/page/admin-only.tsx';
 import { Confirm } from '../components/dialogs/confirm.tsx';
 import type { Column } from '../components/lists/data-table.tsx';
@@ -95,10 +95,10 @@ function CustomerView({ customer }: { customer: Customer }) {
           <Usage customer={customer} />
         </Tabs.Panel>
         <Tabs.Panel value="subscriptions" pt="md">
-          <Subscriptions id={id} />
+          <SubscriptionsOfOne filter={{ customer_id: id }} />
         </Tabs.Panel>
         <Tabs.Panel value="invoices" pt="md">
-          <Invoices id={id} />
+          <InvoicesOfOne filter={{ customer_id: id }} />
         </Tabs.Panel>
         <Tabs.Panel value="credits" pt="md">
           <CustomerCredits customerId={id} />
@@ -217,16 +217,6 @@ function Usage({ customer }: { customer: Customer }) {
       }}
     </Loaded>
   );
-}
-
-function Subscriptions({ id }: { id: string }) {
-  const [page, setPage] = useState(1);
-  return <SubscriptionList filter={{ page, customer_id: id }} onPage={setPage} />;
-}
-
-function Invoices({ id }: { id: string }) {
-  const [page, setPage] = useState(1);
-  return <InvoiceList filter={{ page, customer_id: id }} onPage={setPage} />;
 }
 
 function Entitlements({ customer: { id, external_id: externalId } }: { customer: Schema<'Customer'> }) {

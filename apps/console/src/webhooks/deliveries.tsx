@@ -6,6 +6,7 @@ import { invalidate } from '../api/queries.ts';
 import { problemOf } from '../api/problem.ts';
 import { Dialog } from '../components/dialogs/dialog.tsx';
 import type { Column } from '../components/lists/data-table.tsx';
+import { ListExport } from '../components/lists/list-export.tsx';
 import { PagedList } from '../components/lists/paged-list.tsx';
 import { Status } from '../components/lists/status.tsx';
 import { notify } from '../components/outcomes/notices.tsx';
@@ -29,11 +30,9 @@ export function Deliveries({ endpointId: id }: { endpointId: string }) {
   const [page, setPage] = useState(1);
   const [status, setStatus] = useState<(typeof STATUSES)[number]>();
   const [shown, setShown] = useState<Delivery>();
+  const filter = { ...(status !== undefined && { status }) };
   const deliveries = useQuery({
-    ...read('/api/v1/webhook-endpoints/{id}/deliveries', {
-      path: { id },
-      query: { page, ...(status !== undefined && { status }) },
-    }),
+    ...read('/api/v1/webhook-endpoints/{id}/deliveries', { path: { id }, query: { page, ...filter } }),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) =>
       state.data?.data.some((each) => each.status === 'PENDING') === true ? LOOK_MS : false,
@@ -85,17 +84,29 @@ export function Deliveries({ endpointId: id }: { endpointId: string }) {
       title="Deliveries"
       about="What is done with is kept for 30 days."
       actions={
-        <Select
-          aria-label="Status"
-          placeholder="Of any status"
-          data={STATUSES.map((value) => ({ value, label: WORDS[value] }))}
-          value={status ?? null}
-          onChange={(value) => {
-            setPage(1);
-            setStatus(STATUSES.find((each) => each === value));
-          }}
-          clearable
-        />
+        <>
+          <Select
+            aria-label="Status"
+            placeholder="Of any status"
+            data={STATUSES.map((value) => ({ value, label: WORDS[value] }))}
+            value={status ?? null}
+            onChange={(value) => {
+              setPage(1);
+              setStatus(STATUSES.find((each) => each === value));
+            }}
+            clearable
+          />
+          <ListExport
+            name="deliveries"
+            readPage={(part) =>
+              send(
+                client.GET('/api/v1/webhook-endpoints/{id}/deliveries', {
+                  params: { path: { id }, query: { ...filter, ...part } },
+                }),
+              )
+            }
+          />
+        </>
       }
     >
       <PagedList
