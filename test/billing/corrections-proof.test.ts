@@ -2,7 +2,7 @@
 // again is held against a count of the events that are left, one by one. A small one is run with all tests; a large one:
 // CORRECTED_EVENTS=1000000 CORRECTIONS=10000 npx vitest run corrections-proof
 
-import { countAccepted } from '@weir/db/record-directly';
+import { countAccepted } from '@weir/db/accepted';
 import { recomputeInvoices } from '@weir/db/billing/invoices/recompute';
 import { recordEvents } from '@weir/db/record';
 import { multiply, parseExact, type Exact } from '@weir/rating/exact';

@@ -97,6 +97,36 @@ test('who waits for the answer has it in time, and who does not has the events r
   await expectBalance(weir, database, sending.id, MIXED);
 });
 
+test('a lock of one organization keeps its events out, and those of others are recorded', async () => {
+  const slotOf = async ({ id }: Sending) =>
+    (await weir.pool.query('SELECT closing_slot($1) AS slot', [id])).rows[0].slot as number;
+  const held = await newSending();
+  const slot = await slotOf(held);
+  let other = await newSending();
+  while ((await slotOf(other)) === slot) other = await newSending();
+  const flush = [...held.events(20), ...other.events(20)];
+  const options = { isPerhapsStaged: false, claimsKeys: true, msMax: 6_000 };
+  const holder = await weir.pool.connect();
+  try {
+    await holder.query('BEGIN');
+    // As corrections of its events do.
+    await holder.query('SELECT pg_advisory_xact_lock(20002, $1)', [slot]);
+    const [answers, alone] = await Promise.all([
+      recordDirectly(database, flush, options),
+      recordDirectly(database, held.events(1), options),
+    ]);
+    expect([outcomes(answers.slice(0, 20)), outcomes(answers.slice(20))]).toEqual([['locked'], ['taken']]);
+    expect(outcomes(alone)).toEqual(['locked']);
+  } finally {
+    await holder.query('ROLLBACK');
+    holder.release();
+  }
+  await expectBalance(weir, database, other.id, { ...nothing, accepted: 20, recorded: 20 });
+  // It has accepted the same, and no more, once there is no lock.
+  expect(outcomes(await recordDirectly(database, flush.slice(0, 20), options))).toEqual(['taken']);
+  await expectBalance(weir, database, held.id, { ...nothing, accepted: 20, recorded: 20 });
+});
+
 test('what was directly recorded and was staged as well is counted once, before and after a worker has it', async () => {
   const sending = await newSending();
   const flush = mixed(sending);

@@ -1,8 +1,11 @@
 // How many events the door has accepted, as Postgres has it: the counts that were drained, and the corrections.
 
-import { firstIdAt } from '@weir/shared/ids';
-import type { AcceptedCounts, DrainedCount, MonthCount } from '@weir/shared/month-counts';
+import type { UsageEvent } from '@weir/shared/event';
+import { epochMsOfId, firstIdAt } from '@weir/shared/ids';
+import { monthOf, type AcceptedCounts, type DrainedCount, type MonthCount } from '@weir/shared/month-counts';
 import { sql } from 'kysely';
+import type pg from 'pg';
+import { plainArray } from './array-text.ts';
 import type { Database, Queries } from './database.ts';
 import { awaitStandby } from './standby.ts';
 
@@ -170,5 +173,32 @@ export async function whileRepairing<T>(database: Database, use: () => Promise<T
     const result = await use();
     await sql`SELECT pg_advisory_unlock(${REPAIR_LOCK})`.execute(session);
     return result;
+  });
+}
+
+/** Counts events as accepted. The last thing of a transaction: whoever counts for the same organization waits for it from here on. */
+export async function countAccepted(
+  client: Pick<pg.ClientBase, 'query'>,
+  events: readonly UsageEvent[],
+): Promise<void> {
+  const counts = new Map<string, { organizationId: string; month: string; events: number }>();
+  for (const { id, organization_id: organizationId } of events) {
+    const month = monthOf(epochMsOfId(id));
+    const count = counts.get(organizationId + month);
+    if (count === undefined) counts.set(organizationId + month, { organizationId, month, events: 1 });
+    else count.events += 1;
+  }
+  if (counts.size === 0) return;
+  const rows = [...counts.values()];
+  await client.query({
+    name: 'count-accepted',
+    text: `INSERT INTO accepted_events AS a (organization_id, month, events)
+      SELECT * FROM unnest($1::uuid[], $2::date[], $3::bigint[]) ORDER BY 1, 2
+      ON CONFLICT (organization_id, month) DO UPDATE SET events = a.events + excluded.events`,
+    values: [
+      plainArray(rows.map(({ organizationId }) => organizationId)),
+      plainArray(rows.map(({ month }) => `${month}-01`)),
+      plainArray(rows.map(({ events }) => events)),
+    ],
   });
 }

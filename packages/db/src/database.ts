@@ -168,6 +168,11 @@ export function isTimedOut(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '57014';
 }
 
+/** Whether a lock was not given in the time for which it is waited. */
+export function isLockTimeout(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '55P03';
+}
+
 /**
  * Whether an error says that there is no connection to Postgres, or that it gives none: it is not reached, is not trusted, is starting or
  * stopping, has too many, or does not know the role or the database (SQLSTATE classes 08 and 28; 57P01 to 57P05, 53300, 3D000; 25006 of a standby).

@@ -6,9 +6,9 @@
 // - catching_up: the noted ones are grouped, while the record statement groups what comes from here on.
 // A slice is a transaction that moves the mark too: killed anywhere, it was made or was not. Other keys begin all of it again.
 
-import pg from 'pg';
+import type pg from 'pg';
 import { valueHash } from './aggregations.ts';
-import type { Database } from './database.ts';
+import { isLockTimeout, type Database } from './database.ts';
 import { RECORDING_LOCK, SILENCE_MS_MAX } from './known-for-recording.ts';
 import { dropConnection, poolTransaction } from './pool-transaction.ts';
 import { addTo, BEGINNING, GROUP_ROLLUPS, OVERFLOW, PARTS, ROLLUPS, rowsOfEvents, rowsOfFiner } from './rollups.ts';
@@ -98,10 +98,6 @@ async function makeSlice(pool: pg.Pool, meter: Meter, eventsMax: number): Promis
     if (isLockTimeout(error)) return 'busy';
     throw error;
   }
-}
-
-function isLockTimeout(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && error.code === '55P03';
 }
 
 const FIND = `

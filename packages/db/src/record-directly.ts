@@ -3,12 +3,11 @@
 // their ids: one that Redis has as well is recorded once, whoever comes first.
 
 import { errorCodeOf } from '@weir/shared/errors';
-import type { StagedEvent, UsageEvent } from '@weir/shared/event';
-import { epochMsOfId } from '@weir/shared/ids';
-import { monthOf } from '@weir/shared/month-counts';
+import type { StagedEvent } from '@weir/shared/event';
 import type pg from 'pg';
+import { countAccepted } from './accepted.ts';
 import { plainArray } from './array-text.ts';
-import { isDatabaseAway, isTimedOut, type Database } from './database.ts';
+import { isDatabaseAway, isLockTimeout, isTimedOut, type Database } from './database.ts';
 import { holdKnown, knownForRecording } from './known-for-recording.ts';
 import { poolTransaction } from './pool-transaction.ts';
 import { findHeld, findReused, type HeldEvent } from './held-keys.ts';
@@ -45,13 +44,15 @@ export interface DirectOptions {
 
 /**
  * What became of an event. `taken`: it is recorded. `rejected`: it is taken, and its meter rejects it. `held`: its idempotency key belongs
- * to the event `id`. `failed`: Postgres does not take it now; it may be recorded only where that is said.
+ * to the event `id`. `locked`: somebody changes usage of its organization for longer than is waited for, and nothing of it is kept.
+ * `failed`: Postgres does not take it now; it may be recorded only where that is said.
  */
 export type DirectAnswer =
   | { outcome: 'taken' }
   | { outcome: 'rejected' }
   | { outcome: 'held'; id: string; isSamePayload: boolean }
   | { outcome: 'revoked' }
+  | { outcome: 'locked'; error: unknown }
   | { outcome: 'failed'; error: unknown; isPerhapsTaken: boolean };
 
 const TAKEN: DirectAnswer = { outcome: 'taken' };
@@ -64,6 +65,12 @@ const ATTEMPTS_MAX = 3;
 
 /** What has taken so long is given up before its commit: with that it would be answered too late for its clients. */
 export const DIRECT_MS_MAX = 1_500;
+
+/**
+ * For how long a flush waits for a lock, of the time that somebody waits for its answer. Of several organizations it leaves the others as
+ * much again, to be recorded apart. One that is alone keeps nobody waiting, and is given up just before the statement would be.
+ */
+const LOCK_SHARE = { together: 0.4, alone: 0.8 };
 
 class TooSlow extends Error {}
 
@@ -79,30 +86,70 @@ export async function recordDirectly(
   options: DirectOptions,
 ): Promise<DirectAnswer[]> {
   const answers = new Map<string, DirectAnswer>();
+  const events = flush.map(({ event }) => event);
+  const msMax = options.msMax ?? Infinity;
   const context: Flush = {
     database,
     options,
     answers,
     sent: new Map(flush.map((sent) => [sent.event.id, sent])),
     isPerhapsTaken: false,
-    deadline: performance.now() + (options.msMax ?? Infinity),
+    deadline: performance.now() + msMax,
+    lockMsMax: msMax * (organizationsOf(flush).size > 1 ? LOCK_SHARE.together : LOCK_SHARE.alone),
   };
   let failure: unknown;
   try {
-    const events = flush.map(({ event }) => event);
-    const replayed = events.filter((event) => event.replayed === true);
-    const fresh = events.filter((event) => event.replayed !== true);
-    const { accepted, rejected } = validateAll(fresh);
-    const { refused } = await recordOrSplit(database, accepted, (part) => inTransaction(context, part, recordPart));
-    await inTransaction(context, [...rejected, ...refused], rejectPart);
-    for (const { event } of [...rejected, ...refused])
-      if (answers.get(event.id) === TAKEN) answers.set(event.id, REJECTED);
-    if (replayed.length > 0) await recordReplayed(context, replayed);
+    await recordAll(context, events).catch((error: unknown) => recordApart(context, events, error));
   } catch (error) {
     failure = error;
   }
   const failed: DirectAnswer = { outcome: 'failed', error: failure, isPerhapsTaken: context.isPerhapsTaken };
   return flush.map(({ event }) => answers.get(event.id) ?? failed);
+}
+
+async function recordAll(flush: Flush, events: readonly StagedEvent[]): Promise<void> {
+  const { database, answers } = flush;
+  const replayed = events.filter((event) => event.replayed === true);
+  const fresh = events.filter((event) => event.replayed !== true);
+  const { accepted, rejected } = validateAll(fresh);
+  const { refused } = await recordOrSplit(database, accepted, (part) => inTransaction(flush, part, recordPart));
+  await inTransaction(flush, [...rejected, ...refused], rejectPart);
+  for (const { event } of [...rejected, ...refused])
+    if (answers.get(event.id) === TAKEN) answers.set(event.id, REJECTED);
+  if (replayed.length > 0) await recordReplayed(flush, replayed);
+}
+
+/**
+ * Records what is not recorded yet organization by organization, so that only those hear of a lock whose it is. Each may wait for its
+ * share of the time that is left, and one share is left to the work.
+ */
+async function recordApart(flush: Flush, events: readonly StagedEvent[], error: unknown): Promise<void> {
+  if (!isLockTimeout(error) || flush.isPerhapsTaken) throw error;
+  const parts = apartByOrganization(events.filter(({ id }) => !flush.answers.has(id)));
+  for (const [index, part] of parts.entries()) {
+    flush.lockMsMax = (flush.deadline - performance.now()) / (parts.length - index + 1);
+    try {
+      await recordAll(flush, part);
+    } catch (error) {
+      // Where the time is over, locks have taken it.
+      if ((!isLockTimeout(error) && !isTooSlow(error)) || flush.isPerhapsTaken) throw error;
+      for (const { id } of part) if (!flush.answers.has(id)) flush.answers.set(id, { outcome: 'locked', error });
+    }
+  }
+}
+
+/** One organization each, or a few where there are many. */
+function apartByOrganization(events: readonly StagedEvent[]): StagedEvent[][] {
+  // Each has a transaction of its own: so many fit into the time that is left.
+  const partsMax = 32;
+  const numbers = new Map<string, number>();
+  const parts: StagedEvent[][] = [];
+  for (const event of events) {
+    const number = numbers.get(event.organization_id) ?? numbers.size;
+    numbers.set(event.organization_id, number);
+    (parts[number % partsMax] ??= []).push(event);
+  }
+  return parts;
 }
 
 /**
@@ -135,6 +182,8 @@ interface Flush {
   isPerhapsTaken: boolean;
   /** By `performance.now()`. */
   deadline: number;
+  /** For how long a lock is waited for, where somebody waits for the answer. */
+  lockMsMax: number;
 }
 
 /** The transaction that a part of a flush is written in; `isOld` as {@link whileRetried} says it. */
@@ -163,6 +212,9 @@ async function inTransaction<Part extends { event: StagedEvent }>(
           pool,
           async (client) => {
             requireTime(flush);
+            // Zero would be without an end.
+            const lockMs = Math.max(1, Math.floor(flush.lockMsMax));
+            if (flush.options.msMax !== undefined) await client.query(`SET LOCAL lock_timeout = ${lockMs}`);
             const revoked = await findRevoked(flush, client, part);
             const open = revoked.size === 0 ? part : part.filter(({ event }) => !revoked.has(event.id));
             const { first, later } = apartByKey(open);
@@ -349,30 +401,3 @@ const rejectPart: Write<RejectedEvent> = async ({ client }, part) => {
   );
   return { held, counted: events.filter(({ id }) => fresh.has(id)) };
 };
-
-/** Counts events as accepted. The last thing of a transaction: whoever counts for the same organization waits for it from here on. */
-export async function countAccepted(
-  client: Pick<pg.ClientBase, 'query'>,
-  events: readonly UsageEvent[],
-): Promise<void> {
-  const counts = new Map<string, { organizationId: string; month: string; events: number }>();
-  for (const { id, organization_id: organizationId } of events) {
-    const month = monthOf(epochMsOfId(id));
-    const count = counts.get(organizationId + month);
-    if (count === undefined) counts.set(organizationId + month, { organizationId, month, events: 1 });
-    else count.events += 1;
-  }
-  if (counts.size === 0) return;
-  const rows = [...counts.values()];
-  await client.query({
-    name: 'count-accepted',
-    text: `INSERT INTO accepted_events AS a (organization_id, month, events)
-      SELECT * FROM unnest($1::uuid[], $2::date[], $3::bigint[]) ORDER BY 1, 2
-      ON CONFLICT (organization_id, month) DO UPDATE SET events = a.events + excluded.events`,
-    values: [
-      plainArray(rows.map(({ organizationId }) => organizationId)),
-      plainArray(rows.map(({ month }) => `${month}-01`)),
-      plainArray(rows.map(({ events }) => events)),
-    ],
-  });
-}

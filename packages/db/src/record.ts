@@ -216,7 +216,7 @@ async function recordHeld<Event extends RecordableEvent>(
 }
 
 /** The organizations of some events, once each. */
-export const organizationsOf = (events: readonly RecordableEvent[]): Set<string> =>
+export const organizationsOf = (events: readonly Pick<RecordableEvent, 'event'>[]): Set<string> =>
   new Set(events.map(({ event }) => event.organization_id));
 
 /**

@@ -77,9 +77,10 @@ export interface FieldError {
 
 /**
  * Why events cannot be taken while Redis or Postgres answers. Redis has no room (`memory`, `batches`, or of one organization its `share`)
- * or may not be used (`policy`, `ownership`); or more events come than are taken (`crowd`).
+ * or may not be used (`policy`, `ownership`); more events come than are taken (`crowd`); or Postgres is to take them, and somebody holds a
+ * lock of their organization (`locked`).
  */
-export type Shortage = 'memory' | 'batches' | 'share' | 'policy' | 'ownership' | 'crowd';
+export type Shortage = 'memory' | 'batches' | 'share' | 'policy' | 'ownership' | 'crowd' | 'locked';
 
 /** Fields of a refusal beside its code and detail. */
 export interface RefusalFields {

@@ -125,6 +125,7 @@ const DIRECT: Record<DirectAnswer['outcome'], true> = {
   rejected: true,
   held: true,
   revoked: true,
+  locked: true,
   failed: true,
 };
 const SHED: Record<ShedReason, true> = {
@@ -143,6 +144,7 @@ const REFUSED: Record<RefusedBecause, true> = {
   policy: true,
   ownership: true,
   crowd: true,
+  locked: true,
   shutting_down: true,
 };
 

@@ -133,6 +133,8 @@ function refusalOfAnswer(answer: DirectAnswer | undefined, isPerhapsStaged: bool
       return isPerhapsStaged ? nobodyKnows() : refusalOfAdmission(answer);
     case 'held':
       return refusalOfAdmission(answer);
+    case 'locked':
+      return isPerhapsStaged ? nobodyKnows(answer.error) : locked(answer.error);
     case 'failed':
       return isPerhapsStaged || answer.isPerhapsTaken ? nobodyKnows(answer.error) : bothAway(answer.error);
     case undefined:
@@ -151,6 +153,17 @@ function nobodyKnows(cause?: unknown): Refusal {
   const detail =
     'Neither Redis nor Postgres answered in time, so the event may have been taken or not: send it again with the same idempotency_key.';
   return new Refusal('unavailable', detail, { outcome: 'unknown', retryAfterSeconds: 1 }, cause);
+}
+
+function locked(cause: unknown): Refusal {
+  const detail =
+    'Usage of your organization is being changed, as by corrections, and nothing was kept: send the event again in a moment.';
+  return new Refusal(
+    'unavailable',
+    detail,
+    { outcome: 'not_accepted', retryAfterSeconds: 1, because: 'locked' },
+    cause,
+  );
 }
 
 function tooMuch(): Refusal {

@@ -20,7 +20,7 @@ import type { Database, Queries } from '../database.ts';
 import { EVENT_JSON } from '../event-json.ts';
 import { announceChange, holdKnown, holdRecording, limitWaits } from '../known-for-recording.ts';
 import { findMoveInTheWay } from '../moves/usage-moves.ts';
-import { countAccepted } from '../record-directly.ts';
+import { countAccepted } from '../accepted.ts';
 import { organizationsOf, recordOnce, whileRetried } from '../record.ts';
 import { BEGINNING, ROLLUPS } from '../rollups.ts';
 import { validate } from '../validate.ts';
