@@ -334,3 +334,44 @@ test('costs that cannot be read say why, and are read again by a button', async 
   await costs.getByRole('row', { name: '1,000 100.00 USD' }).waitFor();
   await expect.poll(() => costs.getByRole('alert').count()).toBe(0);
 });
+
+test('a change of plan now shows its invoice before, and makes that one', async () => {
+  const planOf = async (name: string, unit_price: string) => {
+    const fields = { name, lookup_id: name.toLowerCase(), type: 'FIXED', billing_interval: 'month', currency: 'USD' };
+    const { id } = await call('POST', '/plans', fields);
+    await call('POST', `/plans/${id}/charges`, { type: 'FIXED', display_name: `Fee of ${name}`, unit_price });
+    return id;
+  };
+  const [small] = [await planOf('Small', '10'), await planOf('Large', '9999')];
+  const { id: customer_id } = await call('POST', '/customers', { external_id: 'upgrading' });
+  const { id } = await call('POST', '/subscriptions', { customer_id, plan_id: small });
+  await page.goto(`/subscriptions/${id}`);
+  await button('Change plan').click();
+  await dialog().getByLabel('Now', { exact: true }).check();
+  await dialog().getByRole('combobox', { name: 'New plan' }).click();
+  await page.getByRole('option', { name: /^Large/ }).click();
+  const shown = dialog().getByRole('region', { name: 'Invoice of the change' });
+  await shown.getByText('Fee of Large').waitFor();
+  expect(await findBarriers(page)).toEqual([]);
+  await dialog().getByRole('button', { name: 'Change now' }).click();
+  await dialog().waitFor({ state: 'detached' });
+  await page.getByRole('heading', { name: 'Large for upgrading' }).waitFor();
+  await page.getByRole('region', { name: 'Past' }).getByText('Set a change of the plan to Large at once by').waitFor();
+  const { data } = await call('GET', `/subscriptions/${id}/periods?count=0`);
+  expect(data.map(({ cycle }: { cycle: number }) => cycle)).toEqual([0, 1]);
+});
+
+test('an invoice that is voided gives its credits back, on its page at once', async () => {
+  await page.goto(organization.addresses['invoice-open'] ?? '');
+  const credits = page.getByRole('region', { name: 'Credits' });
+  await credits.getByRole('cell', { name: 'taken' }).waitFor();
+  await button('Void').click();
+  await dialog().getByText('no later invoice bills it again').waitFor();
+  await dialog().getByLabel('Bill it again').check();
+  await dialog().getByText('What it billed is on the next invoice again.').waitFor();
+  await dialog().getByLabel('Bill it again').uncheck();
+  await dialog().getByRole('button', { name: 'Void the invoice' }).click();
+  await dialog().waitFor({ state: 'detached' });
+  await credits.getByRole('cell', { name: 'given back' }).waitFor();
+  expect(await credits.getByRole('row').count()).toBeGreaterThan(2);
+});

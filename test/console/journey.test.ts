@@ -200,13 +200,9 @@ test('a plan is priced in sight of its cost, a customer subscribed, its draft ha
   await field('Flat fee, tier 2').fill('5');
   const costs = page.getByRole('region', { name: 'Cost preview' });
   await costs.getByText('80,025.00 USD').waitFor();
-  const rows = await costs.locator('tbody tr').allInnerTexts();
-  expect(rows.map((row) => row.split(/\s*\t\s*|\n/)[1])).toEqual([
-    '0.00 USD',
-    '0.10 USD',
-    '100.00 USD',
-    '80,025.00 USD',
-  ]);
+  const amounts = async () =>
+    (await costs.locator('tbody tr').allInnerTexts()).map((row) => row.split(/\s*\t\s*|\n/)[1]);
+  await expect.poll(amounts).toEqual(['0.00 USD', '0.10 USD', '100.00 USD', '80,025.00 USD']);
   await button('Create plan').click();
   await page.getByRole('heading', { level: 1, name: 'Journey' }).waitFor();
 

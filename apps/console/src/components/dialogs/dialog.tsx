@@ -1,5 +1,5 @@
 import { Modal } from '@mantine/core';
-import { useEffect, useState, type ReactNode } from 'react';
+import { useEffect, useState, type FocusEvent, type ReactNode } from 'react';
 import { focusFirstOf, placesOf } from './focus.ts';
 import { HoldOpen } from './held-open.ts';
 
@@ -32,7 +32,9 @@ export function Dialog({ title, size = 'md', onClose, isEasilyClosed = true, chi
       closeButtonProps={{ 'aria-label': 'Close', disabled: isHeld }}
     >
       <HoldOpen value={setHeld}>
-        <div ref={chooseFirstField}>{children}</div>
+        <div ref={chooseFirstField} onFocus={keepFocused}>
+          {children}
+        </div>
       </HoldOpen>
     </Modal>
   );
@@ -54,4 +56,11 @@ function chooseFirstField(content: HTMLElement | null): void {
   // Of choices it is the one that is chosen: the others cannot be reached by Tab.
   const field = first?.type === 'radio' ? content.querySelector<HTMLElement>('input[type="radio"]:checked') : first;
   field?.setAttribute('data-autofocus', 'true');
+}
+
+/** The first field gets the focus a moment after it is there. Whoever is in another one by then stays where he is. */
+function keepFocused({ currentTarget: content, target }: FocusEvent<HTMLElement>): void {
+  if (!content.contains(target)) return;
+  for (const each of content.querySelectorAll('[data-autofocus]')) each.removeAttribute('data-autofocus');
+  target.setAttribute('data-autofocus', 'true');
 }
