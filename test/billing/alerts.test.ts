@@ -7,6 +7,7 @@ import { newId } from '@weir/shared/ids';
 import type { AggregationType } from '@weir/shared/meter';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { crossingsOf, makeAlert, settleAlerts, thresholdsCrossed } from '../support/alerting.ts';
+import { expectDocumentedFeed } from '../support/documented-feed.ts';
 import { performAllMoves } from '../support/erasing.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, until } from '../support/harness.ts';
@@ -20,7 +21,10 @@ beforeAll(async () => {
   billing = await startInvoicing(weir);
   await billing.moveTo('2025-01-10T12:00:00Z');
 });
-afterAll(() => billing.close());
+afterAll(async () => {
+  await billing.close();
+  await expectDocumentedFeed(weir, 'alerts');
+});
 
 const AT = '2025-01-10T11:00:00Z';
 const JANUARY = { period_start: '2025-01-01T00:00:00.000Z', period_end: '2025-02-01T00:00:00.000Z' };

@@ -7,6 +7,7 @@ import { afterAll, expect, test } from 'vitest';
 import { Random } from '../../chaos/random.ts';
 import { expectedOf, isoOf, Life } from '../support/billing-model/life.ts';
 import { amountText } from '../support/billing-model/fractions.ts';
+import { expectDocumentedFeed } from '../support/documented-feed.ts';
 import { setBillingTime } from '../support/billing-time.ts';
 import { openRun, type BillingRun } from '../support/billing-run.ts';
 import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
@@ -175,3 +176,5 @@ test(
     if (SIZE > 1) console.log(JSON.stringify([...happened]));
   },
 );
+
+test('what the feed told of it is what the document says', () => expectDocumentedFeed(weir, 'the model'));

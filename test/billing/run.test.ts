@@ -8,6 +8,7 @@ import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { setBillingTime } from '../support/billing-time.ts';
 import { readBillingRows, startPricedRun, type PricedRun } from '../support/billing-run.ts';
+import { expectDocumentedFeed } from '../support/documented-feed.ts';
 import { until } from '../support/harness.ts';
 import { openTestDatabase } from '../support/test-database.ts';
 import { ownWeir } from '../support/use-weir.ts';
@@ -231,6 +232,7 @@ test('an open invoice is past due once its due date has ended, its subscription 
     'invoice.paid',
     'subscription.activated',
   ]);
+  await expectDocumentedFeed(weir, 'the run', { organization: billing.admin.id });
 });
 
 test('late changes of a subscription that has ended are put on an ADJUSTMENT invoice, at most one a day', async () => {

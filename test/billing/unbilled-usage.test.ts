@@ -1,8 +1,9 @@
 // Usage of a priced meter that no charge bills is told: in a list, in the feed once a month, and as a metric.
 
 import { countUnbilledMeters } from '@weir/db/billing/usage/unbilled-usage';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { openRun, type BillingRun } from '../support/billing-run.ts';
+import { expectDocumentedFeed } from '../support/documented-feed.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { signUp } from '../support/harness.ts';
 import { startInvoicing, type Invoicing, type PricedMeter } from '../support/invoicing.ts';
@@ -26,6 +27,8 @@ beforeEach(async () => {
     await billing.close();
   };
 });
+
+afterAll(() => expectDocumentedFeed(weir, 'unbilled usage'));
 
 const calls = (unit_price: string, more: object = {}) => ({
   type: 'USAGE',
