@@ -9,6 +9,7 @@ import type { Weir } from './harness.ts';
 export interface Schema {
   $ref?: string;
   type?: string;
+  const?: string;
   enum?: unknown[];
   oneOf?: Schema[];
   anyOf?: Schema[];

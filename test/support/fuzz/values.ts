@@ -30,6 +30,7 @@ export type Meanings = Record<string, Arbitrary<Value>>;
 export function valid(schema: Schema, meanings: Meanings, name = ''): Arbitrary<Value> {
   const meaning = meanings[name];
   if (meaning !== undefined) return meaning;
+  if (schema.const !== undefined) return fc.constant(schema.const);
   if (schema.enum !== undefined) return fc.constantFrom(...(schema.enum as Value[]));
   if (schema.examples !== undefined) return fc.constantFrom(...(schema.examples as Value[]));
   const branches = schema.oneOf ?? schema.anyOf;

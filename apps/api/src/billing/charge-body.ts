@@ -42,13 +42,14 @@ const place = {
 };
 
 /** A charge for a plan. */
-export const chargeBody = sentCharge({ display_name: name, ...place }, { meter_id: meterId }).refine(
-  isBounded,
-  BOUNDED,
-);
+export const chargeBody = sentCharge({ display_name: name, ...place }, { meter_id: meterId })
+  .refine(isBounded, BOUNDED)
+  .meta({ id: 'NewCharge' });
 
 /** One of the charges that a plan is made with: there is none yet whose place it could take. */
-const firstCharge = sentCharge({ display_name: name, ...from }, { meter_id: meterId }).refine(isBounded, BOUNDED);
+const firstCharge = sentCharge({ display_name: name, ...from }, { meter_id: meterId })
+  .refine(isBounded, BOUNDED)
+  .meta({ id: 'FirstCharge' });
 
 /** A plan has one price of a meter. */
 function meterOnce(charges: readonly { type: string; meter_id?: string }[], { addIssue }: z.RefinementCtx): void {
@@ -94,10 +95,9 @@ export const changedCharges = z
   .max(...atMost(LIMITS.planChargesAtOnce));
 
 /** A charge that is only tried out: it needs no name and no meter. */
-export const triedCharge = sentCharge({ display_name: name.optional() }, { meter_id: meterId.optional() }).refine(
-  isBounded,
-  BOUNDED,
-);
+export const triedCharge = sentCharge({ display_name: name.optional() }, { meter_id: meterId.optional() })
+  .refine(isBounded, BOUNDED)
+  .meta({ id: 'TriedCharge' });
 
 /** The terms of a charge that was sent: all of it but its name and its meter. */
 export function termsOf(sent: z.output<typeof chargeBody> | z.output<typeof triedCharge>): ChargeTerms {

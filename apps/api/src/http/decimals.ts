@@ -44,6 +44,7 @@ export function decimal(limits: DecimalLimits) {
 function problemOfDecimal(value: unknown, limits: DecimalLimits): string | undefined {
   const { whole, fraction, digits = whole + fraction, isAbove0 = false } = limits;
   if (value === undefined) return 'is required';
+  if (value === '') return 'must not be empty';
   const [, sign, before = '', after = ''] = (typeof value === 'string' && /^(-?)(\d+)(?:\.(\d+))?$/.exec(value)) || [];
   const tooLong =
     digits < whole + fraction

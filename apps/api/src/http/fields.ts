@@ -25,7 +25,9 @@ export function oneOf<const Words extends readonly [string, ...string[]]>(words:
  * a staged event and the ids in an answer are compared to the letter.
  */
 export function idOf(message?: string) {
-  return z.uuid({ error: ({ input }) => (input === undefined ? undefined : message) }).toLowerCase();
+  return z
+    .uuid({ error: ({ input }) => (input === '' ? 'must not be empty' : input === undefined ? undefined : message) })
+    .toLowerCase();
 }
 
 /** A zone of the IANA database. An offset is none: it knows no daylight saving. */

@@ -24,7 +24,7 @@ const LOOK_MS = 5_000;
 type Crossing = Schema<'AlertCrossing'>;
 
 export function AlertPage() {
-  const { alertId: id } = useParams({ strict: false }) as { alertId: string };
+  const { alertId: id } = useParams({ from: '/shell/alerts/$alertId' });
   const navigate = useNavigate();
   const alert = useQuery(read('/api/v1/alerts/{id}', { path: { id } }));
   return (

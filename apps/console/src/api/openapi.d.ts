@@ -1323,6 +1323,351 @@ export interface webhooks {
 }
 export interface components {
     schemas: {
+        NewCharge: {
+            /** @description What the lines of invoices are called. */
+            display_name: string;
+            /**
+             * Format: uuid
+             * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
+             */
+            replaces?: string;
+            /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
+            effective_from?: string;
+            /** @constant */
+            type: "FIXED";
+            /**
+             * @default in_advance
+             * @enum {string}
+             */
+            timing?: "in_advance" | "in_arrears";
+            /** @description The price of a period, of a unit or of a package. */
+            unit_price: number | string;
+        } | ({
+            /** @description What the lines of invoices are called. */
+            display_name: string;
+            /**
+             * Format: uuid
+             * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
+             */
+            replaces?: string;
+            /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
+            effective_from?: string;
+            /** Format: uuid */
+            meter_id: string;
+            /** @constant */
+            type: "USAGE";
+            /**
+             * @default per_unit
+             * @constant
+             */
+            model?: "per_unit";
+            /** @description The price of a period, of a unit or of a package. */
+            unit_price: number | string;
+            included_units?: (number | string) | null;
+            minimum_amount?: (number | string) | null;
+            maximum_amount?: (number | string) | null;
+        } | {
+            /** @description What the lines of invoices are called. */
+            display_name: string;
+            /**
+             * Format: uuid
+             * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
+             */
+            replaces?: string;
+            /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
+            effective_from?: string;
+            /** Format: uuid */
+            meter_id: string;
+            /** @constant */
+            type: "USAGE";
+            /** @constant */
+            model: "graduated";
+            /** @description In rising order of up_to; the last has no end. */
+            tiers: {
+                up_to: (number | string) | null;
+                unit_price: number | string;
+                /** @description Due once a part of a unit falls into the tier. */
+                flat_fee?: number | string;
+            }[];
+            minimum_amount?: (number | string) | null;
+            maximum_amount?: (number | string) | null;
+        } | {
+            /** @description What the lines of invoices are called. */
+            display_name: string;
+            /**
+             * Format: uuid
+             * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
+             */
+            replaces?: string;
+            /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
+            effective_from?: string;
+            /** Format: uuid */
+            meter_id: string;
+            /** @constant */
+            type: "USAGE";
+            /** @constant */
+            model: "volume";
+            /** @description In rising order of up_to; the last has no end. */
+            tiers: {
+                up_to: (number | string) | null;
+                unit_price: number | string;
+                /** @description Due once a part of a unit falls into the tier. */
+                flat_fee?: number | string;
+            }[];
+            minimum_amount?: (number | string) | null;
+            maximum_amount?: (number | string) | null;
+        } | {
+            /** @description What the lines of invoices are called. */
+            display_name: string;
+            /**
+             * Format: uuid
+             * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
+             */
+            replaces?: string;
+            /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
+            effective_from?: string;
+            /** Format: uuid */
+            meter_id: string;
+            /** @constant */
+            type: "USAGE";
+            /** @constant */
+            model: "package";
+            /** @description The price of a period, of a unit or of a package. */
+            unit_price: number | string;
+            /** @description A package that was begun is paid. */
+            package_size: number | string;
+            included_units?: (number | string) | null;
+            minimum_amount?: (number | string) | null;
+            maximum_amount?: (number | string) | null;
+        } | {
+            /** @description What the lines of invoices are called. */
+            display_name: string;
+            /**
+             * Format: uuid
+             * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
+             */
+            replaces?: string;
+            /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
+            effective_from?: string;
+            /** Format: uuid */
+            meter_id: string;
+            /** @constant */
+            type: "USAGE";
+            /** @constant */
+            model: "percentage";
+            /** @description Percent of the quantity. */
+            rate: number | string;
+            fixed_amount?: (number | string) | null;
+            included_units?: (number | string) | null;
+            minimum_amount?: (number | string) | null;
+            maximum_amount?: (number | string) | null;
+        });
+        FirstCharge: {
+            /** @description What the lines of invoices are called. */
+            display_name: string;
+            /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
+            effective_from?: string;
+            /** @constant */
+            type: "FIXED";
+            /**
+             * @default in_advance
+             * @enum {string}
+             */
+            timing?: "in_advance" | "in_arrears";
+            /** @description The price of a period, of a unit or of a package. */
+            unit_price: number | string;
+        } | ({
+            /** @description What the lines of invoices are called. */
+            display_name: string;
+            /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
+            effective_from?: string;
+            /** Format: uuid */
+            meter_id: string;
+            /** @constant */
+            type: "USAGE";
+            /**
+             * @default per_unit
+             * @constant
+             */
+            model?: "per_unit";
+            /** @description The price of a period, of a unit or of a package. */
+            unit_price: number | string;
+            included_units?: (number | string) | null;
+            minimum_amount?: (number | string) | null;
+            maximum_amount?: (number | string) | null;
+        } | {
+            /** @description What the lines of invoices are called. */
+            display_name: string;
+            /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
+            effective_from?: string;
+            /** Format: uuid */
+            meter_id: string;
+            /** @constant */
+            type: "USAGE";
+            /** @constant */
+            model: "graduated";
+            /** @description In rising order of up_to; the last has no end. */
+            tiers: {
+                up_to: (number | string) | null;
+                unit_price: number | string;
+                /** @description Due once a part of a unit falls into the tier. */
+                flat_fee?: number | string;
+            }[];
+            minimum_amount?: (number | string) | null;
+            maximum_amount?: (number | string) | null;
+        } | {
+            /** @description What the lines of invoices are called. */
+            display_name: string;
+            /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
+            effective_from?: string;
+            /** Format: uuid */
+            meter_id: string;
+            /** @constant */
+            type: "USAGE";
+            /** @constant */
+            model: "volume";
+            /** @description In rising order of up_to; the last has no end. */
+            tiers: {
+                up_to: (number | string) | null;
+                unit_price: number | string;
+                /** @description Due once a part of a unit falls into the tier. */
+                flat_fee?: number | string;
+            }[];
+            minimum_amount?: (number | string) | null;
+            maximum_amount?: (number | string) | null;
+        } | {
+            /** @description What the lines of invoices are called. */
+            display_name: string;
+            /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
+            effective_from?: string;
+            /** Format: uuid */
+            meter_id: string;
+            /** @constant */
+            type: "USAGE";
+            /** @constant */
+            model: "package";
+            /** @description The price of a period, of a unit or of a package. */
+            unit_price: number | string;
+            /** @description A package that was begun is paid. */
+            package_size: number | string;
+            included_units?: (number | string) | null;
+            minimum_amount?: (number | string) | null;
+            maximum_amount?: (number | string) | null;
+        } | {
+            /** @description What the lines of invoices are called. */
+            display_name: string;
+            /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
+            effective_from?: string;
+            /** Format: uuid */
+            meter_id: string;
+            /** @constant */
+            type: "USAGE";
+            /** @constant */
+            model: "percentage";
+            /** @description Percent of the quantity. */
+            rate: number | string;
+            fixed_amount?: (number | string) | null;
+            included_units?: (number | string) | null;
+            minimum_amount?: (number | string) | null;
+            maximum_amount?: (number | string) | null;
+        });
+        TriedCharge: {
+            /** @description What the lines of invoices are called. */
+            display_name?: string;
+            /** @constant */
+            type: "FIXED";
+            /**
+             * @default in_advance
+             * @enum {string}
+             */
+            timing?: "in_advance" | "in_arrears";
+            /** @description The price of a period, of a unit or of a package. */
+            unit_price: number | string;
+        } | ({
+            /** @description What the lines of invoices are called. */
+            display_name?: string;
+            /** Format: uuid */
+            meter_id?: string;
+            /** @constant */
+            type: "USAGE";
+            /**
+             * @default per_unit
+             * @constant
+             */
+            model?: "per_unit";
+            /** @description The price of a period, of a unit or of a package. */
+            unit_price: number | string;
+            included_units?: (number | string) | null;
+            minimum_amount?: (number | string) | null;
+            maximum_amount?: (number | string) | null;
+        } | {
+            /** @description What the lines of invoices are called. */
+            display_name?: string;
+            /** Format: uuid */
+            meter_id?: string;
+            /** @constant */
+            type: "USAGE";
+            /** @constant */
+            model: "graduated";
+            /** @description In rising order of up_to; the last has no end. */
+            tiers: {
+                up_to: (number | string) | null;
+                unit_price: number | string;
+                /** @description Due once a part of a unit falls into the tier. */
+                flat_fee?: number | string;
+            }[];
+            minimum_amount?: (number | string) | null;
+            maximum_amount?: (number | string) | null;
+        } | {
+            /** @description What the lines of invoices are called. */
+            display_name?: string;
+            /** Format: uuid */
+            meter_id?: string;
+            /** @constant */
+            type: "USAGE";
+            /** @constant */
+            model: "volume";
+            /** @description In rising order of up_to; the last has no end. */
+            tiers: {
+                up_to: (number | string) | null;
+                unit_price: number | string;
+                /** @description Due once a part of a unit falls into the tier. */
+                flat_fee?: number | string;
+            }[];
+            minimum_amount?: (number | string) | null;
+            maximum_amount?: (number | string) | null;
+        } | {
+            /** @description What the lines of invoices are called. */
+            display_name?: string;
+            /** Format: uuid */
+            meter_id?: string;
+            /** @constant */
+            type: "USAGE";
+            /** @constant */
+            model: "package";
+            /** @description The price of a period, of a unit or of a package. */
+            unit_price: number | string;
+            /** @description A package that was begun is paid. */
+            package_size: number | string;
+            included_units?: (number | string) | null;
+            minimum_amount?: (number | string) | null;
+            maximum_amount?: (number | string) | null;
+        } | {
+            /** @description What the lines of invoices are called. */
+            display_name?: string;
+            /** Format: uuid */
+            meter_id?: string;
+            /** @constant */
+            type: "USAGE";
+            /** @constant */
+            model: "percentage";
+            /** @description Percent of the quantity. */
+            rate: number | string;
+            fixed_amount?: (number | string) | null;
+            included_units?: (number | string) | null;
+            minimum_amount?: (number | string) | null;
+            maximum_amount?: (number | string) | null;
+        });
         UsageEvent: {
             /** @description The unique token of the meter. An event needs either this or lookup_key. */
             meter_token?: string;
@@ -4292,115 +4637,7 @@ export interface operations {
                      */
                     is_active?: boolean;
                     /** @description What it costs from the beginning, each as for createCharge. */
-                    charges?: ({
-                        /** @description What the lines of invoices are called. */
-                        display_name: string;
-                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
-                        effective_from?: string;
-                        /** @enum {string} */
-                        type: "FIXED";
-                        /**
-                         * @default in_advance
-                         * @enum {string}
-                         */
-                        timing?: "in_advance" | "in_arrears";
-                        /** @description The price of a period, of a unit or of a package. */
-                        unit_price: number | string;
-                    } | ({
-                        /** @description What the lines of invoices are called. */
-                        display_name: string;
-                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
-                        effective_from?: string;
-                        /** Format: uuid */
-                        meter_id: string;
-                        /** @enum {string} */
-                        type: "USAGE";
-                        /**
-                         * @default per_unit
-                         * @enum {string}
-                         */
-                        model?: "per_unit";
-                        /** @description The price of a period, of a unit or of a package. */
-                        unit_price: number | string;
-                        included_units?: (number | string) | null;
-                        minimum_amount?: (number | string) | null;
-                        maximum_amount?: (number | string) | null;
-                    } | {
-                        /** @description What the lines of invoices are called. */
-                        display_name: string;
-                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
-                        effective_from?: string;
-                        /** Format: uuid */
-                        meter_id: string;
-                        /** @enum {string} */
-                        type: "USAGE";
-                        /** @enum {string} */
-                        model: "graduated";
-                        /** @description In rising order of up_to; the last has no end. */
-                        tiers: {
-                            up_to: (number | string) | null;
-                            unit_price: number | string;
-                            /** @description Due once a part of a unit falls into the tier. */
-                            flat_fee?: number | string;
-                        }[];
-                        minimum_amount?: (number | string) | null;
-                        maximum_amount?: (number | string) | null;
-                    } | {
-                        /** @description What the lines of invoices are called. */
-                        display_name: string;
-                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
-                        effective_from?: string;
-                        /** Format: uuid */
-                        meter_id: string;
-                        /** @enum {string} */
-                        type: "USAGE";
-                        /** @enum {string} */
-                        model: "volume";
-                        /** @description In rising order of up_to; the last has no end. */
-                        tiers: {
-                            up_to: (number | string) | null;
-                            unit_price: number | string;
-                            /** @description Due once a part of a unit falls into the tier. */
-                            flat_fee?: number | string;
-                        }[];
-                        minimum_amount?: (number | string) | null;
-                        maximum_amount?: (number | string) | null;
-                    } | {
-                        /** @description What the lines of invoices are called. */
-                        display_name: string;
-                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
-                        effective_from?: string;
-                        /** Format: uuid */
-                        meter_id: string;
-                        /** @enum {string} */
-                        type: "USAGE";
-                        /** @enum {string} */
-                        model: "package";
-                        /** @description The price of a period, of a unit or of a package. */
-                        unit_price: number | string;
-                        /** @description A package that was begun is paid. */
-                        package_size: number | string;
-                        included_units?: (number | string) | null;
-                        minimum_amount?: (number | string) | null;
-                        maximum_amount?: (number | string) | null;
-                    } | {
-                        /** @description What the lines of invoices are called. */
-                        display_name: string;
-                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
-                        effective_from?: string;
-                        /** Format: uuid */
-                        meter_id: string;
-                        /** @enum {string} */
-                        type: "USAGE";
-                        /** @enum {string} */
-                        model: "percentage";
-                        /** @description Percent of the quantity. */
-                        rate: number | string;
-                        fixed_amount?: (number | string) | null;
-                        included_units?: (number | string) | null;
-                        minimum_amount?: (number | string) | null;
-                        maximum_amount?: (number | string) | null;
-                    }))[];
+                    charges?: components["schemas"]["FirstCharge"][];
                     /** @description What it includes from the beginning. */
                     features?: {
                         /** Format: uuid */
@@ -4500,145 +4737,7 @@ export interface operations {
                         status?: "ACTIVE" | "INACTIVE";
                     }[];
                     /** @description Charges that are added afterwards, each as for createCharge. */
-                    add_charges?: ({
-                        /** @description What the lines of invoices are called. */
-                        display_name: string;
-                        /**
-                         * Format: uuid
-                         * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
-                         */
-                        replaces?: string;
-                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
-                        effective_from?: string;
-                        /** @enum {string} */
-                        type: "FIXED";
-                        /**
-                         * @default in_advance
-                         * @enum {string}
-                         */
-                        timing?: "in_advance" | "in_arrears";
-                        /** @description The price of a period, of a unit or of a package. */
-                        unit_price: number | string;
-                    } | ({
-                        /** @description What the lines of invoices are called. */
-                        display_name: string;
-                        /**
-                         * Format: uuid
-                         * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
-                         */
-                        replaces?: string;
-                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
-                        effective_from?: string;
-                        /** Format: uuid */
-                        meter_id: string;
-                        /** @enum {string} */
-                        type: "USAGE";
-                        /**
-                         * @default per_unit
-                         * @enum {string}
-                         */
-                        model?: "per_unit";
-                        /** @description The price of a period, of a unit or of a package. */
-                        unit_price: number | string;
-                        included_units?: (number | string) | null;
-                        minimum_amount?: (number | string) | null;
-                        maximum_amount?: (number | string) | null;
-                    } | {
-                        /** @description What the lines of invoices are called. */
-                        display_name: string;
-                        /**
-                         * Format: uuid
-                         * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
-                         */
-                        replaces?: string;
-                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
-                        effective_from?: string;
-                        /** Format: uuid */
-                        meter_id: string;
-                        /** @enum {string} */
-                        type: "USAGE";
-                        /** @enum {string} */
-                        model: "graduated";
-                        /** @description In rising order of up_to; the last has no end. */
-                        tiers: {
-                            up_to: (number | string) | null;
-                            unit_price: number | string;
-                            /** @description Due once a part of a unit falls into the tier. */
-                            flat_fee?: number | string;
-                        }[];
-                        minimum_amount?: (number | string) | null;
-                        maximum_amount?: (number | string) | null;
-                    } | {
-                        /** @description What the lines of invoices are called. */
-                        display_name: string;
-                        /**
-                         * Format: uuid
-                         * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
-                         */
-                        replaces?: string;
-                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
-                        effective_from?: string;
-                        /** Format: uuid */
-                        meter_id: string;
-                        /** @enum {string} */
-                        type: "USAGE";
-                        /** @enum {string} */
-                        model: "volume";
-                        /** @description In rising order of up_to; the last has no end. */
-                        tiers: {
-                            up_to: (number | string) | null;
-                            unit_price: number | string;
-                            /** @description Due once a part of a unit falls into the tier. */
-                            flat_fee?: number | string;
-                        }[];
-                        minimum_amount?: (number | string) | null;
-                        maximum_amount?: (number | string) | null;
-                    } | {
-                        /** @description What the lines of invoices are called. */
-                        display_name: string;
-                        /**
-                         * Format: uuid
-                         * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
-                         */
-                        replaces?: string;
-                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
-                        effective_from?: string;
-                        /** Format: uuid */
-                        meter_id: string;
-                        /** @enum {string} */
-                        type: "USAGE";
-                        /** @enum {string} */
-                        model: "package";
-                        /** @description The price of a period, of a unit or of a package. */
-                        unit_price: number | string;
-                        /** @description A package that was begun is paid. */
-                        package_size: number | string;
-                        included_units?: (number | string) | null;
-                        minimum_amount?: (number | string) | null;
-                        maximum_amount?: (number | string) | null;
-                    } | {
-                        /** @description What the lines of invoices are called. */
-                        display_name: string;
-                        /**
-                         * Format: uuid
-                         * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
-                         */
-                        replaces?: string;
-                        /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
-                        effective_from?: string;
-                        /** Format: uuid */
-                        meter_id: string;
-                        /** @enum {string} */
-                        type: "USAGE";
-                        /** @enum {string} */
-                        model: "percentage";
-                        /** @description Percent of the quantity. */
-                        rate: number | string;
-                        fixed_amount?: (number | string) | null;
-                        included_units?: (number | string) | null;
-                        minimum_amount?: (number | string) | null;
-                        maximum_amount?: (number | string) | null;
-                    }))[];
+                    add_charges?: components["schemas"]["NewCharge"][];
                     /** @description Features that are taken out of the plan. */
                     remove_features?: string[];
                     /** @description Features that are put into the plan afterwards. What it says of one that it has is as sent from then on. */
@@ -4950,145 +5049,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description What the lines of invoices are called. */
-                    display_name: string;
-                    /**
-                     * Format: uuid
-                     * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
-                     */
-                    replaces?: string;
-                    /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
-                    effective_from?: string;
-                    /** @enum {string} */
-                    type: "FIXED";
-                    /**
-                     * @default in_advance
-                     * @enum {string}
-                     */
-                    timing?: "in_advance" | "in_arrears";
-                    /** @description The price of a period, of a unit or of a package. */
-                    unit_price: number | string;
-                } | ({
-                    /** @description What the lines of invoices are called. */
-                    display_name: string;
-                    /**
-                     * Format: uuid
-                     * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
-                     */
-                    replaces?: string;
-                    /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
-                    effective_from?: string;
-                    /** Format: uuid */
-                    meter_id: string;
-                    /** @enum {string} */
-                    type: "USAGE";
-                    /**
-                     * @default per_unit
-                     * @enum {string}
-                     */
-                    model?: "per_unit";
-                    /** @description The price of a period, of a unit or of a package. */
-                    unit_price: number | string;
-                    included_units?: (number | string) | null;
-                    minimum_amount?: (number | string) | null;
-                    maximum_amount?: (number | string) | null;
-                } | {
-                    /** @description What the lines of invoices are called. */
-                    display_name: string;
-                    /**
-                     * Format: uuid
-                     * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
-                     */
-                    replaces?: string;
-                    /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
-                    effective_from?: string;
-                    /** Format: uuid */
-                    meter_id: string;
-                    /** @enum {string} */
-                    type: "USAGE";
-                    /** @enum {string} */
-                    model: "graduated";
-                    /** @description In rising order of up_to; the last has no end. */
-                    tiers: {
-                        up_to: (number | string) | null;
-                        unit_price: number | string;
-                        /** @description Due once a part of a unit falls into the tier. */
-                        flat_fee?: number | string;
-                    }[];
-                    minimum_amount?: (number | string) | null;
-                    maximum_amount?: (number | string) | null;
-                } | {
-                    /** @description What the lines of invoices are called. */
-                    display_name: string;
-                    /**
-                     * Format: uuid
-                     * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
-                     */
-                    replaces?: string;
-                    /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
-                    effective_from?: string;
-                    /** Format: uuid */
-                    meter_id: string;
-                    /** @enum {string} */
-                    type: "USAGE";
-                    /** @enum {string} */
-                    model: "volume";
-                    /** @description In rising order of up_to; the last has no end. */
-                    tiers: {
-                        up_to: (number | string) | null;
-                        unit_price: number | string;
-                        /** @description Due once a part of a unit falls into the tier. */
-                        flat_fee?: number | string;
-                    }[];
-                    minimum_amount?: (number | string) | null;
-                    maximum_amount?: (number | string) | null;
-                } | {
-                    /** @description What the lines of invoices are called. */
-                    display_name: string;
-                    /**
-                     * Format: uuid
-                     * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
-                     */
-                    replaces?: string;
-                    /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
-                    effective_from?: string;
-                    /** Format: uuid */
-                    meter_id: string;
-                    /** @enum {string} */
-                    type: "USAGE";
-                    /** @enum {string} */
-                    model: "package";
-                    /** @description The price of a period, of a unit or of a package. */
-                    unit_price: number | string;
-                    /** @description A package that was begun is paid. */
-                    package_size: number | string;
-                    included_units?: (number | string) | null;
-                    minimum_amount?: (number | string) | null;
-                    maximum_amount?: (number | string) | null;
-                } | {
-                    /** @description What the lines of invoices are called. */
-                    display_name: string;
-                    /**
-                     * Format: uuid
-                     * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
-                     */
-                    replaces?: string;
-                    /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
-                    effective_from?: string;
-                    /** Format: uuid */
-                    meter_id: string;
-                    /** @enum {string} */
-                    type: "USAGE";
-                    /** @enum {string} */
-                    model: "percentage";
-                    /** @description Percent of the quantity. */
-                    rate: number | string;
-                    fixed_amount?: (number | string) | null;
-                    included_units?: (number | string) | null;
-                    minimum_amount?: (number | string) | null;
-                    maximum_amount?: (number | string) | null;
-                });
+                "application/json": components["schemas"]["NewCharge"];
             };
         };
         responses: {
@@ -5136,103 +5097,7 @@ export interface operations {
                 "application/json": {
                     /** @description ISO 4217, in upper case. */
                     currency: string;
-                    charge: {
-                        /** @description What the lines of invoices are called. */
-                        display_name?: string;
-                        /** @enum {string} */
-                        type: "FIXED";
-                        /**
-                         * @default in_advance
-                         * @enum {string}
-                         */
-                        timing?: "in_advance" | "in_arrears";
-                        /** @description The price of a period, of a unit or of a package. */
-                        unit_price: number | string;
-                    } | ({
-                        /** @description What the lines of invoices are called. */
-                        display_name?: string;
-                        /** Format: uuid */
-                        meter_id?: string;
-                        /** @enum {string} */
-                        type: "USAGE";
-                        /**
-                         * @default per_unit
-                         * @enum {string}
-                         */
-                        model?: "per_unit";
-                        /** @description The price of a period, of a unit or of a package. */
-                        unit_price: number | string;
-                        included_units?: (number | string) | null;
-                        minimum_amount?: (number | string) | null;
-                        maximum_amount?: (number | string) | null;
-                    } | {
-                        /** @description What the lines of invoices are called. */
-                        display_name?: string;
-                        /** Format: uuid */
-                        meter_id?: string;
-                        /** @enum {string} */
-                        type: "USAGE";
-                        /** @enum {string} */
-                        model: "graduated";
-                        /** @description In rising order of up_to; the last has no end. */
-                        tiers: {
-                            up_to: (number | string) | null;
-                            unit_price: number | string;
-                            /** @description Due once a part of a unit falls into the tier. */
-                            flat_fee?: number | string;
-                        }[];
-                        minimum_amount?: (number | string) | null;
-                        maximum_amount?: (number | string) | null;
-                    } | {
-                        /** @description What the lines of invoices are called. */
-                        display_name?: string;
-                        /** Format: uuid */
-                        meter_id?: string;
-                        /** @enum {string} */
-                        type: "USAGE";
-                        /** @enum {string} */
-                        model: "volume";
-                        /** @description In rising order of up_to; the last has no end. */
-                        tiers: {
-                            up_to: (number | string) | null;
-                            unit_price: number | string;
-                            /** @description Due once a part of a unit falls into the tier. */
-                            flat_fee?: number | string;
-                        }[];
-                        minimum_amount?: (number | string) | null;
-                        maximum_amount?: (number | string) | null;
-                    } | {
-                        /** @description What the lines of invoices are called. */
-                        display_name?: string;
-                        /** Format: uuid */
-                        meter_id?: string;
-                        /** @enum {string} */
-                        type: "USAGE";
-                        /** @enum {string} */
-                        model: "package";
-                        /** @description The price of a period, of a unit or of a package. */
-                        unit_price: number | string;
-                        /** @description A package that was begun is paid. */
-                        package_size: number | string;
-                        included_units?: (number | string) | null;
-                        minimum_amount?: (number | string) | null;
-                        maximum_amount?: (number | string) | null;
-                    } | {
-                        /** @description What the lines of invoices are called. */
-                        display_name?: string;
-                        /** Format: uuid */
-                        meter_id?: string;
-                        /** @enum {string} */
-                        type: "USAGE";
-                        /** @enum {string} */
-                        model: "percentage";
-                        /** @description Percent of the quantity. */
-                        rate: number | string;
-                        fixed_amount?: (number | string) | null;
-                        included_units?: (number | string) | null;
-                        minimum_amount?: (number | string) | null;
-                        maximum_amount?: (number | string) | null;
-                    });
+                    charge: components["schemas"]["TriedCharge"];
                     /** @description What the meter reads. Default: 0. */
                     quantity?: number | string;
                     /**

@@ -35,7 +35,7 @@ export function ChangePlanForm({ subscription, onClose }: ChangePlanFormProps) {
       await send(
         client.POST('/api/v1/subscriptions/{id}/change', {
           params: { path: { id: subscription.id } },
-          body: { plan_id: plan_id as string, when },
+          body: { plan_id: plan_id ?? '', when },
         }),
       );
       await invalidate(queries, ...OF_SUBSCRIPTIONS);

@@ -38,7 +38,7 @@ function useInvoice(id: string) {
 }
 
 export function InvoicePage() {
-  const { invoiceId } = useParams({ strict: false }) as { invoiceId: string };
+  const { invoiceId } = useParams({ from: '/shell/invoices/$invoiceId' });
   const query = useInvoice(invoiceId);
   return (
     <Loaded query={query} rows={12}>

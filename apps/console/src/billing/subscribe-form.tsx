@@ -135,7 +135,7 @@ export function SubscribeForm({ customerId, onDone, onClose }: SubscribeFormProp
 function bodyOf({ customer_id, plan_id, external_id, start_date, billing_alignment, trial, trial_end_date }: Values) {
   return {
     billing_alignment,
-    plan_id: plan_id as string,
+    plan_id: plan_id ?? '',
     ...(customer_id !== null && { customer_id }),
     ...(external_id.trim() !== '' && { external_id: external_id.trim() }),
     ...(start_date !== '' && { start_date }),

@@ -31,7 +31,7 @@ const WITHOUT_NEXT = ['timeline', 'invoices', 'features'] as const;
 const TABS = [...WITHOUT_NEXT, 'next'] as const;
 
 export function SubscriptionPage() {
-  const { subscriptionId: id } = useParams({ strict: false }) as { subscriptionId: string };
+  const { subscriptionId: id } = useParams({ from: '/shell/subscriptions/$subscriptionId' });
   const subscription = useQuery(read('/api/v1/subscriptions/{id}', { path: { id } }));
   return (
     <Loaded query={subscription} rows={12}>

@@ -3,7 +3,7 @@
 import { TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQueries } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { client, send } from '../api/client.ts';
 import { problemOf } from '../api/problem.ts';
 import { NO_FIELD } from '../components/forms/form.tsx';
@@ -11,7 +11,6 @@ import { ProblemBox } from '../components/outcomes/problem-box.tsx';
 import { formatAmount, formatDecimal } from '../text/decimals.ts';
 import { plainDecimal } from '../text/typed-text.ts';
 import { type ChargeDraft, isPriced, termsOf } from './charge-draft.ts';
-import type { SentCharge } from './charge-models.ts';
 
 const QUANTITIES = ['0', '1', '1000', '1000000'];
 
@@ -28,15 +27,17 @@ interface Cost {
 
 /** Returns what a charge comes to for these quantities. */
 export function useCosts(draft: ChargeDraft, currency: string, quantities: readonly string[], perEvent = '1'): Cost[] {
-  const [terms] = useDebouncedValue(JSON.stringify(termsOf(draft)), DEBOUNCE_MS);
+  const [charge] = useDebouncedValue(
+    useMemo(() => termsOf(draft), [draft]),
+    DEBOUNCE_MS,
+  );
   const tried = useQueries({
     queries: quantities.map((quantity) => ({
-      queryKey: ['charges/evaluate', currency, terms, quantity, perEvent],
+      queryKey: ['charges/evaluate', currency, charge, quantity, perEvent],
       enabled: isPriced(draft),
       retry: false,
       staleTime: Infinity,
       queryFn: () => {
-        const charge = JSON.parse(terms) as SentCharge;
         const body = { currency, charge, quantity, event_count: eventsOf(quantity, plainDecimal(perEvent)) };
         return send(client.POST('/api/v1/charges/evaluate', { body }));
       },

@@ -8,24 +8,24 @@ const tiers = [
 
 test('only the fields of the model are sent, so that what was typed for another one is no error', () => {
   const draft = { ...newChargeDraft('USAGE'), unit_price: '0.002', rate: '2.9', package_size: '500', tiers };
-  expect(termsOf(draft)).toEqual({ type: 'USAGE', model: 'per_unit', unit_price: '0.002' });
-  expect(termsOf({ ...draft, model: 'percentage' })).toEqual({ type: 'USAGE', model: 'percentage', rate: '2.9' });
-  expect(termsOf({ ...draft, model: 'package' })).toEqual({
-    type: 'USAGE',
-    model: 'package',
-    unit_price: '0.002',
-    package_size: '500',
-  });
+  const none = { included_units: null, minimum_amount: null, maximum_amount: null };
+  expect(termsOf(draft)).toEqual({ type: 'USAGE', model: 'per_unit', unit_price: '0.002', ...none });
+  const percentage = { type: 'USAGE', model: 'percentage', rate: '2.9', fixed_amount: null, ...none };
+  expect(termsOf({ ...draft, model: 'percentage' })).toEqual(percentage);
+  const packages = { type: 'USAGE', model: 'package', unit_price: '0.002', package_size: '500', ...none };
+  expect(termsOf({ ...draft, model: 'package' })).toEqual(packages);
 });
 
-test('the last tier has no end, and a flat fee that was left empty is not sent', () => {
+test('the last tier has no end, and a flat fee that was left empty is 0', () => {
   expect(termsOf({ ...newChargeDraft('USAGE'), model: 'graduated', tiers })).toEqual({
     type: 'USAGE',
     model: 'graduated',
     tiers: [
-      { up_to: '1000', unit_price: '0.10' },
+      { up_to: '1000', unit_price: '0.10', flat_fee: '0' },
       { up_to: null, unit_price: '0.08', flat_fee: '5' },
     ],
+    minimum_amount: null,
+    maximum_amount: null,
   });
 });
 

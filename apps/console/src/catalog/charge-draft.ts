@@ -4,7 +4,14 @@
 import type { components } from '../api/openapi.d.ts';
 import { keysOf } from '../components/forms/keys-of.ts';
 import { plainDecimal } from '../text/typed-text.ts';
-import { fieldsOf, type AnyTerms, type ChargeModel, type ChargeTerms, type PriceField } from './charge-models.ts';
+import {
+  fieldsOf,
+  type AnyTerms,
+  type ChargeModel,
+  type ChargeTerms,
+  type NewCharge,
+  type PriceField,
+} from './charge-models.ts';
 import { describeCharge } from './charge-words.ts';
 
 export interface TierDraft {
@@ -64,24 +71,35 @@ export function draftOf(charge: components['schemas']['Charge']): ChargeDraft {
   };
 }
 
-/** The terms as the API takes them: what was left empty is not sent, so that its answer names what is missing. */
-export function termsOf(draft: ChargeDraft): Record<string, unknown> {
-  const terms: Record<string, unknown> = { type: draft.type };
-  if (draft.type === 'USAGE') terms['model'] = draft.model;
-  for (const field of keysOf(fieldsOf(draft))) {
-    if (field === 'tiers') terms['tiers'] = draft.tiers.map(tierOf);
-    else if (plainDecimal(draft[field]) !== '') terms[field] = plainDecimal(draft[field]);
+/** The terms as the API takes them. What is needed and was left empty is sent as an empty text: its answer names that. */
+export function termsOf(draft: ChargeDraft): ChargeTerms {
+  const needed = (field: PriceField): string => plainDecimal(draft[field]);
+  const optional = (field: PriceField): string | null => plainDecimal(draft[field]) || null;
+  const { type, model, timing } = draft;
+  if (type === 'FIXED') return { type, timing, unit_price: needed('unit_price') };
+  const bounds = { minimum_amount: optional('minimum_amount'), maximum_amount: optional('maximum_amount') };
+  const included_units = optional('included_units');
+  switch (model) {
+    case 'per_unit':
+      return { type, model, unit_price: needed('unit_price'), included_units, ...bounds };
+    case 'graduated':
+    case 'volume':
+      return { type, model, tiers: draft.tiers.map(tierOf), ...bounds };
+    case 'package': {
+      const [unit_price, package_size] = [needed('unit_price'), needed('package_size')];
+      return { type, model, unit_price, package_size, included_units, ...bounds };
+    }
+    case 'percentage':
+      return { type, model, rate: needed('rate'), fixed_amount: optional('fixed_amount'), included_units, ...bounds };
   }
-  return terms;
 }
 
 /** The body that adds the charge to a plan. */
-export function chargeBodyOf(draft: ChargeDraft): Record<string, unknown> {
-  return {
-    ...termsOf(draft),
-    display_name: draft.display_name.trim(),
-    ...(draft.type === 'USAGE' && draft.meter_id !== null && { meter_id: draft.meter_id }),
-  };
+export function chargeBodyOf(draft: ChargeDraft): NewCharge {
+  const terms = termsOf(draft);
+  const display_name = draft.display_name.trim();
+  if (terms.type === 'FIXED') return { ...terms, display_name };
+  return { ...terms, display_name, meter_id: draft.meter_id ?? '' };
 }
 
 /** Whether there is enough of a price to ask what it comes to. */
@@ -96,8 +114,7 @@ export function isPriced(draft: ChargeDraft): boolean {
 /** The price as a price list says it; undefined while there is not enough of it. */
 export function describeDraft(draft: ChargeDraft, currency: string, interval: string): string | undefined {
   if (!isPriced(draft)) return undefined;
-  const empty = Object.fromEntries(keysOf(fieldsOf(draft)).map((field) => [field, null]));
-  return describeCharge({ ...empty, ...termsOf(draft) } as ChargeTerms, currency, interval);
+  return describeCharge(termsOf(draft), currency, interval);
 }
 
 function isTierPriced({ up_to, unit_price }: TierDraft, index: number, tiers: readonly TierDraft[]): boolean {
@@ -108,6 +125,6 @@ function tierOf({ up_to, unit_price, flat_fee }: TierDraft, index: number, tiers
   return {
     up_to: index === tiers.length - 1 ? null : plainDecimal(up_to),
     unit_price: plainDecimal(unit_price),
-    ...(plainDecimal(flat_fee) !== '' && { flat_fee: plainDecimal(flat_fee) }),
+    flat_fee: plainDecimal(flat_fee) || '0',
   };
 }

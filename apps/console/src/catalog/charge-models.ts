@@ -1,21 +1,22 @@
 // The models of charges as the console offers them, in their order. The document has their names and fields: a model or a field that is
 // missing here does not compile.
 
-import type { components, paths } from '../api/openapi.d.ts';
+import type { components } from '../api/openapi.d.ts';
 
-/** The price of a charge: that of a plan, or the copy on a line of an invoice. */
-export type ChargeTerms = components['schemas']['ChargeTerms'];
+type PricesOf<Charge> = Charge extends unknown ? Omit<Charge, 'display_name' | 'meter_id'> : never;
 
-/** The same as it is sent. */
-export type SentCharge =
-  paths['/api/v1/charges/evaluate']['post']['requestBody']['content']['application/json']['charge'];
+/** The price of a charge: that of a plan, the copy on a line of an invoice, or what is being written. */
+export type ChargeTerms = PricesOf<components['schemas']['ChargeTerms']>;
+
+/** A charge as it is added to a plan. */
+export type NewCharge = components['schemas']['NewCharge'];
 
 type UsageTerms = Extract<ChargeTerms, { type: 'USAGE' }>;
 export type ChargeModel = UsageTerms['model'];
 
 type OfModel<Terms, Model> = Terms extends { model: infer Models } ? (Model extends Models ? Terms : never) : never;
 type Keys<Terms> = Terms extends unknown ? keyof Terms : never;
-type FieldsOf<Terms> = Exclude<Keys<Terms>, 'type' | 'model' | 'display_name' | 'meter_id'>;
+type FieldsOf<Terms> = Exclude<Keys<Terms>, 'type' | 'model'>;
 
 /** Whether there is a price without it. */
 type Need = 'needed' | 'optional';

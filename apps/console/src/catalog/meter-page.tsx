@@ -19,7 +19,7 @@ import { MeterKeys } from './meter-keys.tsx';
 type Meter = Schema<'Meter'>;
 
 export function MeterPage() {
-  const { meterId } = useParams({ strict: false }) as { meterId: string };
+  const { meterId } = useParams({ from: '/shell/meters/$meterId' });
   const meter = useQuery(read('/api/v1/meters/{id}', { path: { id: meterId } }));
   return (
     <Loaded query={meter} rows={8}>

@@ -5,6 +5,7 @@ import type { components, paths } from '../api/openapi.d.ts';
 import { plainDecimal, wholeNumber } from '../text/typed-text.ts';
 import { isPresent } from './charge-time.ts';
 import { chargeBodyOf, draftOf, type ChargeDraft } from './charge-draft.ts';
+import type { NewCharge } from './charge-models.ts';
 
 type Plan = components['schemas']['PlanWithFeatures'];
 type PlanFeature = Plan['features'][number];
@@ -138,7 +139,7 @@ export function planBodyOf(draft: PlanDraft, catalog: readonly MeterFeature[]): 
     ...termsOf(draft),
     charges: draft.charges.map(sentCharge),
     features: draft.features.map((each) => sentFeature(each, catalog)),
-  } as SentPlan;
+  };
 }
 
 /** The body that changes the plan. Its type, interval and currency are fixed once it has a price. */
@@ -154,7 +155,7 @@ export function planChangesOf(plan: Plan, draft: PlanDraft, catalog: readonly Me
     ...(draft.charges.length > 0 && { add_charges: draft.charges.map(sentCharge) }),
     ...(removed.length > 0 && { remove_features: removed }),
     ...(changed.length > 0 && { put_features: changed }),
-  } as SentChanges;
+  };
 }
 
 /** What is changed of charges that the plan has, in the order in which it is sent. */
@@ -204,7 +205,7 @@ function termsOf({ type, billing_interval, currency }: PlanDraft) {
   return { type, billing_interval, currency: currency.trim().toUpperCase() };
 }
 
-const sentCharge = ({ draft, replaces, from = '' }: ChargeRow) => ({
+const sentCharge = ({ draft, replaces, from = '' }: ChargeRow): NewCharge => ({
   ...chargeBodyOf(draft),
   ...(replaces !== undefined && { replaces }),
   ...(from !== '' && { effective_from: from }),

@@ -97,7 +97,7 @@ function NewPlan({ copied, catalog }: { copied?: Plan; catalog: Catalog }) {
 }
 
 export function EditPlanPage() {
-  const { planId } = useParams({ strict: false }) as { planId: string };
+  const { planId } = useParams({ from: '/shell/plans/$planId/edit' });
   const features = useQuery(read('/api/v1/features'));
   const billing = useQuery(read('/api/v1/billing/settings'));
   if (!useSession().isAdmin) return <Navigate to="/plans/$planId" params={{ planId }} replace />;

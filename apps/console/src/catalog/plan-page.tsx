@@ -21,7 +21,7 @@ type Charge = Schema<'Charge'>;
 type PlanFeature = Plan['features'][number];
 
 export function PlanPage() {
-  const { planId } = useParams({ strict: false }) as { planId: string };
+  const { planId } = useParams({ from: '/shell/plans/$planId' });
   const plan = useQuery(read('/api/v1/plans/{id}', { path: { id: planId } }));
   const billing = useQuery(read('/api/v1/billing/settings'));
   return (

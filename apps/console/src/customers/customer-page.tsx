@@ -33,7 +33,7 @@ type Customer = Schema<'Customer'>;
 const TABS = ['overview', 'usage', 'subscriptions', 'invoices', 'credits', 'entitlements'] as const;
 
 export function CustomerPage() {
-  const { customerId } = useParams({ strict: false }) as { customerId: string };
+  const { customerId } = useParams({ from: '/shell/customers/$customerId' });
   const customer = useQuery(read('/api/v1/customers/{id}', { path: { id: customerId } }));
   return (
     <Loaded query={customer} rows={12}>

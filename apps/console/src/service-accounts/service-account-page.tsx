@@ -26,7 +26,7 @@ type ServiceAccount = Schema<'ServiceAccount'>;
 type ServiceToken = Schema<'ServiceToken'>;
 
 export function ServiceAccountPage() {
-  const { accountId } = useParams({ strict: false }) as { accountId: string };
+  const { accountId } = useParams({ from: '/shell/service-accounts/$accountId' });
   const account = useQuery(read('/api/v1/service-accounts/{id}', { path: { id: accountId } }));
   return (
     <Loaded query={account} rows={8}>

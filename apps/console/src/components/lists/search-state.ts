@@ -19,11 +19,11 @@ export function useSearchState<Name extends string>() {
     const next = Object.entries({ ...state, page: undefined, ...part }).filter(
       ([, value]) => value != null && value !== '',
     );
-    void navigate({ to: '.', search: Object.fromEntries(next) as never, replace: true });
+    void navigate({ to: '.', search: Object.fromEntries(next), replace: true });
   };
   const page = Number(state.page ?? 1) || 1;
   const setPage = (to: number): void =>
-    void navigate({ to: '.', search: { ...state, page: to === 1 ? undefined : to } as never });
+    void navigate({ to: '.', search: { ...state, page: to === 1 ? undefined : to } });
   return { state, change, page, setPage };
 }
 
