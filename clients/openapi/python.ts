@@ -1,5 +1,6 @@
-// Writes clients/python/weir/_openapi.py. test/catalog/client-types.test.ts keeps the file true, and writes it anew with `-u`.
+// Writes clients/python/weir/_openapi.py and _billing.py. test/catalog/client-types.test.ts keeps the files true, and writes them anew with `-u`.
 
+import { readBilling, type EventData, type Union } from './billing.ts';
 import { readAnswers, type Document, type Field, type Named, type Type } from './reads.ts';
 import { wrap } from './wrap.ts';
 
@@ -16,6 +17,59 @@ from typing import Any, Dict, List, Literal, Optional, TypedDict, Union
 /** Returns the answers of an OpenAPI document as TypedDicts, for Python 3.9 too, which has no NotRequired. */
 export function pythonReads(document: Document): string {
   return [HEADER, ...readAnswers(document).map(writeDict)].join('\n\n');
+}
+
+const BILLING = `"""What the API says of billing, in its own words. Amounts are exact, as text: \`\`Decimal(invoice["total"])\`\`.
+
+Made of its document by clients/openapi/python.ts: change that, or the API, and \`\`npx vitest run client-types -u\`\`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Literal, Optional, TypedDict, Union
+`;
+
+const TEST = `class TestWebhookData(TypedDict):
+    sequence: None
+    actor: str
+
+
+class TestWebhook(TypedDict):
+    id: str
+    type: Literal["webhook.test"]
+    timestamp: str
+    data: TestWebhookData
+`;
+
+/** Returns what an OpenAPI document has of billing as TypedDicts: a webhook and an event of the feed are told apart by their type. */
+export function pythonBilling(document: Document): string {
+  const { objects, unions, events } = readBilling(document);
+  const all = [
+    ...unions,
+    { name: 'BillingEvent', of: events.map((each) => `${subjectOf(each)}Event`) },
+    { name: 'Webhook', of: [...events.map((each) => `${subjectOf(each)}Webhook`), 'TestWebhook'] },
+  ];
+  return [BILLING, ...objects.map(writeDict), ...events.map(writeEvent), TEST, all.map(writeUnion).join('')].join(
+    '\n\n',
+  );
+}
+
+const subjectOf = ({ name }: EventData): string => name.replace(/Data$/, '');
+
+/** The data of a webhook has what the event itself has in the feed. */
+function writeEvent(event: EventData): string {
+  const { name, types } = event;
+  const type = writeType({ is: 'words', words: types });
+  const subject = subjectOf(event);
+  return [
+    `class ${subject}WebhookData(${name}):\n    #: In which order events have happened.\n    sequence: int\n    actor: str\n`,
+    `class ${subject}Webhook(TypedDict):\n    #: The same each time that it is sent: what was seen is dropped by it.\n    id: str\n    type: ${type}\n    timestamp: str\n    data: ${subject}WebhookData\n`,
+    `class ${subject}Event(TypedDict):\n    sequence: int\n    type: ${type}\n    created_at: str\n    actor: str\n    data: ${name}\n`,
+  ].join('\n\n');
+}
+
+function writeUnion({ name, of }: Union): string {
+  return `${name} = Union[\n${of.map((each) => `    ${each},\n`).join('')}]\n`;
 }
 
 function writeDict({ name, fields }: Named): string {

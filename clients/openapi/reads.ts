@@ -2,11 +2,13 @@
 // of the clients begins here, with a name and where its answer is.
 
 /** The parts of a JSON schema that an answer or a query is made of. */
-interface Schema {
+export interface Schema {
   $ref?: string;
   type?: string | string[];
+  const?: string;
   enum?: string[];
   anyOf?: Schema[];
+  oneOf?: Schema[];
   properties?: Record<string, Schema>;
   required?: string[];
   items?: Schema;
@@ -25,6 +27,7 @@ interface Operation {
 
 export interface Document {
   paths: Record<string, Record<string, Operation>>;
+  webhooks: Record<string, { post: { requestBody: { content: Record<string, { schema: Schema }> } } }>;
   components: { schemas: Record<string, Schema> };
 }
 
@@ -85,16 +88,24 @@ const NEVER_NULL = new Set(['WidgetToken.token']);
 export function readAnswers(document: Document): Named[] {
   const schemas = Object.entries(ANSWERS).map(([name, where]) => [name, find(document, where)] as const);
   const names = new Map(schemas.map(([name, schema]) => [JSON.stringify(schema), name]));
-  return schemas.map(([name, { properties = {}, required = [] }]) => {
-    const fields = Object.entries(properties).map(([field, schema]): Field => {
-      const isKnown = NEVER_NULL.has(`${name}.${field}`);
-      const type = typeOf(document, isKnown ? { ...schema, type: 'string' } : schema, names);
-      const about = schema.description ?? '';
-      const known = isKnown ? about.replace(/ Null .*/s, '') : about;
-      return { name: field, type, isRequired: required.includes(field), about: known };
-    });
-    return { name, fields };
+  return schemas.map(([name, schema]) => readObject(document, name, schema, names));
+}
+
+/** Returns the fields of an object. `names` has those that objects in it are known by, by their schemas. */
+export function readObject(
+  document: Document,
+  name: string,
+  { properties = {}, required = [] }: Schema,
+  names: ReadonlyMap<string, string>,
+): Named {
+  const fields = Object.entries(properties).map(([field, schema]): Field => {
+    const isKnown = NEVER_NULL.has(`${name}.${field}`);
+    const type = typeOf(document, isKnown ? { ...schema, type: 'string' } : schema, names);
+    const about = schema.description ?? '';
+    const known = isKnown ? about.replace(/ Null .*/s, '') : about;
+    return { name: field, type, isRequired: required.includes(field), about: known };
   });
+  return { name, fields };
 }
 
 /** Returns the queries that the clients ask, like {@link readAnswers}. */
@@ -133,7 +144,7 @@ function findOperation(document: Document, operationId: string): Operation | und
 }
 
 function typeOf(document: Document, schema: Schema, names: ReadonlyMap<string, string>): Type {
-  const { $ref, anyOf, type, items, additionalProperties } = schema;
+  const { $ref, oneOf, anyOf = oneOf, type, items, additionalProperties } = schema;
   const referred = $ref === undefined ? schema : document.components.schemas[$ref.split('/').at(-1) ?? ''];
   const name = names.get(JSON.stringify(referred));
   if (name !== undefined) return { is: 'named', name };
@@ -142,6 +153,7 @@ function typeOf(document: Document, schema: Schema, names: ReadonlyMap<string, s
     return { is: 'either', of: type.map((each) => typeOf(document, { ...schema, type: each }, names)) };
   }
   if (schema.enum !== undefined) return { is: 'words', words: schema.enum };
+  if (schema.const !== undefined) return { is: 'words', words: [schema.const] };
   if (type === 'string' || type === 'integer' || type === 'boolean' || type === 'null') return { is: type };
   if (type === 'array' && items !== undefined) return { is: 'list', of: typeOf(document, items, names) };
   if (type === 'object' && typeof additionalProperties === 'object') {

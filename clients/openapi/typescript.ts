@@ -1,6 +1,7 @@
-// Writes packages/sdk/src/openapi.ts. test/catalog/client-types.test.ts keeps the file true, and writes it anew with `-u`.
+// Writes packages/sdk/src/openapi.ts, billing.ts and billing-events.ts. test/catalog/client-types.test.ts keeps the files true, and writes them anew with `-u`.
 
-import { readAnswers, readQueries, type Document, type Field, type Type } from './reads.ts';
+import { readBilling, type Union } from './billing.ts';
+import { readAnswers, readQueries, type Document, type Field, type Named, type Type } from './reads.ts';
 import { wrap } from './wrap.ts';
 
 const HEADER = `// What the reads of the API ask and answer, in its own words. Made of its document by clients/openapi/typescript.ts: change
@@ -22,6 +23,37 @@ export function typescriptReads(document: Document): string {
   const queries = [window, ...others.map((query) => asExtension(query, window))];
   const answers = readAnswers(document).map((answer) => ({ ...answer, fields: answer.fields.map(asProperty) }));
   return [HEADER, ...[...queries, ...answers].map(writeInterface)].join('\n');
+}
+
+const MADE = `Made of its document by clients/openapi/typescript.ts: change
+// that, or the API, and \`npx vitest run client-types -u\`. Fields that Weir adds later are there at run time.
+`;
+
+const BILLING = `// What the API answers about billing, in its own words. ${MADE}
+import type { JsonValue } from './event.ts';
+`;
+
+const EVENTS = `// What the events of billing hold, in the API's own words. ${MADE}
+import type { Payment } from './billing.ts';
+`;
+
+/** Returns what an OpenAPI document has of billing as two files of TypeScript. */
+export function typescriptBilling(document: Document): { billing: string; events: string } {
+  const { objects, unions, events } = readBilling(document);
+  const isData = ({ name }: Named): boolean => events.some((each) => each.name === name);
+  const write = (object: Named): string => writeInterface({ ...object, fields: object.fields.map(asProperty) });
+  const answered = objects.filter((each) => !isData(each)).map(write);
+  const byType = events.flatMap(({ name, types }) => types.map((type) => ({ text: `'${type}': ${name};`, about: '' })));
+  const map = `/** What an event of the feed holds, by its type. */\n${writeInterface({ name: 'EventData', fields: byType })}`;
+  return {
+    billing: [BILLING, ...answered, ...unions.map(writeUnion)].join('\n'),
+    events: [EVENTS, ...objects.filter(isData).map(write), map].join('\n'),
+  };
+}
+
+function writeUnion({ name, of }: Union): string {
+  const line = `export type ${name} = ${of.join(' | ')};\n`;
+  return line.length <= 121 ? line : `export type ${name} =\n${of.map((each) => `  | ${each}`).join('\n')};\n`;
 }
 
 interface Written {

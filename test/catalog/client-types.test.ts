@@ -1,6 +1,6 @@
-import { pythonReads } from '../../clients/openapi/python.ts';
+import { pythonBilling, pythonReads } from '../../clients/openapi/python.ts';
 import { readQueries, type Document } from '../../clients/openapi/reads.ts';
-import { typescriptReads } from '../../clients/openapi/typescript.ts';
+import { typescriptBilling, typescriptReads } from '../../clients/openapi/typescript.ts';
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -15,10 +15,14 @@ beforeAll(async () => {
 
 test('the TypeScript client reads what the document says that the API answers; `-u` writes its types anew', async () => {
   await expect(typescriptReads(document)).toMatchFileSnapshot('../../packages/sdk/src/openapi.ts');
+  const { billing, events } = typescriptBilling(document);
+  await expect(billing).toMatchFileSnapshot('../../packages/sdk/src/billing.ts');
+  await expect(events).toMatchFileSnapshot('../../packages/sdk/src/billing-events.ts');
 });
 
 test('the Python client reads what the document says that the API answers; `-u` writes its types anew', async () => {
   await expect(pythonReads(document)).toMatchFileSnapshot('../../clients/python/weir/_openapi.py');
+  await expect(pythonBilling(document)).toMatchFileSnapshot('../../clients/python/weir/_billing.py');
 });
 
 /** The methods of the Python client that ask with a query, and what they take beside it. */

@@ -84,7 +84,7 @@ test('the examples of the README run in an empty project, and their events are c
 });
 
 const types = `
-  import { WeirClient, WeirError, type BatchOutcome, type Entitlement, type UsageEvent } from '@weir/sdk';
+  import { WeirClient, WeirError, type BatchOutcome, type Charge, type Entitlement, type UsageEvent, type Webhook } from '@weir/sdk';
   const event: UsageEvent = { meter_token: 'm', customer_external_id: 'acme', quantity: '0.1' };
   const weir = new WeirClient({ baseUrl: '', apiKey: '', queue: { onRefused: (error, { quantity }) => [error.code, quantity] } });
   export const outcomes: Promise<BatchOutcome[]> = weir.trackBatch([event]);
@@ -111,7 +111,11 @@ const types = `
   // @ts-expect-error An event has a customer.
   export const none: UsageEvent = { meter_token: 'm', quantity: 1 };
   // @ts-expect-error A meter has to be named.
-  void weir.usage({ group_by: 'day' });`;
+  void weir.usage({ group_by: 'day' });
+  export const due = (webhook: Webhook): string => webhook.type === 'invoice.paid' ? webhook.data.amount_due : '';
+  // @ts-expect-error What a subscription tells has no amount.
+  export const paid = (webhook: Webhook): string => webhook.type === 'subscription.created' ? webhook.data.amount_due : '';
+  export const tiers = (charge: Charge): number => charge.type === 'USAGE' && charge.model === 'volume' ? charge.tiers.length : 0;`;
 
 /** What TypeScript says of files of the project, in the strictest of its usual modes. */
 async function typeCheck(...files: string[]): Promise<string> {
@@ -128,10 +132,12 @@ async function typeCheck(...files: string[]): Promise<string> {
 }
 
 test('the examples of both READMEs are right by the types of the package, in strict mode', async () => {
-  const readme = await readFile(join(root, 'README.md'), 'utf8');
-  const ofReadme = [...readme.matchAll(/^```(?:js|ts)\n(.*?)^```/gms)].map(([, code]) => code ?? '');
-  expect(ofReadme.length).toBeGreaterThan(0);
-  const files = [...ofReadme, ...examples].map((code, index) => [`example-${index}.ts`, code] as const);
+  const readmes = await Promise.all([root, installed].map((folder) => readFile(join(folder, 'README.md'), 'utf8')));
+  const [ofReadme = [], ofClient = []] = readmes.map((readme) =>
+    [...readme.matchAll(/^```(?:js|ts)\n(.*?)^```/gms)].map(([, code]) => code ?? ''),
+  );
+  expect([ofReadme.length > 0, ofClient.length > examples.length]).toEqual([true, true]);
+  const files = [...ofReadme, ...ofClient].map((code, index) => [`example-${index}.ts`, code] as const);
   for (const [file, code] of files) await writeFile(join(project, file), code);
   expect(await typeCheck(...files.map(([file]) => file))).toBe('');
   await writeFile(join(project, 'wrong.ts'), ofReadme[0]?.replace('quantity: 1250', 'quantity: true') ?? '');

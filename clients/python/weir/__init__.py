@@ -1,6 +1,22 @@
 """The client for services that report usage to Weir."""
 
 from ._answer import BatchOutcome, Reply, Tracked
+from ._billing import (
+    BillingEvent,
+    Charge,
+    ChargeTerms,
+    Credit,
+    Invoice,
+    InvoiceLine,
+    InvoiceWithLines,
+    Party,
+    Payment,
+    Plan,
+    PlanFeature,
+    PlanWithFeatures,
+    Subscription,
+    Webhook,
+)
 from ._client import Client
 from ._errors import WeirError
 from ._event import Event
@@ -22,13 +38,17 @@ from ._openapi import (
     WidgetToken,
 )
 from ._queue import CloseResult, QueueOptions
-from ._webhook import Webhook, verify_webhook
+from ._webhook import verify_webhook
 
 __all__ = [
     "BATCH_EVENTS_MAX",
     "BatchOutcome",
+    "BillingEvent",
+    "Charge",
+    "ChargeTerms",
     "Client",
     "CloseResult",
+    "Credit",
     "Customer",
     "CustomerUsage",
     "CustomersPage",
@@ -37,12 +57,21 @@ __all__ = [
     "EventCorrection",
     "EventReceipt",
     "EventsPage",
+    "Invoice",
+    "InvoiceLine",
+    "InvoiceWithLines",
     "MeterCustomer",
     "MeterCustomersPage",
     "MeterOfCustomer",
     "MeterUsage",
+    "Party",
+    "Payment",
+    "Plan",
+    "PlanFeature",
+    "PlanWithFeatures",
     "QueueOptions",
     "Reply",
+    "Subscription",
     "Tracked",
     "UsageGroup",
     "UsagePeriod",

@@ -352,7 +352,9 @@ class Client:
         return cast(CustomersPage, self._get("/customers", query, **options))
 
     def widget_token(self, customer_external_id: str, **options: Any) -> WidgetToken:
-        """Makes a token that shows one customer its usage, for ``/embed#token=`` or for reads of your own. It ends after an hour."""
+        """Makes a token that shows one customer its own usage, subscriptions, prices, invoices and credits, for ``/embed#token=`` or
+        for reads of your own. It ends after an hour.
+        """
         body = json.dumps({"customer_external_id": customer_external_id}).encode("utf-8")
         # Where the answer to an attempt got lost: a secret is shown once, so nobody has that token, and another one is made.
         for _ in range(_SECRET_TRIES):

@@ -6,22 +6,10 @@ import hmac
 import json
 import re
 import time
-from typing import Any, Dict, Mapping, Optional, Sequence, TypedDict, Union
+from typing import Mapping, Optional, Sequence, Union, cast
 
+from ._billing import Webhook
 from ._errors import WeirError
-
-
-class Webhook(TypedDict):
-    """What came: a thing that happened in billing."""
-
-    #: The same each time that it is sent: what was seen is dropped by it.
-    id: str
-    #: Such as ``invoice.finalized``.
-    type: str
-    #: When it happened, ISO 8601.
-    timestamp: str
-    #: With ``sequence``, by which events are put in order; None in a test.
-    data: Dict[str, Any]
 
 
 def verify_webhook(
@@ -34,6 +22,7 @@ def verify_webhook(
 ) -> Webhook:
     """Return what came, when it is signed by one of the secrets of the endpoint (``whsec_…``) and not old.
 
+    Its ``type`` says what ``data`` holds. A later Weir may send other types than :data:`Webhook` has: they are to be taken, and let be.
     Raises a :class:`WeirError` with the code ``webhook_not_verified`` else: answer 400 then. The body is what was received, to the
     byte, and no JSON that was written anew. ``tolerance``: how far the time in the headers may be from this machine's, in seconds.
     """
@@ -55,7 +44,8 @@ def verify_webhook(
     if not any(hmac.compare_digest(one, other) for one in found for other in expected):
         raise _refuse("No signature is by a secret of this endpoint over exactly these bytes.")
     event = json.loads(content)
-    return {"id": message_id, "type": event["type"], "timestamp": event["timestamp"], "data": event["data"]}
+    came = {"id": message_id, "type": event["type"], "timestamp": event["timestamp"], "data": event["data"]}
+    return cast(Webhook, came)
 
 
 def _key_of(secret: str) -> bytes:

@@ -66,7 +66,55 @@ export type {
   WidgetToken,
   WindowQuery,
 } from './openapi.ts';
-export type { AggregationType, ByNumber, Decimal, EntitlementQuery, Page, PageQuery, UsageQuery } from './reads.ts';
+export type {
+  DisabledEndpointData,
+  DraftData,
+  EventData,
+  GrantedCreditData,
+  InvoiceData,
+  InvoicePaymentData,
+  ReachedThresholdData,
+  SubscriptionData,
+  UnpricedUsageData,
+  VoidedCreditData,
+} from './billing-events.ts';
+export type {
+  Charge,
+  ChargeTerms,
+  Credit,
+  FixedCharge,
+  FixedChargeTerms,
+  GraduatedOrVolumeCharge,
+  GraduatedOrVolumeChargeTerms,
+  Invoice,
+  InvoiceLine,
+  InvoiceWithLines,
+  LinePackages,
+  LineTier,
+  PackageCharge,
+  PackageChargeTerms,
+  Party,
+  Payment,
+  PerUnitCharge,
+  PerUnitChargeTerms,
+  PercentageCharge,
+  PercentageChargeTerms,
+  Plan,
+  PlanFeature,
+  PlanWithFeatures,
+  Subscription,
+  Tier,
+} from './billing.ts';
+export type {
+  AggregationType,
+  BillingEvent,
+  ByNumber,
+  Decimal,
+  EntitlementQuery,
+  Page,
+  PageQuery,
+  UsageQuery,
+} from './reads.ts';
 
 export type { WarningKind } from './warnings.ts';
 export { verifyWebhook, type VerifyOptions, type Webhook, type WebhookHeaders } from './webhook.ts';
@@ -284,8 +332,8 @@ export class WeirClient {
   }
 
   /**
-   * Makes a token that shows one customer its usage, for `/embed#token=` or for reads of your own. It ends after an hour. Where the
-   * answer to an attempt got lost, it makes another one.
+   * Makes a token that shows one customer its own usage, subscriptions, prices, invoices and credits, for `/embed#token=` or for reads
+   * of your own. It ends after an hour. Where the answer to an attempt got lost, it makes another one.
    */
   async widgetToken(customerExternalId: string, options: CallOptions = {}): Promise<WidgetToken> {
     const body = JSON.stringify({ customer_external_id: customerExternalId });

@@ -1,5 +1,6 @@
 // What the reads of the client take and give beside the API's own words (openapi.ts), and how a query is written.
 
+import type { EventData } from './billing-events.ts';
 import type { CustomersQuery, EntitlementsQuery, MeterUsage, PageMeta, UsageParameters } from './openapi.ts';
 
 export type AggregationType = MeterUsage['aggregation_type'];
@@ -20,6 +21,19 @@ export interface Page<Item> {
   data: Item[];
   meta: PageMeta;
 }
+
+/** An event of the feed. Its `type` says what `data` holds. */
+export type BillingEvent = {
+  [Type in keyof EventData]: {
+    /** Counts from 1, without a gap. */
+    sequence: number;
+    type: Type;
+    created_at: string;
+    /** `user:` and the id of a user, `service_account:` and the id of one, or `weir`. */
+    actor: string;
+    data: EventData[Type];
+  };
+}[keyof EventData];
 
 /** A meter is named by its id or by its token. */
 export type UsageQuery = Omit<UsageParameters, 'meter_token'> & ({ meter_token: string } | { meter_id: string });

@@ -1,19 +1,26 @@
 // Whether a webhook comes from Weir: Standard Webhooks, for the receiver's side.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { EventData } from './billing-events.ts';
 import { WeirError } from './error.ts';
 
-/** What came: a thing that happened in billing. */
-export interface Webhook {
+interface WebhookOf<Type extends string, Data> {
   /** The same each time that it is sent: what was seen is dropped by it. */
   id: string;
-  /** Such as `invoice.finalized`. */
-  type: string;
+  /** Such as `invoice.finalized`. A later Weir may send others than these: they are to be taken, and let be. */
+  type: Type;
   /** When it happened, ISO 8601. */
   timestamp: string;
   /** With `sequence`, by which events are put in order; null in a test. */
-  data: { sequence: number | null; actor: string; [field: string]: unknown };
+  data: Data;
 }
+
+/** What came: a thing that happened in billing. Its `type` says what `data` holds. */
+export type Webhook =
+  | {
+      [Type in keyof EventData]: WebhookOf<Type, EventData[Type] & { sequence: number; actor: string }>;
+    }[keyof EventData]
+  | WebhookOf<'webhook.test', { sequence: null; actor: string }>;
 
 export interface VerifyOptions {
   /** How far the time in the headers may be from this machine's, in seconds. Default: 300. */
@@ -58,7 +65,7 @@ export function verifyWebhook(
     expected.some((signature) => each.length === signature.length && timingSafeEqual(each, signature)),
   );
   if (!isSigned) throw refuse('No signature is by a secret of this endpoint over exactly these bytes.');
-  return { ...(JSON.parse(Buffer.from(bytes).toString('utf8')) as Omit<Webhook, 'id'>), id };
+  return { ...(JSON.parse(Buffer.from(bytes).toString('utf8')) as Webhook), id };
 }
 
 function headerOf(headers: WebhookHeaders, name: string): string | undefined {
