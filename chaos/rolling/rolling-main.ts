@@ -23,6 +23,9 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 /** The proxy looks once a second, and believes the first answer that is good. */
 const SEEN_MS = 2_500;
 
+/** What waits in the queue in the end is some seconds of work. */
+const DRAIN_MS_MAX = 120_000;
+
 interface Options {
   old: string;
   new: string;
@@ -131,11 +134,26 @@ async function exchange(place: Place, build: string): Promise<void> {
   if (place.app === 'api') await delay(SEEN_MS);
 }
 
+/** Throws where the workers do not come to an end. */
+async function untilDrained(): Promise<void> {
+  const redis = new Redis(services.redisUrl);
+  const deadline = Date.now() + DRAIN_MS_MAX;
+  try {
+    for (;;) {
+      const waiting = await redis.zcard('{weir}:staged');
+      if (waiting === 0) return;
+      if (Date.now() > deadline)
+        throw new Error(`${waiting} batches still wait to be recorded after ${DRAIN_MS_MAX / 1_000} s`);
+      await delay(100);
+    }
+  } finally {
+    redis.disconnect();
+  }
+}
+
 /** Whether what was accepted is in Postgres, each event once, as the new build itself says too. */
 async function isCounted({ answered, failed }: Load): Promise<boolean> {
-  const redis = new Redis(services.redisUrl);
-  while ((await redis.zcard('{weir}:staged')) > 0) await delay(100);
-  redis.disconnect();
+  await untilDrained();
   const client = new pg.Client({ connectionString: services.databaseUrl });
   await client.connect();
   const { rows } = await client.query<{ events: number }>('SELECT count(*)::int AS events FROM events');
