@@ -163,10 +163,12 @@ test('it waits for an event that was replayed before, and none is replayed meanw
     [one, other].map((event) => ({ event, reason: 'Its meter is archived.' })),
   );
   const replay = ({ id }: { id: string }) => billing.request('POST', `/events/${id}/replay`);
-  expect(await isAllRecorded(weir.queue, billing.admin.id, Date.now())).toBe(true);
+  const isRecorded = (secondsAgo: number) =>
+    isAllRecorded(weir.queue, billing.admin.id, Date.now() - secondsAgo * 1_000);
+  // Where nothing waits, one may be on its way to Redis that was let in a moment before.
+  expect([await isRecorded(9), await isRecorded(10)]).toEqual([false, true]);
   expect((await replay(one)).status).toBe(202);
-  expect(await isAllRecorded(weir.queue, billing.admin.id, Date.now())).toBe(false);
-  expect(await isAllRecorded(weir.queue, billing.admin.id, Date.now() - 25 * 3_600_000)).toBe(true);
+  expect([await isRecorded(10), await isRecorded(25 * 3_600)]).toEqual([false, true]);
   expect((await billing.request('POST', '/erasures', { customer_external_id: 'replayed' })).status).toBe(202);
   expectProblem(await replay(other), 409, 'usage_moving');
 });

@@ -62,6 +62,8 @@ export async function isAllRecorded(
   organizationId: string,
   acceptedBefore: number,
 ): Promise<boolean> {
+  // What was received, or checked before it is replayed, may be on its way here for so long, and is to be seen nowhere yet.
+  if (Date.now() - acceptedBefore < RECEIVED_BEFORE_MS_MAX) return false;
   const since = await findQueuedSinceAtMost(queue, organizationId);
   if (since !== undefined && since <= acceptedBefore) return false;
   // Whose events are replayed stands nowhere: they may be in any batch.
