@@ -134,6 +134,8 @@ test('events of an organization that the database lacks are kept, also those tha
   ]);
   expect(rows).toEqual([]);
   await weir.redis.multi().unlink(weir.keys.batch(batch)).zrem(weir.keys.staged, batch).exec();
+  // Dropped so, it is gone.
+  expect(await persist(deps, batch, true)).toMatchObject({ recorded: 0, duplicates: 0, rejected: 0 });
 });
 
 test.each([0, 3])('events that join a batch right after %i of it were read are recorded with it', async (count) => {

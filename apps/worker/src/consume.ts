@@ -59,12 +59,12 @@ export function openConsumer(
     metrics.reusedKeys.inc(persisted.reused);
   };
   let toldOfUnknownAt = -Infinity;
-  const tellOfUnknown = (error: UnknownOrganization) => {
+  const tellOfUnknown = (error: UnknownOrganization, batch: string | undefined) => {
     metrics.unknownOrganizations.inc();
     if (performance.now() - toldOfUnknownAt < UNKNOWN_TOLD_MS) return;
     toldOfUnknownAt = performance.now();
     log.error(
-      { organization_id: error.organizationId },
+      { organization_id: error.organizationId, batch },
       'events of an organization that this database does not have wait in the queue; they are kept and tried again',
     );
   };
@@ -89,7 +89,7 @@ export function openConsumer(
         return;
       }
       metrics.batchFailures.inc();
-      if (error instanceof UnknownOrganization) tellOfUnknown(error);
+      if (error instanceof UnknownOrganization) tellOfUnknown(error, batch);
       else log.warn({ err: error, batch, attempts }, 'a batch could not be recorded; it will be tried again');
     },
     onError: (error) => log.warn({ err: error }, 'the worker met an error outside any job'),
