@@ -77,13 +77,14 @@ export async function readOpenapi(weir: Weir): Promise<OpenapiDocument> {
   formats.default(ajv);
   ajv.addFormat('password', true);
   ajv.addSchema(document, 'openapi');
-  const compiled = new Map<Schema, ValidateFunction>();
+  const compiled = new Map<Schema | string, ValidateFunction>();
   const validatorOf = (schema: Schema): ValidateFunction => {
     const known = compiled.get(schema);
     if (known !== undefined) return known;
     const text = JSON.stringify(schema).replaceAll('"#/', '"openapi#/');
-    const validator = ajv.compile(JSON.parse(text) as Schema);
-    compiled.set(schema, validator);
+    // Hundreds of answers are the same problem.
+    const validator = compiled.get(text) ?? ajv.compile(JSON.parse(text) as Schema);
+    compiled.set(text, validator).set(schema, validator);
     return validator;
   };
   const resolve = (schema: Schema): Schema => resolved(schema, document.components.schemas);
