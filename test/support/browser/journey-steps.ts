@@ -57,6 +57,8 @@ export interface Step {
   button: () => Locator;
   /** What is sent. */
   write: [method: string, path: RegExp];
+  /** And what it says, where that is not seen of what it makes. */
+  sent?: object;
   /** How many of what it makes there are. */
   count: () => Promise<number>;
   /** What is shown when it is done, and not before. */

@@ -176,16 +176,23 @@ async function fetchOrExplain(request: Request): Promise<Response> {
   } catch (error) {
     // A read that is not wanted any more.
     if (request.signal.aborted || error instanceof ApiError) throw error;
-    const detail = isRead(request.method, request.url) ? CANNOT_BE_REACHED : `No answer came, so ${NOT_KNOWN}`;
+    const detail = isRead(request.method, request.url)
+      ? CANNOT_BE_REACHED
+      : `No answer came, so ${notKnown(request.url)}`;
     throw new ApiError({ code: 'no_answer', detail });
   }
 }
 
 const CANNOT_BE_REACHED = 'Weir cannot be reached: check your connection, and whether Weir runs.';
 
+/** Once they are done, these are refused when they are sent again, since there is the account, or the link is used up. */
+const DONE_ONCE = /\/auth\/(?:signup|invitation\/accept|password-reset)$/;
+
 /** The request may have been carried out: only its answer is missing for sure. */
-const NOT_KNOWN =
-  'it is not known whether Weir has done this. Look at the page in a new tab, or send it again as it is: it is not done twice.';
+const notKnown = (url: string): string =>
+  DONE_ONCE.test(url)
+    ? 'it is not known whether Weir has done this. Try to sign in with this password; where that is refused, send it again.'
+    : 'it is not known whether Weir has done this. Look at the page in a new tab, or send it again as it is: it is not done twice.';
 
 const DONE_BEFORE = 'Weir had done this already when it was sent before. It was not done a second time.';
 
@@ -254,6 +261,6 @@ function notOfWeir({ status, headers }: Response, { method, url }: Request): Api
   const what = `Something between this page and Weir answered with ${status}, and not Weir`;
   const detail = isRead(method, url)
     ? `${what}. Load the page anew: it may ask you to sign in there.`
-    : `${what}: ${NOT_KNOWN}`;
+    : `${what}: ${notKnown(url)}`;
   return new ApiError({ code: 'no_answer', detail, status, request_id: headers.get('x-request-id') ?? undefined });
 }

@@ -12,7 +12,7 @@ const WITHOUT_KEY =
   /\/auth\/(?:signup|login|logout|invitation|invitation\/accept|password-reset|password-reset\/request)$/;
 
 /** These compute, and keep nothing. */
-const COMPUTES = /\/(?:evaluate|recompute|preview|preview-invoice|preview-change)$/;
+const COMPUTES = /\/(?:evaluate|recompute|preview|preview-invoice|preview-change|auth\/invitation)$/;
 
 /** Whether a request changes nothing, whatever became of it. */
 export const isRead = (method: string, url: string): boolean =>

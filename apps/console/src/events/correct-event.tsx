@@ -98,8 +98,9 @@ function AmendForm({ event, onClose }: FormProps) {
       const { amended_by: id } = await amend(event.id, body);
       notify('Another event counts in its place.');
       onClose();
-      await queries.invalidateQueries();
+      // At once: by the time all is read anew one may be on another page.
       if (id !== null) void navigate({ search: (all: SearchTexts) => ({ ...all, event: id }) });
+      await queries.invalidateQueries();
     },
   });
   return (

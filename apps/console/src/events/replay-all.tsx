@@ -1,7 +1,7 @@
 import { Button, Select, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { problemOf } from '../api/problem.ts';
+import { problemOf, type Problem } from '../api/problem.ts';
 import { invalidate } from '../api/queries.ts';
 import { Dialog } from '../components/dialogs/dialog.tsx';
 import { FormBox, useForm } from '../components/forms/form.tsx';
@@ -50,9 +50,10 @@ export function ReplayAll({ rejection, onClose }: { rejection: Rejection; onClos
       } catch (error) {
         // A page that was being read when it was stopped.
         if (!signal.aborted) throw error;
+      } finally {
+        await invalidate(queries, '/api/v1/events', '/api/v1/events/rejections', '/api/v1/overview');
       }
       setProgress({ ...state, isOver: true });
-      await invalidate(queries, '/api/v1/events', '/api/v1/events/rejections', '/api/v1/overview');
     },
   });
   const { source } = form.values;
@@ -105,9 +106,14 @@ async function replayOne(event: EventReceipt, correction: Correction, state: Pro
     const problem = problemOf(error);
     // Somebody else has replayed it meanwhile.
     if (problem.code === 'not_replayable') return state;
+    if (!isOfTheEvent(problem)) throw error;
     return { ...state, failed: state.failed + 1, firstProblem: state.firstProblem ?? wordsOf(problem).said };
   }
 }
+
+/** Any other failure is none of this event: it is not known what became of it, and those after it would fail as well. */
+const isOfTheEvent = ({ code, status = 0 }: Problem): boolean =>
+  [404, 409, 422].includes(status) && !['no_answer', 'request_under_way'].includes(code);
 
 /** Pages back from the newest: those that are replayed meanwhile leave the list, and move nothing that comes after. */
 async function* rejectedBy(

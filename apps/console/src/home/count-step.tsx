@@ -72,7 +72,7 @@ interface KeyOfProps {
 function KeyOf({ apiKey, created, onCreated }: KeyOfProps) {
   const { isAdmin } = useSession();
   const [isAsking, setAsking] = useState(false);
-  if (created !== undefined) {
+  if (created !== undefined && created.key !== null) {
     return (
       <>
         <p>Keep it like a password: it is shown here until you leave this page, and never again.</p>
@@ -86,17 +86,27 @@ function KeyOf({ apiKey, created, onCreated }: KeyOfProps) {
     return (
       <>
         <p>Your services report usage with an API key.</p>
-        <NewKeyForm initialName="First key" onCreated={onCreated} onCancel={cancel} />
+        <NewKeyForm
+          initialName="First key"
+          onCreated={(key) => {
+            setAsking(false);
+            onCreated(key);
+          }}
+          onCancel={cancel}
+        />
       </>
     );
   }
   return (
-    <p>
-      There is a key, which was shown when it was made.{' '}
-      <Button variant="default" size="compact-xs" onClick={() => setAsking(true)}>
-        Make another
-      </Button>
-    </p>
+    <>
+      {created !== undefined && <SecretOnce text={null} label="Copy the key" />}
+      <p>
+        There is a key, and nobody can show it again.{' '}
+        <Button variant="default" size="compact-xs" onClick={() => setAsking(true)}>
+          Make another
+        </Button>
+      </p>
+    </>
   );
 }
 

@@ -27,10 +27,14 @@ export function LinkOnce({ link, onClose }: { link: ShownLink; onClose: () => vo
     <Section
       title={link.title}
       about={
-        <>
-          {link.mailed === true ? 'It was mailed, too. ' : 'Give this link to that person. '}
-          It works once, until <Time at={link.expires_at} />, and is not shown again.
-        </>
+        link.link === null ? (
+          link.mailed === true && 'It was mailed.'
+        ) : (
+          <>
+            {link.mailed === true ? 'It was mailed, too. ' : 'Give this link to that person. '}
+            It works once, until <Time at={link.expires_at} />, and is not shown again.
+          </>
+        )
       }
       actions={
         <Button variant="default" onClick={onClose}>

@@ -14,8 +14,9 @@ export function ShownSecret({ secret, onClose }: ShownSecretProps) {
     // A click beside it would lose the secret for good.
     <Dialog title="The secret of the endpoint" onClose={onClose} isEasilyClosed={false}>
       <p className="dialog-lead">
-        Give it to the receiver, which tells by it what comes from Weir. Nobody can show it again, and a new one can be
-        made at any time.
+        {secret === null
+          ? 'What is sent to the endpoint is signed with it. Rotate it on the page of the endpoint, and give the receiver that one.'
+          : 'Give it to the receiver, which tells by it what comes from Weir. Nobody can show it again, and a new one can be made at any time.'}
       </p>
       <SecretOnce text={secret} label="Copy the secret" />
       <div className="dialog-actions">
