@@ -99,16 +99,23 @@ test('every operation that takes a body has a good one in the document, which is
     expect(openapi.isValid(schemaOf(operation), JSON.parse(goodBodyOf(operation))), operation.name).toBe(true);
 });
 
-test('the table has rows for more than 120 kinds of hostile input', () => {
-  const tables = [hostileBodies, hostileTypes, hostileFields, hostileIds, hostileQueries, hostileQueryForms];
-  const rows = tables.reduce((sum, { length }) => sum + length, hostileCredentials.length);
-  expect(rows).toBeGreaterThan(120);
-});
+/**
+ * Each value is sent to every second field or parameter, and each of them gets every second value; HOSTILE_FIELDS_APART=1 sends all to
+ * all. So it is with what is wrong with a body before any schema is asked: one parser reads all of them.
+ */
+const FIELDS_APART = Number(process.env['HOSTILE_FIELDS_APART'] ?? 2);
 
-describe.each(hostileBodies)('a body that $title', ({ spoil, status, code, isEmpty = false }) => {
+/** The operations that the row of a table is sent to: every second one, and each of those that read their bodies by themselves. */
+const partOf = (operations: Operation[], row: number) =>
+  operations.filter(({ path }, index) => path.includes('/sdk/') || (index + row) % FIELDS_APART === 0);
+
+describe.each(hostileBodies)('a body that $title', (body) => {
+  const { spoil, status, code, isEmpty = false } = body;
   test('is refused by every endpoint that takes one', () =>
     each(
-      withBody().filter((operation) => !isEmpty || !openapi.isValid(schemaOf(operation), null)),
+      code === 'malformed_json' && !isEmpty
+        ? partOf(withBody(), hostileBodies.indexOf(body))
+        : withBody().filter((operation) => !isEmpty || !openapi.isValid(schemaOf(operation), null)),
       async (operation) => {
         const raw = spoil(goodBodyOf(operation), operation);
         const answer = await ask(operation, pathOf(operation, things), { ...openerOf(operation), raw });
@@ -119,17 +126,11 @@ describe.each(hostileBodies)('a body that $title', ({ spoil, status, code, isEmp
 });
 
 test.each(hostileTypes)('a body with the header %j is refused by every endpoint that takes one', (headers) =>
-  each(withBody(), async (operation) => {
+  each(partOf(withBody(), hostileTypes.indexOf(headers)), async (operation) => {
     const options = { ...openerOf(operation), headers, raw: goodBodyOf(operation) };
     expectProblem(await ask(operation, pathOf(operation, things), options), 415, 'unsupported_media_type');
   }),
 );
-
-/**
- * Each value is sent to every second field or parameter, and each of them gets every second value; HOSTILE_FIELDS_APART=1 sends all to
- * all.
- */
-const FIELDS_APART = Number(process.env['HOSTILE_FIELDS_APART'] ?? 2);
 
 test.each(hostileFields)(
   '%s is refused in every field that does not take it',

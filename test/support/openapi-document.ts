@@ -73,20 +73,24 @@ export interface OpenapiDocument {
 export async function readOpenapi(weir: Weir): Promise<OpenapiDocument> {
   const document = (await weir.request('GET', '/openapi.json')).body as Document;
   // What OpenAPI adds to JSON Schema is none of ajv's business.
-  const ajv = new Ajv2020({ strict: false, allErrors: true });
-  formats.default(ajv);
-  ajv.addFormat('password', true);
-  ajv.addSchema(document, 'openapi');
-  const compiled = new Map<Schema | string, ValidateFunction>();
-  const validatorOf = (schema: Schema): ValidateFunction => {
-    const known = compiled.get(schema);
-    if (known !== undefined) return known;
-    const text = JSON.stringify(schema).replaceAll('"#/', '"openapi#/');
-    // Hundreds of answers are the same problem.
-    const validator = compiled.get(text) ?? ajv.compile(JSON.parse(text) as Schema);
-    compiled.set(text, validator).set(schema, validator);
-    return validator;
+  const validators = (allErrors: boolean): ((schema: Schema) => ValidateFunction) => {
+    const ajv = new Ajv2020({ strict: false, allErrors });
+    formats.default(ajv);
+    ajv.addFormat('password', true);
+    ajv.addSchema(document, 'openapi');
+    const compiled = new Map<Schema | string, ValidateFunction>();
+    return (schema) => {
+      const known = compiled.get(schema);
+      if (known !== undefined) return known;
+      const text = JSON.stringify(schema).replaceAll('"#/', '"openapi#/');
+      // Hundreds of answers are the same problem.
+      const validator = compiled.get(text) ?? ajv.compile(JSON.parse(text) as Schema);
+      compiled.set(text, validator).set(schema, validator);
+      return validator;
+    };
   };
+  // What is only asked whether it is valid does not need every error of a long list.
+  const [judging, telling] = [validators(false), validators(true)];
   const resolve = (schema: Schema): Schema => resolved(schema, document.components.schemas);
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { requestBody, ...operation }]): Operation => {
@@ -105,7 +109,7 @@ export async function readOpenapi(weir: Weir): Promise<OpenapiDocument> {
   );
   return {
     operations,
-    isValid: (schema, value) => validatorOf(schema)(value),
+    isValid: (schema, value) => judging(schema)(value),
     problemOfAnswer(operation, { status, headers, body }) {
       const response = operation.responses[String(status)];
       if (response === undefined) return `the document has no status ${status} for it`;
@@ -115,8 +119,9 @@ export async function readOpenapi(weir: Weir): Promise<OpenapiDocument> {
         contents[0] ?? [undefined, { schema: undefined }];
       if (sent !== type) return `it is ${sent ?? 'nothing'}, and the document says ${type ?? 'nothing'}`;
       if (schema === undefined) return body === '' ? undefined : 'it has a body, and the document shows none';
-      const validator = validatorOf(schema);
-      return validator(body) ? undefined : `it is not what the document shows: ${ajv.errorsText(validator.errors)}`;
+      const validator = telling(schema);
+      if (validator(body)) return undefined;
+      return `it is not what the document shows: ${JSON.stringify(validator.errors)}`;
     },
   };
 }
