@@ -53,7 +53,7 @@ describe.each([
       await weir.pool.query('ANALYZE');
     }
     await copyAll('t.organization_id');
-  });
+  }, 180_000);
   afterAll(() => billing.close());
 
   /** Thousands of invoices like those of the subscription, one a day, each with a customer, lines, dues, a grant and a draw of its own. */
@@ -100,11 +100,9 @@ describe.each([
   ];
 
   test.each(Object.keys(INVOICE_SORTS) as InvoiceSort[])('invoices go on in the order %s', async (sort) => {
-    let cursor: string | undefined;
-    await rowsReadBy(weir, async ({ kysely }) => {
-      const far = await listInvoiceRows(kysely, billing.admin.id, { sort }, { page: 60, page_size: 20 });
-      cursor = far.next ?? undefined;
-    });
+    const { kysely: own } = billing.database;
+    const { next } = await listInvoiceRows(own, billing.admin.id, { sort }, { page: 60, page_size: 20 });
+    const cursor = next ?? undefined;
     const rows = await rowsReadBy(weir, async ({ kysely }) => {
       const page = await listInvoiceRows(kysely, billing.admin.id, { sort }, { cursor, limit: 20 });
       expect(page.rows).toHaveLength(20);

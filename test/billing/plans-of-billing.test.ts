@@ -13,7 +13,7 @@ import { startBilled, type Billed } from '../support/invoicing.ts';
 import { rowsReadBy, stopAnalyzing } from '../support/reading-effort.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
-const SUBSCRIPTIONS = 4_000;
+const SUBSCRIPTIONS = 2_000;
 const CHUNK = 200;
 /** A statement may read all rows of the organization once, but not once for each of a chunk, which is a million and more. */
 const ROWS_MAX = 15 * SUBSCRIPTIONS;

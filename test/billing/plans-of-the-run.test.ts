@@ -40,7 +40,7 @@ import { startBilled, type Billed } from '../support/invoicing.ts';
 import { rowsReadBy, stopAnalyzing } from '../support/reading-effort.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
-const COPIES = 3_000;
+const COPIES = 1_500;
 const CHUNK = 100;
 /** A statement may read all rows of the organization once, but not once for each of a chunk, which is hundreds of thousands. */
 const ROWS_MAX = 15 * COPIES;
