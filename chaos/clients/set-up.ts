@@ -1,5 +1,6 @@
 // What is made before a run begins. Nothing is broken on purpose yet, and still an API that has just started may be busy.
 
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Answer, HttpClient, Message, NoAnswer } from './http-client.ts';
 
@@ -17,15 +18,19 @@ export async function create(
   return { answer, body: JSON.parse(answer.text) as Record<string, unknown> };
 }
 
-/** The answer with this status. Comes back when it is told that nothing was kept, as any client would. */
+/**
+ * The answer with this status. Comes back when it is told that nothing can be done now, as any client would: under the same key, so that
+ * it is done once. Who signs up has none, and is told that the address is taken where it was done.
+ */
 export async function answerOf(client: HttpClient, message: Message, status: number): Promise<Answer> {
   const { method, path } = message;
+  const key = message.headers['cookie'] === undefined ? {} : { 'idempotency-key': randomUUID() };
+  const keyed = { ...message, headers: { ...message.headers, ...key } };
   for (let attempt = 1; ; attempt += 1) {
-    const answer: Answer | NoAnswer = await client.attempt(message, TIMEOUT_MS);
+    const answer: Answer | NoAnswer = await client.attempt(keyed, TIMEOUT_MS);
     if (!('status' in answer)) throw new Error(`${method} ${path} was not answered: ${answer.why}`);
     if (answer.status === status) return answer;
-    const isRefusedForNow = answer.status === 503 && answer.text.includes('"outcome":"not_accepted"');
-    if (!isRefusedForNow || attempt === ATTEMPTS_MAX)
+    if (answer.status !== 503 || attempt === ATTEMPTS_MAX)
       throw new Error(`${method} ${path} was answered ${answer.status}: ${answer.text}`);
     await delay(Number(answer.retryAfter ?? 1) * 1_000);
   }
