@@ -7,6 +7,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   countBytes,
+  DIALOG,
   findBarriers,
   findCutOff,
   layoutShift,
@@ -92,17 +93,23 @@ test('every route of the console is among the pages that are visited here', asyn
 });
 
 test('every page is open to all, in light and in dark, does not move by itself, and fits a phone', async () => {
-  expect(await findFaults(visit, organization.addresses)).toEqual([]);
+  const pages = Object.entries(organization.addresses);
+  const half = Math.ceil(pages.length / 2);
+  const second = await signedIn();
+  // Half of the time is waiting for a page: the other one is looked at meanwhile.
+  const found = await Promise.all([findFaults(visit, pages.slice(0, half)), findFaults(second, pages.slice(half))]);
+  await second.close();
+  expect(found.flat()).toEqual([]);
 }, 300_000);
 
 test('so are the pages of somebody who is not signed in, the reference and the guides', async () => {
-  expect(await findFaults(stranger, organization.openAddresses)).toEqual([]);
+  expect(await findFaults(stranger, Object.entries(organization.openAddresses))).toEqual([]);
 }, 180_000);
 
 /** Whom pages keep out in light and in dark, what moves on them, what is wider than a phone, and what else they must not do. */
-async function findFaults({ page, faults }: Visit, addresses: Record<string, string>): Promise<string[]> {
+async function findFaults({ page, faults }: Visit, pages: [name: string, address: string][]): Promise<string[]> {
   const found: string[] = [];
-  for (const [name, address] of Object.entries(addresses)) {
+  for (const [name, address] of pages) {
     await page.emulateMedia({ colorScheme: 'light' });
     await page.goto(address);
     await settled(page);
@@ -110,7 +117,7 @@ async function findFaults({ page, faults }: Visit, addresses: Record<string, str
     if (shift > 0) found.push(`${name} moved by ${shift}`);
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
-      const barriers = await findBarriers(page, colorScheme === 'light' ? 'everything' : 'colors');
+      const barriers = await findBarriers(page, { of: colorScheme === 'light' ? 'everything' : 'colors' });
       found.push(...barriers.map((barrier) => `${name} in ${colorScheme}: ${barrier}`));
       await draw(page, `${name}-${colorScheme}`);
     }
@@ -140,7 +147,9 @@ test('so are the dialogs in which customers are subscribed and subscriptions can
     await page.getByRole('button', { name: button, exact: true }).click();
     await page.getByRole('dialog').waitFor();
     await settled(page);
-    found.push(...(await findBarriers(page)).map((barrier) => `${name}: ${barrier}`));
+    // What lies behind a dialog is put out of reach by the same component for all of them: once is enough.
+    const within = name === 'subscribe' ? {} : { within: DIALOG };
+    found.push(...(await findBarriers(page, within)).map((barrier) => `${name}: ${barrier}`));
     await draw(page, `${name}-light`);
   }
   expect(found).toEqual([]);
@@ -260,7 +269,7 @@ test('an endpoint of webhooks is made with its secret shown once, tested, and tu
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('URL').fill('https://hooks.example.com/weir');
   await dialog.getByLabel('invoice.finalized').check();
-  expect(await findBarriers(page)).toEqual([]);
+  expect(await findBarriers(page, { within: DIALOG })).toEqual([]);
   await draw(page, 'new-webhook-light');
   await dialog.getByRole('button', { name: 'Create the endpoint' }).click();
   await dialog.getByText(/^whsec_/).waitFor();
@@ -293,7 +302,7 @@ test('keys chosen on the page of a meter group its usage, and one value can be l
   await settled(page);
   expect(await findBarriers(page)).toEqual([]);
   await draw(page, 'usage-by-model-light');
-  expect(await groups.locator('tbody tr').count()).toBe(2);
+  await expect.poll(() => groups.locator('tbody tr').count()).toBe(2);
   // All of them are read out at a day, and add up to it; the file has a column for each.
   await page.getByRole('slider').focus();
   await page.keyboard.press('End');
@@ -315,7 +324,7 @@ test('keys chosen on the page of a meter group its usage, and one value can be l
   await groups.getByRole('link', { name: 'small' }).click();
   await page.getByRole('button', { name: 'Only model small: show all' }).waitFor();
   await settled(page);
-  expect(await page.locator('.figure').nth(1).textContent()).toBe('20');
+  await expect.poll(() => page.locator('.figure').nth(1).textContent()).toBe('20');
   expect(faults).toEqual([]);
 });
 
@@ -336,7 +345,7 @@ test('customers stand side by side with their shares, and one that is added with
   await added.press('Enter');
   await table.getByLabel('Draw nobody-yet').and(page.locator(':checked')).waitFor();
   await expect.poll(() => added.inputValue()).toBe('');
-  expect((await shares()).at(-1)).toBe('0 %');
+  await expect.poll(async () => (await shares()).at(-1)).toBe('0 %');
   expect(await findBarriers(page)).toEqual([]);
   await table.getByRole('link', { name: 'nobody-yet' }).click();
   await page.getByText(/^Tokens counted no event of nobody-yet from/).waitFor();
@@ -356,7 +365,7 @@ test('days of usage are those of invoices, wherever the reader is, and the page 
   await page.getByText('Days begin and end in Asia/Tokyo. Invoices of the organization are in UTC').waitFor();
   await page.getByRole('link', { name: 'show them as there' }).click();
   await page.getByText('Days begin and end in UTC, as on').waitFor();
-  expect(new URL(page.url()).searchParams.has('zone')).toBe(false);
+  await expect.poll(() => new URL(page.url()).searchParams.has('zone')).toBe(false);
 });
 
 test('the first page says what needs a person: rejected events and what no price bills, and leads there', async () => {

@@ -6,8 +6,8 @@ import { chromium, type BrowserContext, type BrowserContextOptions, type Page } 
 import { findChromium } from './chromium.ts';
 
 export interface Browser {
-  /** A person with a browser that has been nowhere yet. */
-  visit(options?: BrowserContextOptions): Promise<Visit>;
+  /** A person with a browser that has been nowhere yet, who may also speak to these addresses. */
+  visit(options?: BrowserContextOptions, otherOrigins?: readonly string[]): Promise<Visit>;
   close(): Promise<void>;
 }
 
@@ -53,11 +53,11 @@ const watchShifts = `
 
 /** Opens Chromium with a profile of its own. `ownOrigins` are the addresses that its pages may speak to. */
 export async function openBrowser(ownOrigins: readonly string[]): Promise<Browser> {
-  const own = new Set(ownOrigins.map((address) => new URL(address).origin));
   const program = await findChromium();
   const browser = await chromium.launch({ executablePath: program.path, env: program.env, args: flags });
   return {
-    async visit(options = {}) {
+    async visit(options = {}, otherOrigins = []) {
+      const own = new Set([...ownOrigins, ...otherOrigins].map((address) => new URL(address).origin));
       const context = await browser.newContext({
         locale: 'en-GB',
         timezoneId: 'UTC',
@@ -92,11 +92,20 @@ export async function openBrowser(ownOrigins: readonly string[]): Promise<Browse
   };
 }
 
+/** The selector of an open dialog. */
+export const DIALOG = '[role="dialog"]';
+
 /** The rules of which a page may keep one in light and break it in dark. */
 const colorRules = ['color-contrast', 'link-in-text-block'];
 
-/** Violations of WCAG 2.2 AA on a page as it stands, each with the element and what is wrong with it; or only those of its colours. */
-export async function findBarriers(page: Page, of: 'everything' | 'colors' = 'everything'): Promise<string[]> {
+/**
+ * Violations of WCAG 2.2 AA on a page as it stands, each with the element and what is wrong with it; or only those of its colours.
+ * `within` is the selector of a part, where the rest of the page has been looked at.
+ */
+export async function findBarriers(
+  page: Page,
+  { of = 'everything', within }: { of?: 'everything' | 'colors'; within?: string } = {},
+): Promise<string[]> {
   const options = {
     ...(of === 'colors'
       ? { runOnly: { type: 'rule', values: colorRules } }
@@ -107,7 +116,7 @@ export async function findBarriers(page: Page, of: 'everything' | 'colors' = 'ev
         }),
     resultTypes: ['violations'],
   };
-  const context = JSON.stringify({ exclude: [NOT_OURS] });
+  const context = JSON.stringify({ ...(within !== undefined && { include: [within] }), exclude: [NOT_OURS] });
   // Only now: it is as large as the console, and most pages are loaded for something else.
   if (!(await page.evaluate<boolean>(`'axe' in window`))) await page.evaluate(axe.source);
   const { violations } = await page.evaluate<axe.AxeResults>(`axe.run(${context}, ${JSON.stringify(options)})`);
