@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fixedCharge, makeCustomer, makePricedPlan, usageCharge } from '../support/billing-fixture.ts';
 import { findBarriers, openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
@@ -265,6 +265,13 @@ test('by the script of Weir it has a token and is as high as it is, with what is
   // Frames of anybody else are left alone.
   await visit.page.evaluate(`window.postMessage({ type: 'weir:height', height: 1 }, '*')`);
   expect(await visit.page.evaluate<number>(`document.querySelector('iframe').clientHeight`)).toBeGreaterThan(200);
+  // A token that it cannot fetch is told in the console of the page around, and breaks nothing there.
+  for (const answer of [(route: Route) => route.fulfill({ status: 403 }), (route: Route) => route.abort()]) {
+    await visit.page.route(`${appUrl}/token`, answer);
+    const said = visit.page.waitForEvent('console', (message) => message.type() === 'warning');
+    await visit.page.frames()[1]?.evaluate(`parent.postMessage({ type: 'weir:token-expired' }, '*')`);
+    expect((await said).text()).toMatch(/^Weir has no token from \/token: .*(?:answered with 403|Failed to fetch)/);
+  }
   expect(visit.faults).toEqual([]);
   await visit.close();
 });
