@@ -153,6 +153,9 @@ describe('a subscription is refused', () => {
     expectProblem(second, 409, 'external_id_taken');
     expect(second.body.id).toBe(first.id);
     expect((await billing.get(`/subscriptions?customer_id=${body.customer_id}`)).meta.total).toBe(1);
+    // Whoever has lost the id finds it so.
+    expect((await billing.get('/subscriptions?external_id=mine')).data).toMatchObject([{ id: first.id }]);
+    expect((await billing.get('/subscriptions?external_id=Mine')).data).toEqual([]);
   });
 
   test('for all but one of those that are sent at once with one external_id', async () => {

@@ -269,12 +269,16 @@ test('an endpoint of webhooks is made with its secret shown once, tested, and tu
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('URL').fill('https://hooks.example.com/weir');
   await dialog.getByLabel('invoice.finalized').check();
+  await dialog.getByLabel('Turned off at first').check();
   expect(await findBarriers(page, { within: DIALOG })).toEqual([]);
   await draw(page, 'new-webhook-light');
   await dialog.getByRole('button', { name: 'Create the endpoint' }).click();
   await dialog.getByText(/^whsec_/).waitFor();
   await dialog.getByRole('button', { name: 'I have copied it' }).click();
   await page.getByRole('link', { name: 'https://hooks.example.com/weir' }).click();
+  await page.getByText('Disabled').waitFor();
+  await page.getByRole('button', { name: 'Turn on' }).click();
+  await dialog.getByRole('button', { name: 'Turn on' }).click();
   await page.getByRole('button', { name: 'Send a test' }).click();
   await page.getByRole('group', { name: 'Deliveries' }).getByText('webhook.test').waitFor();
   await page.getByRole('button', { name: 'Turn off' }).click();

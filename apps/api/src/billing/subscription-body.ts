@@ -76,6 +76,7 @@ export const previewChangeBody = changeBody.omit({ when: true });
 export const subscriptionQuery = listQuery({
   customer_id: idOf('must be the id of a customer').optional(),
   plan_id: idOf('must be the id of a plan').optional(),
+  external_id: text(1, LIMITS.key).optional().meta({ description: 'Of the subscription, to the letter.' }),
   status: oneOf(SUBSCRIPTION_STATUSES).optional(),
   ...sortOf(SUBSCRIPTION_SORTS, '-created_at'),
 });

@@ -85,8 +85,15 @@ export function subscriptionRoutes(app: App, { database, queue, guards, wakeRun 
       },
     },
     async (request) => {
-      const { customer_id: customerId, plan_id: planId, status, sort, ...page } = request.query;
-      const filter = { customerId, planId, status, sort };
+      const {
+        customer_id: customerId,
+        plan_id: planId,
+        external_id: externalId,
+        status,
+        sort,
+        ...page
+      } = request.query;
+      const filter = { customerId, planId, externalId, status, sort };
       return answerPage(await listSubscriptions(db, request.caller.organizationId, filter, page));
     },
   );

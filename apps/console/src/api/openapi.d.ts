@@ -5245,6 +5245,8 @@ export interface operations {
             query?: {
                 customer_id?: string;
                 plan_id?: string;
+                /** @description Of the subscription, to the letter. */
+                external_id?: string;
                 status?: "SCHEDULED" | "TRIAL" | "ACTIVE" | "PAST_DUE" | "CANCELED";
                 /** @description In which order; with a minus the other way round. -created_at by default. */
                 sort?: "created_at" | "-created_at";
@@ -6062,6 +6064,8 @@ export interface operations {
             query?: {
                 /** @description A month in UTC. Without it, the month of the last day that is over. */
                 month?: string;
+                /** @description What the feed tells, or only the rest: what is not_in_plan. */
+                is_told?: "true" | "false";
                 /** @description The meta.next_cursor of the page before. */
                 cursor?: string;
                 /** @description How many at once: 20 by default. */

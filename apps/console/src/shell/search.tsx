@@ -50,6 +50,10 @@ function SearchBox({ onClose }: { onClose: () => void }) {
     ...read('/api/v1/customers', { query: { search, page_size: FOUND_MAX } }),
     enabled: search !== '',
   });
+  const subscriptions = useQuery({
+    ...read('/api/v1/subscriptions', { query: { external_id: search, page_size: 1 } }),
+    enabled: search !== '',
+  });
   const isNumber = NUMBER.test(search);
   const invoices = useQuery({
     ...read('/api/v1/invoices', { query: { search, page_size: FOUND_MAX } }),
@@ -70,11 +74,17 @@ function SearchBox({ onClose }: { onClose: () => void }) {
     kind: 'Customer',
     to: `/customers/${customer.id}`,
   }));
+  const subscribed = (search === '' ? [] : (subscriptions.data?.data ?? [])).map((subscription): Found => ({
+    id: subscription.id,
+    label: `${subscription.plan_name} for ${subscription.customer_external_id}`,
+    kind: 'Subscription',
+    to: `/subscriptions/${subscription.id}`,
+  }));
   // What looks like an id of an event is offered as one.
   const events: Found[] = /^[0-9a-f-]{36}$/.test(typed.trim())
     ? [{ id: 'event', label: typed.trim(), kind: 'Event', to: `/events?event=${typed.trim()}` }]
     : [];
-  const found = [...events, ...billed, ...named, ...pages];
+  const found = [...events, ...billed, ...subscribed, ...named, ...pages];
   const at = Math.min(active, Math.max(found.length - 1, 0));
 
   const open = (item: Found | undefined): void => {
@@ -96,7 +106,7 @@ function SearchBox({ onClose }: { onClose: () => void }) {
         size="md"
         data-autofocus
         leftSection={<Icon name="search" />}
-        placeholder="Customers, pages, the number of an invoice, the id of an event"
+        placeholder="Customers, pages, an invoice by its number, a subscription by its external id, an event by its id"
         aria-label="Search"
         role="combobox"
         aria-expanded
@@ -109,7 +119,7 @@ function SearchBox({ onClose }: { onClose: () => void }) {
         }}
         onKeyDown={onKeyDown}
       />
-      <ProblemBox error={customers.error ?? invoices.error} />
+      <ProblemBox error={customers.error ?? subscriptions.error ?? invoices.error} />
       <ul id="search-found" role="listbox" aria-label="Found">
         {found.map((item, index) => (
           // The field has the focus and the keys; the pointer may choose too.
@@ -128,7 +138,9 @@ function SearchBox({ onClose }: { onClose: () => void }) {
         ))}
       </ul>
       {found.length === 0 && (
-        <p className="search-none">{customers.isFetching || invoices.isFetching ? 'Searching …' : 'Nothing found.'}</p>
+        <p className="search-none">
+          {[customers, subscriptions, invoices].some(({ isFetching }) => isFetching) ? 'Searching …' : 'Nothing found.'}
+        </p>
       )}
     </div>
   );

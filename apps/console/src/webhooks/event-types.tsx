@@ -39,7 +39,7 @@ export function bodyOf({ url, event_types }: EndpointValues) {
 }
 
 /** Which events are sent. */
-export function EventTypes({ form }: { form: Form<EndpointValues> }) {
+export function EventTypes<Values extends EndpointValues>({ form }: { form: Form<Values> }) {
   return (
     <Checkbox.Group
       label="Events"

@@ -1,4 +1,4 @@
-import { Button, TextInput } from '@mantine/core';
+import { Button, Checkbox, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -73,11 +73,12 @@ export function WebhooksPage() {
 function NewEndpoint({ onClose }: { onClose: () => void }) {
   const queries = useQueryClient();
   const [secret, setSecret] = useState<string | null>();
-  const form = useForm<EndpointValues>({
+  const form = useForm<EndpointValues & { is_off: boolean }>({
     name: 'webhook-endpoint',
-    initial: { url: '', event_types: [] },
-    onSubmit: async (values) => {
-      const created = await send(client.POST('/api/v1/webhook-endpoints', { body: bodyOf(values) }));
+    initial: { url: '', event_types: [], is_off: false },
+    onSubmit: async ({ is_off: isOff, ...values }) => {
+      const body = { ...bodyOf(values), status: isOff ? ('DISABLED' as const) : ('ACTIVE' as const) };
+      const created = await send(client.POST('/api/v1/webhook-endpoints', { body }));
       // It is shown at once, whatever becomes of the list.
       setSecret(created.secret);
       void invalidate(queries, '/api/v1/webhook-endpoints');
@@ -89,6 +90,11 @@ function NewEndpoint({ onClose }: { onClose: () => void }) {
       <FormBox form={form} submitLabel="Create the endpoint" onCancel={onClose}>
         <TextInput label="URL" placeholder="https://example.com/weir" data-autofocus {...form.field('url')} />
         <EventTypes form={form} />
+        <Checkbox
+          label="Turned off at first"
+          description="Nothing is sent until somebody turns it on."
+          {...form.checkbox('is_off')}
+        />
       </FormBox>
     </Dialog>
   );

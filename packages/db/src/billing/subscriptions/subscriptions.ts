@@ -46,6 +46,8 @@ export interface Subscription {
 export interface SubscriptionFilter {
   customerId?: string | undefined;
   planId?: string | undefined;
+  /** Its own, to the letter. */
+  externalId?: string | undefined;
   status?: SubscriptionStatus | undefined;
   /** Newest first, where nothing is said. */
   sort?: keyof typeof SUBSCRIPTION_SORTS | undefined;
@@ -119,12 +121,13 @@ export const SUBSCRIPTION_SORTS = { created_at: OLDEST_FIRST, '-created_at': rev
 export async function listSubscriptions(
   db: Queries,
   organizationId: string,
-  { customerId, planId, status: wanted, sort = '-created_at' }: SubscriptionFilter,
+  { customerId, planId, externalId, status: wanted, sort = '-created_at' }: SubscriptionFilter,
   page: Page,
 ): Promise<PageOf<Subscription>> {
   let query = selectSubscriptions(db, organizationId);
   if (customerId !== undefined) query = query.where('subscriptions.customer_id', '=', customerId);
   if (planId !== undefined) query = query.where('subscriptions.plan_id', '=', planId);
+  if (externalId !== undefined) query = query.where('subscriptions.external_id', '=', externalId);
   if (wanted !== undefined) query = query.where(status, '=', wanted);
   return mapPage(await selectPage(query, SUBSCRIPTION_SORTS[sort], page), subscriptionOf);
 }
