@@ -154,6 +154,7 @@ test('every operation of the API is here, with every parameter and field that na
     'issued_from',
     'issued_to',
     'is_past_due',
+    'is_told',
     'as_of',
     'currency',
     'format',

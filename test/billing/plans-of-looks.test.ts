@@ -58,7 +58,14 @@ describe('with 5,000 customers on a day', LONG, () => {
     const rows = await rowsReadBy(weir, (database) => lookAtDay(database, billing.admin.id, at));
     expect(rows).toBeLessThan(4 * CUSTOMERS);
     expect(
-      (await listUnbilledUsage(billing.database.kysely, billing.admin.id, '2025-02', { page: 1, page_size: 9 })).rows,
+      (
+        await listUnbilledUsage(
+          billing.database.kysely,
+          billing.admin.id,
+          { month: '2025-02' },
+          { page: 1, page_size: 9 },
+        )
+      ).rows,
     ).toEqual([]);
   });
 
@@ -73,7 +80,7 @@ describe('with 5,000 customers on a day', LONG, () => {
       expect(await countUnbilledMeters(kysely)).toBe(1);
       expect(await findDaysToLookAt(kysely, billing.admin.id, 100)).toHaveLength(2);
       const page = { page: 1, page_size: 9 };
-      const { rows: listed } = await listUnbilledUsage(kysely, billing.admin.id, '2025-02', page);
+      const { rows: listed } = await listUnbilledUsage(kysely, billing.admin.id, { month: '2025-02' }, page);
       expect(listed).toMatchObject([{ reason: 'price_ended', events: CUSTOMERS + 1, customers: CUSTOMERS + 1 }]);
     });
     expect(few).toBeLessThan(CUSTOMERS);

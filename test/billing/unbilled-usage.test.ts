@@ -188,6 +188,13 @@ describe('nothing is told', () => {
     expect(await told()).toEqual([]);
     expect(await countUnbilledMeters(billing.database.kysely)).toBe(0);
     expect(await listed()).toMatchObject([{ reason: 'not_in_plan', events: 1 }]);
+    await use('stranger', '2025-01-09T08:00:00Z');
+    await look('2025-01-11T01:00:00Z');
+    const reasons = async (isTold: boolean) =>
+      (await billing.get(`/billing/unbilled-usage?is_told=${isTold}`)).data.map(
+        ({ reason }: { reason: string }) => reason,
+      );
+    expect([await reasons(true), await reasons(false)]).toEqual([['no_subscription'], ['not_in_plan']]);
   });
 
   test('to another organization', async () => {

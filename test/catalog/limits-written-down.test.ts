@@ -18,6 +18,7 @@ test.each([
     'apps/console/src/api/limits.ts',
     typescriptLimits(LIMIT_TABLE, [
       'pageSize',
+      'longPageSize',
       'meterKeys',
       'groupBuckets',
       'corrections',
@@ -42,19 +43,31 @@ async function sources(...folders: string[]): Promise<string[]> {
   const found = folders.map(async (folder) =>
     (await readdir(`${root}/${folder}`, { recursive: true })).map((file) => `${folder}/${file}`),
   );
-  return (await Promise.all(found)).flat().filter((file) => file.endsWith('.ts'));
+  return (await Promise.all(found)).flat().filter((file) => /\.tsx?$/.test(file));
 }
 
-test('no schema of the API has a limit with a number of its own', async () => {
+/** Lines of code, with their places, in which a number is found. */
+async function linesWith(number: RegExp, ...folders: string[]): Promise<string[]> {
   const found: string[] = [];
-  for (const file of await sources('apps/api/src', 'packages/shared/src')) {
+  for (const file of await sources(...folders)) {
     if (file.endsWith('.test.ts') || HOMES.includes(file)) continue;
     const lines = (await readFile(`${root}/${file}`, 'utf8')).split('\n');
     for (const [at, line] of lines.entries()) {
-      if (OWN_NUMBER.test(line) && !/^\s*(?:\/\/|\*|\/\*)/.test(line)) found.push(`${file}:${at + 1} ${line.trim()}`);
+      if (number.test(line) && !/^\s*(?:\/\/|\*|\/\*)/.test(line)) found.push(`${file}:${at + 1} ${line.trim()}`);
     }
   }
-  expect(found).toEqual([]);
+  return found;
+}
+
+test('no schema of the API has a limit with a number of its own', async () => {
+  expect(await linesWith(OWN_NUMBER, 'apps/api/src', 'packages/shared/src')).toEqual([]);
+});
+
+/** As much as the API gives at once, or more, where the console asks for a part of a list. Fewer are what one looks at. */
+const ASKED_NUMBER = /\b(?:page_size|limit): [1-9][\d_]{2,}|\b(?:LIMIT|PAGE_SIZE|PEOPLE_MAX) = [1-9][\d_]{2,}/;
+
+test('the console asks for no more of a list than the API gives, by the same number', async () => {
+  expect(await linesWith(ASKED_NUMBER, 'apps/console/src')).toEqual([]);
 });
 
 /** Numbers of the interface that people read in other places than the page of limits. */

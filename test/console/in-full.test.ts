@@ -258,7 +258,7 @@ test('every list of things, also of one customer or one subscription, is given a
     expect(rows.length, name).toBeGreaterThan(0);
   }
   expect(visit.faults).toEqual([]);
-});
+}, 120_000);
 
 test('subscriptions are put in order by the title of a column, and their file comes in that order', async () => {
   await page.goto('/subscriptions');
@@ -374,4 +374,37 @@ test('an invoice that is voided gives its credits back, on its page at once', as
   await dialog().waitFor({ state: 'detached' });
   await credits.getByRole('cell', { name: 'given back' }).waitFor();
   expect(await credits.getByRole('row').count()).toBeGreaterThan(2);
+});
+
+test('whose name cannot be read is not said to be nobody', async () => {
+  const users = /\/api\/v1\/users\?/;
+  await page.route(users, (route) => route.fulfill({ status: 503, contentType: 'text/html', body: 'away' }));
+  await page.goto(organization.addresses['audit-log'] ?? '');
+  await page.getByRole('combobox', { name: 'Who' }).click();
+  await page.getByText('This cannot be read now').waitFor();
+  expect(await page.getByText('Nobody of that name').count()).toBe(0);
+  await page.unroute(users);
+});
+
+test('a subscription is found by its own external id, and a plan is copied from any of many', async () => {
+  const { data: plans } = await call('GET', '/plans');
+  const { id: plan_id } = plans.find(({ lookup_id }: { lookup_id: string }) => lookup_id === 'scale');
+  const { data: customers } = await call('GET', '/customers?search=globex');
+  await call('POST', '/subscriptions', { customer_id: customers[0].id, plan_id, external_id: 'order-7' });
+  await page.goto('/');
+  await page.locator('h1').waitFor();
+  await page.keyboard.press('/');
+  await dialog().getByRole('combobox', { name: 'Search' }).fill('order-7');
+  await dialog().getByRole('option', { name: 'Scale for globex' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Scale for globex' }).waitFor();
+  // All of them are newer than the one that is there.
+  await weir.pool.query(`INSERT INTO plans
+    SELECT (jsonb_populate_record(plans, jsonb_build_object(
+      'id', 'ffffffff-ffff-7fff-8fff-' || lpad(n::text, 12, '0'), 'lookup_id', 'many-' || n, 'name', 'Many ' || n))).*
+    FROM plans, generate_series(1, 100) AS n WHERE lookup_id = 'scale'`);
+  await page.goto('/plans/new');
+  await page.getByRole('combobox', { name: 'Copy of' }).fill('Scale');
+  await page.getByRole('option', { name: 'Scale (scale)' }).click();
+  await page.waitForURL(/copy=/);
+  expect(new URL(page.url()).searchParams.get('copy')).toBe(plan_id);
 });

@@ -2,7 +2,7 @@
 
 import { listUnbilledUsage, readUnbilledMonth, UNBILLED_USAGE_REASONS } from '@weir/db/billing/usage/unbilled-usage';
 import { z } from 'zod';
-import { answerPage, listQuery, pageSchema, viewerCodes } from '../http/fields.ts';
+import { answerPage, listQuery, oneOf, pageSchema, viewerCodes } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import type { RouteDeps } from '../route-deps.ts';
@@ -17,6 +17,11 @@ const month = z
     description: 'A month in UTC. Without it, the month of the last day that is over.',
     examples: ['2026-11'],
   });
+
+const isTold = oneOf(['true', 'false'])
+  .transform((word) => word === 'true')
+  .optional()
+  .meta({ description: 'What the feed tells, or only the rest: what is not_in_plan.' });
 
 const unbilledUsage = z
   .object({
@@ -48,7 +53,7 @@ export function unbilledUsageRoute(app: App, { database, guards }: RouteDeps): v
           'Of days that are over, in UTC, each looked at within some hours of its end and again while events may be late. Usage in a ' +
           'trial, or before the start of a subscription, is not among it. The feed tells each meter, month and reason once ' +
           '(usage.unpriced), but for not_in_plan.',
-        querystring: listQuery({ month }),
+        querystring: listQuery({ month, is_told: isTold }),
         response: {
           200: pageSchema(unbilledUsage),
           ...problemResponses(...viewerCodes, 'invalid_request'),
@@ -56,9 +61,9 @@ export function unbilledUsageRoute(app: App, { database, guards }: RouteDeps): v
       },
     },
     async (request) => {
-      const { month: asked, ...wanted } = request.query;
-      const which = asked ?? (await readUnbilledMonth(database.kysely));
-      return answerPage(await listUnbilledUsage(database.kysely, request.caller.organizationId, which, wanted));
+      const { month: asked, is_told: told, ...wanted } = request.query;
+      const filter = { month: asked ?? (await readUnbilledMonth(database.kysely)), isTold: told };
+      return answerPage(await listUnbilledUsage(database.kysely, request.caller.organizationId, filter, wanted));
     },
   );
 }

@@ -3,6 +3,9 @@
 /** The most things of one page. */
 export const PAGE_SIZE_MAX = 100;
 
+/** The most entries of the feed of billing, and lines of all invoices, in one page. */
+export const LONG_PAGE_SIZE_MAX = 1_000;
+
 /** The most metadata keys that the usage of a meter is grouped by, and filters of a read. */
 export const METER_KEYS_MAX = 5;
 

@@ -3,6 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { read, type Schema } from '../api/client.ts';
+import { PAGE_SIZE_MAX } from '../api/limits.ts';
 import { totalOf } from '../api/pages.ts';
 import { DataTable, type Column } from '../components/lists/data-table.tsx';
 import { formatAmount } from '../text/decimals.ts';
@@ -21,7 +22,9 @@ interface InvoiceCreditsProps {
 
 export function InvoiceCredits({ invoice, zone }: InvoiceCreditsProps) {
   const { id, customer_id: customerId } = invoice;
-  const entries = useQuery(read('/api/v1/invoices/{id}/credits', { path: { id }, query: { page: 1, page_size: 100 } }));
+  const entries = useQuery(
+    read('/api/v1/invoices/{id}/credits', { path: { id }, query: { page: 1, page_size: PAGE_SIZE_MAX } }),
+  );
   const from = ({ given_by_invoice_id: from, given_by_invoice_number: number }: Entry) =>
     from === null ? (
       <Link to="/customers/$customerId" params={{ customerId }}>

@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { client, send } from '../api/client.ts';
+import { LONG_PAGE_SIZE_MAX } from '../api/limits.ts';
 import { toCsv } from '../text/csv.ts';
 import { formatDecimal } from '../text/decimals.ts';
 import { download } from '../text/download.ts';
@@ -10,8 +11,6 @@ import { ProblemBox } from '../components/outcomes/problem-box.tsx';
 interface LinesExportProps {
   filter: { status?: 'OPEN' | 'PAID' | 'VOID' | 'UNCOLLECTIBLE'; from?: string; to?: string };
 }
-
-const LIMIT = 1_000;
 
 /** The lines of all finalized invoices of a filter, as one file. */
 export function LinesExport({ filter }: LinesExportProps) {
@@ -52,7 +51,7 @@ async function readLines(filter: LinesExportProps['filter'], onProgress: (lines:
   const rows: Row[] = [];
   let head: string[] | undefined;
   for (let cursor: string | null | undefined; cursor !== null;) {
-    const query = { ...filter, limit: LIMIT, ...(cursor !== undefined && { cursor }) };
+    const query = { ...filter, limit: LONG_PAGE_SIZE_MAX, ...(cursor !== undefined && { cursor }) };
     const page = await send(client.GET('/api/v1/invoice-lines', { params: { query: { ...query, format: 'json' } } }));
     if (typeof page === 'string') throw new Error('lines came as text');
     const { data, meta } = page;

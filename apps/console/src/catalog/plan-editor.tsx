@@ -6,6 +6,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, Navigate, useBlocker, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { client, read, send, type Opened, type Schema } from '../api/client.ts';
+import { readPages } from '../api/pages.ts';
 import { problemOf } from '../api/problem.ts';
 import { invalidate } from '../api/queries.ts';
 import { isSessionOfAnother, useSession } from '../api/session.ts';
@@ -63,7 +64,11 @@ export function NewPlanPage() {
 
 function NewPlan({ copied, catalog }: { copied?: Plan; catalog: Catalog }) {
   const navigate = useNavigate();
-  const plans = useQuery(read('/api/v1/plans', { query: { page_size: 100 } }));
+  const plans = useQuery({
+    queryKey: ['/api/v1/plans', 'all'],
+    queryFn: ({ signal }) =>
+      readPages((part) => send(client.GET('/api/v1/plans', { params: { query: { ...part } }, signal }))),
+  });
   const editor = useEditor({
     name: copied === undefined ? 'plan' : `plan-${copied.id}`,
     initial: copied === undefined ? newPlanDraft() : copyOfPlan(copied),
@@ -77,9 +82,7 @@ function NewPlan({ copied, catalog }: { copied?: Plan; catalog: Catalog }) {
         <Select
           label="Copy of"
           placeholder="no other plan"
-          data={
-            plans.data?.data.map(({ id, name, lookup_id }) => ({ value: id, label: `${name} (${lookup_id})` })) ?? []
-          }
+          data={plans.data?.map(({ id, name, lookup_id }) => ({ value: id, label: `${name} (${lookup_id})` })) ?? []}
           value={copied?.id ?? null}
           onChange={(id) => void navigate({ to: '/plans/new', search: id === null ? {} : { copy: id } })}
           nothingFoundMessage={nothingFound(plans, 'No such plan')}

@@ -3,6 +3,7 @@
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { client, read, send, type Answer, type Schema } from '../api/client.ts';
+import { PAGE_SIZE_MAX } from '../api/limits.ts';
 import { pace } from '../api/pace.ts';
 import { totalOf } from '../api/pages.ts';
 import { useSession } from '../api/session.ts';
@@ -29,9 +30,11 @@ export function CustomerOverview({ customer }: { customer: Schema<'Customer'> })
   const { isAdmin } = useSession();
   // What the customer owes and has stands beside the next invoice, and is read again with it.
   const refetchInterval = () => pace(REFRESH_MS);
-  const subscriptions = useQuery(read('/api/v1/subscriptions', { query: { customer_id: id, page_size: 50 } }));
+  const subscriptions = useQuery(
+    read('/api/v1/subscriptions', { query: { customer_id: id, page_size: PAGE_SIZE_MAX } }),
+  );
   const open = useQuery({
-    ...read('/api/v1/invoices', { query: { customer_id: id, status: 'OPEN', page_size: 100 } }),
+    ...read('/api/v1/invoices', { query: { customer_id: id, status: 'OPEN', page_size: PAGE_SIZE_MAX } }),
     refetchInterval,
   });
   const credits = useQuery({ ...read('/api/v1/customers/{id}/credits', { path: { id } }), refetchInterval });

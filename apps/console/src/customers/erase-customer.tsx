@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { client, read, send, type Schema } from '../api/client.ts';
+import { PAGE_SIZE_MAX } from '../api/limits.ts';
 import { invalidate } from '../api/queries.ts';
 import { Question } from '../components/dialogs/confirm.tsx';
 import { Dialog } from '../components/dialogs/dialog.tsx';
@@ -80,7 +81,7 @@ function EraseDialog({ customer, onClose }: { customer: Schema<'Customer'>; onCl
 /** When a customer was erased, and while its usage is being renamed how far that is. */
 export function Erased({ id, at }: { id: string; at: string }) {
   const erasures = useQuery({
-    ...read('/api/v1/erasures', { query: { page_size: 100 } }),
+    ...read('/api/v1/erasures', { query: { page_size: PAGE_SIZE_MAX } }),
     refetchInterval: ({ state }) => (isRunning(state.data?.data, id) ? 2_000 : false),
   });
   const own = erasures.data?.data.find(({ customer_id }) => customer_id === id);

@@ -1,6 +1,7 @@
 import { Button, Select, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
+import { PAGE_SIZE_MAX } from '../api/limits.ts';
 import { problemOf, type Problem } from '../api/problem.ts';
 import { invalidate } from '../api/queries.ts';
 import { Dialog } from '../components/dialogs/dialog.tsx';
@@ -121,7 +122,7 @@ async function* rejectedBy(
   signal: AbortSignal,
 ): AsyncGenerator<EventReceipt, void, undefined> {
   for (let cursor: string | undefined; ;) {
-    const query = { status: 'rejected' as const, reason, meter_id: meter, limit: 100 };
+    const query = { status: 'rejected' as const, reason, meter_id: meter, limit: PAGE_SIZE_MAX };
     const page = await listEvents({ ...query, ...(cursor !== undefined && { cursor }) }, signal);
     yield* page.data;
     if (page.meta.next_cursor === null) return;

@@ -3,33 +3,36 @@
 
 import { Link } from '@tanstack/react-router';
 import type { Answer, Schema } from '../api/client.ts';
+import { totalOf } from '../api/pages.ts';
 import { Section } from '../components/page/page.tsx';
 import { Time } from '../components/page/time.tsx';
 import { formatDecimal } from '../text/decimals.ts';
 import { formatDay } from '../text/instants.ts';
 
-type Unbilled = Answer<'/api/v1/billing/unbilled-usage'>['data'][number];
+type Unbilled = Answer<'/api/v1/billing/unbilled-usage'>;
+type Found = Unbilled['data'][number];
 type Endpoint = Schema<'WebhookEndpoint'>;
 
 /** More of them are told by their number, and shown when it is opened: who has many has one cause for most. */
 const SHOWN_MAX = 5;
 
-/** What a plan was made without needs nobody's attention. */
-const WHY: Record<Unbilled['reason'], string | null> = {
+const WHY: Record<Found['reason'], string> = {
   price_ended: 'the charge of the plan has ended, and no other follows it',
   after_end: 'the subscription of the customer has ended',
   no_subscription: 'the customer has no subscription',
-  not_in_plan: null,
+  not_in_plan: 'the plan of the customer has no charge for it',
 };
 
 interface AttentionProps {
   rejected: number;
-  unbilled: readonly Unbilled[];
+  /** What a plan was made without is not among it: it needs nobody's attention. */
+  unbilled: Unbilled | undefined;
   endpoints: readonly Endpoint[];
 }
 
 export function Attention({ rejected, unbilled, endpoints }: AttentionProps) {
-  const found = unbilled.filter(({ reason }) => WHY[reason] !== null);
+  const found = unbilled?.data ?? [];
+  const total = unbilled === undefined ? 0 : totalOf(unbilled.meta);
   const failing = endpoints.filter((each) => each.failing_since !== null || each.disabled_reason !== null);
   if (rejected === 0 && failing.length === 0 && found.length === 0) return null;
   return (
@@ -49,15 +52,16 @@ export function Attention({ rejected, unbilled, endpoints }: AttentionProps) {
       </ul>
       {found.length > SHOWN_MAX && (
         <details className="more">
-          <summary>And usage of {formatDecimal(found.length - SHOWN_MAX)} more that no price bills</summary>
+          <summary>And usage of {formatDecimal(total - SHOWN_MAX)} more that no price bills</summary>
           <ul className="attention">{found.slice(SHOWN_MAX).map(itemOf)}</ul>
+          {total > found.length && <p className="muted">The {found.length} with the most events are shown.</p>}
         </details>
       )}
     </Section>
   );
 }
 
-const itemOf = (found: Unbilled) => (
+const itemOf = (found: Found) => (
   <li key={`${found.meter_id} ${found.reason}`}>
     <NoPrice found={found} />
   </li>
@@ -92,7 +96,7 @@ function Failing({ endpoint: { id, url, failing_since: since, disabled_reason: r
   );
 }
 
-function NoPrice({ found: { events, meter_id: meter, meter_name: name, since, reason } }: { found: Unbilled }) {
+function NoPrice({ found: { events, meter_id: meter, meter_name: name, since, reason } }: { found: Found }) {
   return (
     <>
       {formatDecimal(events)} {events === 1 ? 'event' : 'events'} of{' '}

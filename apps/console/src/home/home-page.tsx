@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { read, type Answer } from '../api/client.ts';
+import { PAGE_SIZE_MAX } from '../api/limits.ts';
 import { pace } from '../api/pace.ts';
 import { useSession } from '../api/session.ts';
 import { DataTable, type Column } from '../components/lists/data-table.tsx';
@@ -22,7 +23,7 @@ import { ExpectedOf, Invoiced } from './revenue.tsx';
 const FirstSteps = lazy(() => import('./first-steps.tsx').then((loaded) => ({ default: loaded.FirstSteps })));
 
 type Overview = Answer<'/api/v1/overview'>;
-type Unbilled = Answer<'/api/v1/billing/unbilled-usage'>['data'];
+type Unbilled = Answer<'/api/v1/billing/unbilled-usage'>;
 type Endpoints = Answer<'/api/v1/webhook-endpoints'>['data'];
 type TopMeter = NonNullable<Overview['top_meters']>[number];
 type TopCustomer = NonNullable<Overview['top_customers']>[number];
@@ -36,7 +37,7 @@ export function HomePage() {
   const refetchInterval = () => pace(REFRESH_MS);
   const overview = useQuery({ ...read('/api/v1/overview'), refetchInterval });
   const unbilled = useQuery({
-    ...read('/api/v1/billing/unbilled-usage', { query: { page_size: 100 } }),
+    ...read('/api/v1/billing/unbilled-usage', { query: { is_told: 'true', page_size: PAGE_SIZE_MAX } }),
     refetchInterval,
   });
   const pastDue = useQuery({ ...read('/api/v1/invoices', { query: PAST_DUE }), refetchInterval });
@@ -70,7 +71,7 @@ export function HomePage() {
                 {failed !== undefined && <ProblemBox error={failed.error} onRetry={() => void failed.refetch()} />}
                 <OverviewOf
                   overview={data}
-                  unbilled={unbilled.data?.data ?? []}
+                  unbilled={unbilled.data}
                   endpoints={endpoints.data?.data ?? []}
                   pastDue={pastDue.data}
                 />
@@ -108,7 +109,7 @@ function usePutAway(): [isPutAway: boolean, putAway: () => void] {
 
 interface OverviewProps {
   overview: Overview;
-  unbilled: Unbilled;
+  unbilled: Unbilled | undefined;
   endpoints: Endpoints;
   pastDue: Answer<'/api/v1/invoices'> | undefined;
 }

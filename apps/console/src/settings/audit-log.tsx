@@ -2,10 +2,12 @@ import { Button, Select, TextInput } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { client, read, send } from '../api/client.ts';
+import { PAGE_SIZE_MAX } from '../api/limits.ts';
 import { DataTable, type Column } from '../components/lists/data-table.tsx';
 import { ListExport } from '../components/lists/list-export.tsx';
 import { DateField } from '../components/forms/date-field.tsx';
 import { isDay } from '../text/instants.ts';
+import { nothingFound } from '../components/outcomes/nothing-found.ts';
 import { Loading } from '../components/outcomes/loading.tsx';
 import { Section } from '../components/page/page.tsx';
 import { ProblemBox } from '../components/outcomes/problem-box.tsx';
@@ -36,16 +38,14 @@ const columnsIn = (zone: string): Column<AuditEntry>[] => [
 
 const FILTERS = ['actor', 'action', 'from', 'to'] as const;
 
-/** How many people can be chosen by their names. Others are chosen by an entry of theirs. */
-const PEOPLE_MAX = 100;
-
 /** Who changed what, newest first. */
 export function AuditLog() {
   const { state, change } = useSearchState<(typeof FILTERS)[number]>();
   const [action, setAction] = useTyped(state.action ?? '');
   const billing = useQuery(read('/api/v1/billing/settings'));
   const zone = billing.data?.time_zone;
-  const { data: users } = useQuery(read('/api/v1/users', { query: { page_size: PEOPLE_MAX } }));
+  // Who is not among the first is chosen by an entry of theirs.
+  const users = useQuery(read('/api/v1/users', { query: { page_size: PAGE_SIZE_MAX } }));
   const filter = {
     ...(state.actor !== undefined && { actor_id: state.actor }),
     ...(state.action !== undefined && { action: state.action }),
@@ -64,7 +64,7 @@ export function AuditLog() {
   });
   const { data, error, isPending, hasNextPage, isFetchingNextPage } = log;
   const entries = data?.pages.flatMap((page) => page.data) ?? [];
-  const people = (users?.data ?? []).map(({ id, email }) => ({ value: id, label: email }));
+  const people = (users.data?.data ?? []).map(({ id, email }) => ({ value: id, label: email }));
   // Somebody who is not among the first people was chosen by one of the entries.
   const chosen = people.some(({ value }) => value === state.actor) ? [] : entries.slice(0, 1).map(optionOf);
   return (
@@ -87,6 +87,7 @@ export function AuditLog() {
           data={state.actor === undefined ? people : [...people, ...chosen]}
           value={state.actor ?? null}
           onChange={(actor) => change({ actor })}
+          nothingFoundMessage={nothingFound(users, 'Nobody of that name')}
           searchable
           clearable
         />

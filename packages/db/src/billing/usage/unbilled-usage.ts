@@ -227,13 +227,21 @@ const MOST_EVENTS_FIRST: Order<UnbilledUsage> = [
   { field: 'reason', type: 'text' },
 ];
 
+interface UnbilledFilter {
+  /** Such as `2026-11`. */
+  month: string;
+  /** Whether somebody is told of it. */
+  isTold?: boolean | undefined;
+}
+
 /** What the looks found of a month, most events first. */
 export async function listUnbilledUsage(
   db: Queries,
   organizationId: string,
-  month: string,
+  { month, isTold }: UnbilledFilter,
   page: Page,
 ): Promise<PageOf<UnbilledUsage>> {
+  const ofReason = isTold === undefined ? sql`true` : sql`(reason = ANY (${TOLD}::text[])) = ${isTold}::boolean`;
   const first = sql`${`${month}-01`}::date`;
   const rows = sql<Record<'events' | 'customers', string> & Omit<UnbilledUsage, 'events' | 'customers'>>`(
     SELECT found.meter_id, m.name AS meter_name, found.reason, found.events, found.customers,
@@ -242,6 +250,7 @@ export async function listUnbilledUsage(
       SELECT meter_id, reason, sum(events) AS events, max(customers) AS customers, min(day) AS since, max(day) AS until
       FROM unbilled_usage_days
       WHERE organization_id = ${organizationId}::uuid AND day >= ${first} AND day < ${first} + interval '1 month'
+        AND ${ofReason}
       GROUP BY meter_id, reason
     ) AS found JOIN meters m ON m.organization_id = ${organizationId}::uuid AND m.id = found.meter_id)`;
   const query = db.selectFrom(rows.as('found')).selectAll();
