@@ -16,6 +16,12 @@ tabs.addEventListener('message', ({ data }) => {
   else if (person !== null) noteSession();
 });
 
+/** Tells all other tabs whose the session is. */
+export function tellTabs(userId: string): void {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel reaches its own origin only, and takes no other
+  tabs.postMessage(userId);
+}
+
 let isOfAnother = false;
 
 /** Whether somebody else has signed in than who has typed here, who is not there any more to be asked about it. */
@@ -34,8 +40,7 @@ export const sessionQuery = queryOptions({
     const session = await send(client.GET('/api/v1/auth/me', { signal }));
     if (sessionStorage.getItem(PERSON) !== session.user.id) forgetPerson();
     sessionStorage.setItem(PERSON, session.user.id);
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel reaches its own origin only, and takes no other
-    tabs.postMessage(session.user.id);
+    tellTabs(session.user.id);
     return session;
   },
   staleTime: 60_000,

@@ -6,7 +6,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { client, send } from '../api/client.ts';
 import { noteSession } from '../api/session-end.ts';
-import { loadForAnother, useSession } from '../api/session.ts';
+import { loadForAnother, tellTabs, useSession } from '../api/session.ts';
 import { useFocusBack } from '../components/dialogs/dialog.tsx';
 import { FormBox, useForm } from '../components/forms/form.tsx';
 
@@ -44,6 +44,8 @@ function SignInForm() {
     initial: { email: user.email, password: '' },
     onSubmit: async (body) => {
       const account = await send(client.POST('/api/v1/auth/login', { body }));
+      // Whatever becomes of what is read next.
+      tellTabs(account.user.id);
       if (account.user.id === user.id) return noteSession();
       // Somebody else must see nothing of what was read and typed before.
       await navigate({ to: '/', ignoreBlocker: true });
