@@ -3,12 +3,11 @@
 import { listAuditEntries, timeOfEntry, type AuditEntry } from '@weir/db/audit-log';
 import type { Queries } from '@weir/db/database';
 import { findTimeZone } from '@weir/db/organizations';
-import { NO_CURSOR } from '@weir/db/order';
 import { instantInZone } from '@weir/shared/date-or-instant';
 import { microsOf, parseInstant } from '@weir/shared/instant';
 import { z } from 'zod';
 import { dateOrInstant } from '../http/date-or-instant.ts';
-import { cursorMeta, sizeOf, idOf, time, viewerCodes } from '../http/fields.ts';
+import { cursorMeta, idCursor, idOf, sizeOf, time, viewerCodes } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import type { RouteDeps } from '../route-deps.ts';
@@ -68,7 +67,7 @@ export function auditLogRoutes(app: App, { database, guards }: RouteDeps): void 
           end_date: dateOrInstant.optional().meta({
             description: `Until before this instant; a date includes that day. ${day}`,
           }),
-          cursor: idOf(NO_CURSOR).optional(),
+          cursor: idCursor,
           limit: sizeOf('pageSize'),
         }),
         response: {

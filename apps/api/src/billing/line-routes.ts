@@ -7,7 +7,6 @@ import { findLine, type FoundLine } from '@weir/db/billing/invoices/find-line';
 import { pageDueEvents } from '@weir/db/billing/usage/due-events';
 import { readDueBuckets } from '@weir/db/billing/usage/due-buckets';
 import { findMeter } from '@weir/db/meters';
-import { NO_CURSOR } from '@weir/db/order';
 import { minorDigits } from '@weir/rating/currencies';
 import { Refusal } from '@weir/shared/errors';
 import { isoOf } from '@weir/shared/instant';
@@ -20,11 +19,12 @@ import {
   adminCodes,
   bodyCodes,
   cursorMeta,
-  sizeOf,
+  idCursor,
   idInPath,
   idOf,
   nothing,
   oneOf,
+  sizeOf,
   viewerCodes,
 } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
@@ -181,7 +181,7 @@ export function lineRoutes(app: App, { database, guards, turns }: RouteDeps & { 
           'line is among them, with the status that it has now. A line without usage has none.',
         params: lineInPath,
         querystring: z.strictObject({
-          cursor: idOf(NO_CURSOR).optional(),
+          cursor: idCursor,
           limit: sizeOf('pageSize'),
           changes: oneOf(['true', 'false'])
             .transform((word) => word === 'true')

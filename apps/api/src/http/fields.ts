@@ -77,6 +77,9 @@ export const cursorOfPage = z
   .regex(new RegExp(`^[\\w-]{1,${LIMITS.cursor}}$`), NO_CURSOR)
   .meta({ description: 'The meta.next_cursor of the page before.' });
 
+/** The same, where it is the id of the last thing. */
+export const idCursor = z.uuid(NO_CURSOR).toLowerCase().optional();
+
 const pageQuery = {
   cursor: cursorOfPage.optional(),
   limit: countOf(LIMITS.pageSize)

@@ -13,7 +13,17 @@ import { microsOfText } from '@weir/shared/instant';
 import { text } from '@weir/shared/text';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
-import { adminCodes, bodyCodes, cursorMeta, sizeOf, idInPath, idOf, readCodes, time } from '../http/fields.ts';
+import {
+  adminCodes,
+  bodyCodes,
+  cursorMeta,
+  idCursor,
+  idInPath,
+  idOf,
+  readCodes,
+  sizeOf,
+  time,
+} from '../http/fields.ts';
 import type { App } from '../http/typed-app.ts';
 import { writing } from '../http/writing.ts';
 import { dateOrInstant } from '../http/date-or-instant.ts';
@@ -47,7 +57,7 @@ const eventQuery = z.strictObject({
   end_date: dateOrInstant.optional().meta({
     description: 'Events of before this time; a date includes that day (UTC).',
   }),
-  cursor: idOf(NO_CURSOR).optional(),
+  cursor: idCursor,
   limit: sizeOf('pageSize'),
 });
 

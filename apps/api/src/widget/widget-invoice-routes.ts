@@ -11,7 +11,6 @@ import { pageDueEvents } from '@weir/db/billing/usage/due-events';
 import { findCustomerId } from '@weir/db/customers';
 import { listShownMeters } from '@weir/db/widget-settings';
 import { emptyPage, mapPage } from '@weir/db/page';
-import { NO_CURSOR } from '@weir/db/order';
 import { Refusal } from '@weir/shared/errors';
 import { z } from 'zod';
 import { writingPage, writingWithLines } from '../billing/invoice-answer.ts';
@@ -20,6 +19,7 @@ import type { Caller } from '../http/caller.ts';
 import {
   answerPage,
   cursorMeta,
+  idCursor,
   idInPath,
   idOf,
   listQuery,
@@ -196,7 +196,7 @@ export function widgetInvoiceRoutes(app: App, deps: RouteDeps & { turns: Turns }
           'Follow meta.next_cursor until it is null. A line without usage, or of a meter that the organization shows to nobody, has none.',
         params: z.strictObject({ id: idOf(), line_id: idOf() }),
         querystring: z.strictObject({
-          cursor: idOf(NO_CURSOR).optional(),
+          cursor: idCursor,
           limit: sizeOf('pageSize'),
         }),
         response: {

@@ -16,34 +16,32 @@ export function placesOf(): HTMLElement[] {
   return places;
 }
 
-/** Focuses the first of these that is still there; else the title of the page. And the next one, where it goes a moment later. */
+/**
+ * Focuses the first of these that is still there; else the title of the page. And again where that is lost before somebody does something,
+ * as with the row of a list that was read anew.
+ */
 export function focusFirstOf(places: readonly HTMLElement[]): void {
-  const place = places.find((each) => each.isConnected && each.matches(FOCUSABLE));
-  // The page itself is no better than its title, which says where one is.
-  if (place === undefined || place.id === 'main') return focusTitle();
-  place.focus();
-  onceGone(place, () => focusFirstOf(places));
+  focusNow(places);
+  const removals = new MutationObserver(() => {
+    if (document.activeElement === document.body) focusNow(places);
+  });
+  const stop = () => {
+    removals.disconnect();
+    for (const type of ACTIONS) document.removeEventListener(type, stop, true);
+  };
+  removals.observe(document.body, { childList: true, subtree: true });
+  for (const type of ACTIONS) document.addEventListener(type, stop, true);
 }
 
-function focusTitle(): void {
+const ACTIONS = ['pointerdown', 'keydown'] as const;
+
+function focusNow(places: readonly HTMLElement[]): void {
+  const place = places.find((each) => each.isConnected && each.matches(FOCUSABLE));
+  // The page itself is no better than its title, which says where one is.
+  if (place !== undefined && place.id !== 'main') return place.focus();
   // What was opened over a dialog leaves the dialog.
   const dialog = [...document.querySelectorAll<HTMLElement>('[role="dialog"]')].at(-1);
   const target =
     dialog?.querySelector<HTMLElement>('[data-autofocus]') ?? document.querySelector<HTMLElement>('#main h1');
   target?.focus();
-}
-
-/** Calls back when a focused element is taken from the page, as a row by a list that was read again; not once something else has the focus. */
-function onceGone(focused: HTMLElement, callBack: () => void): void {
-  const removals = new MutationObserver(() => {
-    if (focused.isConnected) return;
-    stop();
-    callBack();
-  });
-  const stop = () => {
-    removals.disconnect();
-    document.removeEventListener('focusin', stop);
-  };
-  removals.observe(document.body, { childList: true, subtree: true });
-  document.addEventListener('focusin', stop);
 }
