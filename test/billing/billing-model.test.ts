@@ -119,7 +119,8 @@ test(
     const count = (what: string, times = 1) => happened.set(what, (happened.get(what) ?? 0) + times);
     const now = START + steps * STEP;
     for (const { billing, life } of lives) {
-      await endWithTheRest(billing, life.ledger, now);
+      // A long life comes to all of it by itself.
+      if (SIZE < 5) await endWithTheRest(billing, life.ledger, now);
       count('changed', life.changes);
       count('price taken back', life.pricesTakenBack);
       for (const { schedule, createdAt, cycle } of life.ledger.subscriptions)

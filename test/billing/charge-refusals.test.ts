@@ -99,7 +99,7 @@ describe('a value is refused that is', () => {
     ['a text with a line break', 'FIXED', { unit_price: '1\n' }, 'unit_price', 'must be a number'],
     ['a text with a comma', 'FIXED', { unit_price: '1,5' }, 'unit_price', 'must be a number'],
     ['an empty text', 'FIXED', { unit_price: '' }, 'unit_price', 'must not be empty'],
-    ['an empty id of a meter', 'per_unit', { meter_id: '' }, 'meter_id', 'must not be empty'],
+    ['an empty id of a meter', 'per_unit', { meter_id: '' }, 'meter_id', 'must be the id of a meter'],
     ['a price of null', 'FIXED', { unit_price: null }, 'unit_price', 'must be a number'],
     ['another type', 'FIXED', { type: 'DYNAMIC' }, 'type', 'must be one of FIXED, USAGE'],
     ['another timing', 'FIXED', { timing: 'later' }, 'timing', 'must be one of in_advance, in_arrears'],

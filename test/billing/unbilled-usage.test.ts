@@ -1,7 +1,7 @@
 // Usage of a priced meter that no charge bills is told: in a list, in the feed once a month, and as a metric.
 
 import { countUnbilledMeters } from '@weir/db/billing/usage/unbilled-usage';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { openRun, type BillingRun } from '../support/billing-run.ts';
 import { expectDocumentedFeed } from '../support/documented-feed.ts';
 import { expectProblem } from '../support/expect-problem.ts';
@@ -27,8 +27,6 @@ beforeEach(async () => {
     await billing.close();
   };
 });
-
-afterAll(() => expectDocumentedFeed(weir, 'unbilled usage'));
 
 const calls = (unit_price: string, more: object = {}) => ({
   type: 'USAGE',
@@ -213,3 +211,5 @@ describe('nothing is told', () => {
 test.each(['2025', '2025-13', '2025-1', 'last', '2025-01-01', '%00'])('%s is no month', async (month) => {
   expectProblem(await billing.request('GET', `/billing/unbilled-usage?month=${month}`), 422, 'invalid_request');
 });
+
+test('what the feed told of it is what the document says', () => expectDocumentedFeed(weir, 'unbilled usage'));

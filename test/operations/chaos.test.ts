@@ -47,7 +47,7 @@ test('whatever fails under load, every event that was accepted is counted exactl
 test.concurrent('a build that writes claims before it stages events is found out', async () => {
   // Only the end of an API loses the second step, which is where this seed begins. Whether it falls between a claim and its event is a
   // matter of chance: with more requests it does so for certain.
-  const load = ['--minutes', '0.15', '--seed', '7', '--rate', '240'];
+  const load = ['--minutes', '0.25', '--seed', '7', '--rate', '240'];
   // Without peace in between it comes to enough of them within a few seconds.
   const options = [...load, '--faults', 'kill', '--pause', '0', '--broken', 'claim-first'];
   const { code, report } = await runChaos('broken', ...options);

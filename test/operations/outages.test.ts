@@ -2,6 +2,9 @@
 
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
+import { openWorker } from '@weir/queue/connection';
+import { openJobWorker } from '@weir/queue/job-worker';
+import { Queue } from 'bullmq';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { spawnCaptured, type Captured } from '../support/captured.ts';
 import { signUp, until, type Organization } from '../support/harness.ts';
@@ -49,6 +52,27 @@ test('a worker whose password Redis does not take says so in one line, and ends'
   await expect(weir.startWorker({ REDIS_URL: url.href })).rejects.toThrow(
     /^Cannot start: Redis says "WRONGPASS [^\n]*": check user and password in REDIS_URL\.$/,
   );
+});
+
+test('a job whose end Redis has, and whose answer was lost, is no error', async () => {
+  const errors: Error[] = [];
+  const queue = openWorker({ url: inject('redisUrl'), prefix: weir.queue.keys.prefix }, (error) => errors.push(error));
+  const jobs = new Queue('ended', { connection: queue.redis, prefix: queue.keys.prefix });
+  const done: string[] = [];
+  const onError = (error: Error) => void errors.push(error);
+  const work = async ({ name }: { name: string }) => {
+    // As its end does, of which nobody has heard.
+    if (name === 'gone') await queue.redis.del(`${queue.keys.prefix}:ended:gone`);
+    done.push(name);
+  };
+  const worker = openJobWorker(queue, 'ended', { concurrency: 1 }, work, { onFailed: onError, onError });
+  await jobs.add('gone', {}, { jobId: 'gone' });
+  await jobs.add('next', {}, { jobId: 'next' });
+  await until(async () => done.includes('next') && (await jobs.getCompletedCount()) === 1, 'both are worked off');
+  await worker.close();
+  await jobs.close();
+  queue.redis.disconnect();
+  expect(errors).toEqual([]);
 });
 
 /** Takes connections in place of a part and ends each of them. Resolves once there were so many. */

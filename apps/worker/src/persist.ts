@@ -84,5 +84,5 @@ async function recordForNow(database: Database, events: readonly StagedEvent[]):
   const known = events.filter((event) => !unknown.has(event));
   const flush = known.map((event) => ({ event, apiKeyId: null, fingerprint: '' }));
   for (const answer of await recordDirectly(database, flush, { isPerhapsStaged: true, claimsKeys: false }))
-    if (answer.outcome === 'failed') throw answer.error;
+    if ('error' in answer) throw answer.error;
 }

@@ -127,11 +127,13 @@ async function recordApart(flush: Flush, events: readonly StagedEvent[], error: 
   if (!isLockTimeout(error) || flush.isPerhapsTaken) throw error;
   const parts = apartByOrganization(events.filter(({ id }) => !flush.answers.has(id)));
   for (const [index, part] of parts.entries()) {
-    flush.lockMsMax = (flush.deadline - performance.now()) / (parts.length - index + 1);
+    const msLeft = flush.deadline - performance.now();
+    flush.lockMsMax = msLeft / (parts.length - index + 1);
     try {
+      // Where the time is over, locks have taken it.
+      if (msLeft <= 0) throw error;
       await recordAll(flush, part);
     } catch (error) {
-      // Where the time is over, locks have taken it.
       if ((!isLockTimeout(error) && !isTooSlow(error)) || flush.isPerhapsTaken) throw error;
       for (const { id } of part) if (!flush.answers.has(id)) flush.answers.set(id, { outcome: 'locked', error });
     }

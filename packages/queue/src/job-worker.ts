@@ -1,4 +1,4 @@
-import { Worker, type Job, type WorkerOptions } from 'bullmq';
+import { ErrorCode, Worker, type Job, type WorkerOptions } from 'bullmq';
 import type { QueueConnection } from './connection.ts';
 import { noteOfRedis } from './redis-away.ts';
 
@@ -41,7 +41,9 @@ export function openJobWorker<Data, Result = void, Name extends string = string>
   worker.on('completed', (_, result) => events.onCompleted?.(result));
   worker.on('failed', (job, error) => events.onFailed(error, job));
   // It has connections of its own beside the one that it was given.
-  worker.on('error', (error) => events.onError(noteOfRedis(error)));
+  worker.on('error', (error) => {
+    if (!isOver(error)) events.onError(noteOfRedis(error));
+  });
   return {
     take(isOn) {
       if (worker.isPaused() !== isOn) return;
@@ -51,3 +53,6 @@ export function openJobWorker<Data, Result = void, Name extends string = string>
     close: () => worker.close(),
   };
 }
+
+/** Whether the end of a job did not find it: the end was written before, and the answer lost with the connection. Nothing is left to do. */
+const isOver = (error: Error): boolean => 'code' in error && error.code === ErrorCode.JobNotExist;

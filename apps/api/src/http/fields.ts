@@ -25,9 +25,7 @@ export function oneOf<const Words extends readonly [string, ...string[]]>(words:
  * a staged event and the ids in an answer are compared to the letter.
  */
 export function idOf(message?: string) {
-  return z
-    .uuid({ error: ({ input }) => (input === '' ? 'must not be empty' : input === undefined ? undefined : message) })
-    .toLowerCase();
+  return z.uuid({ error: ({ input }) => (input === undefined ? undefined : message) }).toLowerCase();
 }
 
 /** A zone of the IANA database. An offset is none: it knows no daylight saving. */
@@ -78,7 +76,7 @@ export const cursorOfPage = z
   .meta({ description: 'The meta.next_cursor of the page before.' });
 
 /** The same, where it is the id of the last thing. */
-export const idCursor = z.uuid(NO_CURSOR).toLowerCase().optional();
+export const idCursor = idOf(NO_CURSOR).optional();
 
 const pageQuery = {
   cursor: cursorOfPage.optional(),

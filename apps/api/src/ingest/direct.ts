@@ -157,7 +157,7 @@ function nobodyKnows(cause?: unknown): Refusal {
 
 function locked(cause: unknown): Refusal {
   const detail =
-    'Usage of your organization is being changed, as by corrections, and nothing was kept: send the event again in a moment.';
+    'Others write usage that yours has to wait for, as corrections do, and nothing was kept: send the event again in a moment.';
   return new Refusal(
     'unavailable',
     detail,

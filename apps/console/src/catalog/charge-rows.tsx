@@ -278,5 +278,5 @@ function soonestOf(replaced: Charge | undefined, zone: string): string {
 function liveErrorOf(error: unknown, path: string): string | undefined {
   if (error === null) return undefined;
   const found = problemOf(error).errors?.find((each) => each.path === `charge.${path}`);
-  return found === undefined || found.message === 'is required' ? undefined : fieldWords(found.message);
+  return found === undefined || found.message === 'must not be empty' ? undefined : fieldWords(found.message);
 }

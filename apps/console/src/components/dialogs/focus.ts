@@ -33,7 +33,7 @@ export function focusFirstOf(places: readonly HTMLElement[]): void {
   for (const type of ACTIONS) document.addEventListener(type, stop, true);
 }
 
-const ACTIONS = ['pointerdown', 'keydown'] as const;
+const ACTIONS = ['pointerdown', 'keydown', 'wheel'] as const;
 
 function focusNow(places: readonly HTMLElement[]): void {
   const place = places.find((each) => each.isConnected && each.matches(FOCUSABLE));

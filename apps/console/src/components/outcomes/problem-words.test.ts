@@ -3,6 +3,7 @@ import { fieldName, fieldWords, wordsOf } from './problem-words.ts';
 
 test('what the API says of a field is said to a person', () => {
   expect(fieldWords('is required')).toBe('Fill this in.');
+  expect(fieldWords('must not be empty')).toBe('Fill this in.');
   expect(fieldWords('must have 1 to 255 characters')).toBe('Fill this in, with at most 255 characters.');
   expect(fieldWords('must be the id of a customer record')).toBe('Choose a customer.');
   expect(fieldWords('must be a number, or a decimal in a text such as "0.05"; it must have at most 9 digits')).toBe(

@@ -56,7 +56,7 @@ function saidOf({ code, detail, retry_after_seconds: seconds = 0 }: Problem, kno
 }
 
 const BY_MESSAGE: readonly [message: RegExp, words: string][] = [
-  [/^(?:is required|must not be blank|must be a string|must be an? (?:object|array))$/, 'Fill this in.'],
+  [/^(?:is required|must not be (?:blank|empty)|must be a string|must be an? (?:object|array))$/, 'Fill this in.'],
   [/^must have 1 to (\d+) characters$/, 'Fill this in, with at most $1 characters.'],
   [/^must have (\d+) to (\d+) characters$/, 'Use $1 to $2 characters.'],
   [/^must have at most (\d+) characters$/, 'Use at most $1 characters.'],
