@@ -37,15 +37,15 @@ async function holdSubscription(): Promise<void> {
   await holder.query('SELECT FROM subscriptions WHERE id = $1 FOR UPDATE', [billing.subscription]);
 }
 
-/** Until somebody waits for the row that is held. */
-const isWaitedFor = () =>
+/** Until as many wait for the row that is held, some of them behind others. */
+const areWaiting = (count: number) =>
   until(async () => {
     const { rowCount } = await weir.pool.query(
-      'SELECT FROM pg_stat_activity WHERE pg_backend_pid() <> pid AND $1 = ANY (pg_blocking_pids(pid))',
-      [(holder as unknown as { processID: number }).processID],
+      'SELECT FROM pg_stat_activity WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0',
     );
-    return (rowCount ?? 0) > 0;
-  }, 'somebody waits for the subscription');
+    return (rowCount ?? 0) >= count;
+  }, `${count} wait for what is held`);
+const isWaitedFor = () => areWaiting(1);
 
 test('of a customer who is subscribed it is refused at once, whoever has the subscription in hand', async () => {
   await holdSubscription();
@@ -171,6 +171,22 @@ test('it waits for an event that was replayed before, and none is replayed meanw
   expect([await isRecorded(10), await isRecorded(25 * 3_600)]).toEqual([false, true]);
   expect((await billing.request('POST', '/erasures', { customer_external_id: 'replayed' })).status).toBe(202);
   expectProblem(await replay(other), 409, 'usage_moving');
+});
+
+test('what is asked for after a wait for others counts from its end: until then a replay is let in', async () => {
+  await holder.query('BEGIN');
+  await holder.query('SELECT FROM organizations WHERE id = $1 FOR NO KEY UPDATE', [billing.admin.id]);
+  const asked = [
+    billing.request('POST', '/erasures', { customer_external_id: 'held up' }),
+    billing.request('POST', '/usage-moves', { from_external_id: 'held back', to_external_id: 'held before' }),
+  ];
+  await areWaiting(asked.length);
+  const { rows } = await holder.query<{ released: Date }>('SELECT clock_timestamp() AS released');
+  await holder.query('COMMIT');
+  for (const { status, body } of await Promise.all(asked)) {
+    expect(status).toBe(202);
+    expect(Date.parse(body.created_at)).toBeGreaterThanOrEqual(rows[0]?.released.getTime() ?? Infinity);
+  }
 });
 
 test('the feed names the customer no more, and what receivers answered goes; what is of others stays', async () => {

@@ -34,6 +34,20 @@ test('every counter has its series from the start, at 0, so that its first count
   expect(values('weir_events_total')).toEqual(['recorded', 'duplicates', 'rejected']);
 });
 
+test('each reason for which something is refused stands in the table of what happens then', async () => {
+  const text = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+  const [, section = ''] = text.split('## When there is too much, or a part is gone\n');
+  const reasonsInTable = (section.split('\n## ')[0] ?? '')
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+    .flatMap((row) => [...(row.split('|')[3] ?? '').matchAll(/`(\w+)`/g)].map((found) => found[1]));
+  const counters = countersIn(await metricsOf());
+  const reasons = ['weir_refused_events_total', 'weir_shed_requests_total'].flatMap((name) =>
+    (counters.get(name) ?? []).map((line) => /reason="(.*)"/.exec(line)?.[1]),
+  );
+  expect(new Set(reasonsInTable)).toEqual(new Set(reasons));
+});
+
 test('each process says which version of Weir it is, on which Node, and from which commit', async () => {
   const worker = await weir.startWorker();
   const texts = await Promise.all([metricsOf(), metricsOf(worker.url)]);

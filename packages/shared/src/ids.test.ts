@@ -16,6 +16,13 @@ test('ids are UUIDs of version 7, and no two are the same even within one millis
   expect(ids.filter((id) => !version7.test(id))).toEqual([]);
 });
 
+test('ids of one millisecond sort in the order in which they were made', () => {
+  for (const epochMs of [1, 1_767_225_600_000, 2 ** 40]) {
+    const ids = Array.from({ length: 1000 }, () => newId(epochMs));
+    expect(ids.toSorted()).toEqual(ids);
+  }
+});
+
 test('ids of a later millisecond sort after those of an earlier one', () => {
   const ids = [1, 2, 3, 1000, 2 ** 40].map((epochMs) => newId(epochMs));
   expect(ids.toSorted()).toEqual(ids);

@@ -241,7 +241,8 @@ export function lineRoutes(app: App, { database, guards, turns }: RouteDeps & { 
   /** A line whose usage is read, all of which has to be in one place. */
   async function getLineToOpen(organizationId: string, path: LinePath): Promise<FoundLine> {
     const found = await getLine(organizationId, path);
-    if (found.question !== undefined) await refuseMoving(database, organizationId, found.question.customerExternalId);
+    if (found.question !== undefined)
+      await refuseMoving(database.kysely, organizationId, found.question.customerExternalId);
     return found;
   }
 }

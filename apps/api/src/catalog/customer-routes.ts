@@ -147,7 +147,7 @@ export function customerRoutes(app: App, { database, guards }: RouteDeps): void 
       const id = newId();
       const { external_id = id, ...fields } = request.body;
       const organization_id = request.caller.organizationId;
-      await refuseMoving(database, organization_id, external_id);
+      await refuseMoving(database.kysely, organization_id, external_id);
       return await write
         .transaction(async (transaction) => {
           const customer = await insertCustomer(transaction, { ...fields, organization_id, id, external_id });
@@ -232,7 +232,7 @@ export function customerRoutes(app: App, { database, guards }: RouteDeps): void 
     changing(database, customers, async (request, write) => {
       checkMetadata(request.json);
       const { caller, params, body } = request;
-      if (body.external_id !== undefined) await refuseMoving(database, caller.organizationId, body.external_id);
+      if (body.external_id !== undefined) await refuseMoving(database.kysely, caller.organizationId, body.external_id);
       return await write
         .transaction(async (transaction) => {
           await refuseErased(transaction, caller.organizationId, params.id);

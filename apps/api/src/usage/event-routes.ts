@@ -181,7 +181,6 @@ export function eventRoutes(app: App, deps: EventDeps): void {
         const { status } = await getReceipt(deps, organizationId, id);
         throw new Refusal('not_replayable', `The event is ${status}: only rejected events can be replayed.`);
       }
-      await refuseMoving(deps.database, organizationId, stored.event.customer_external_id);
       const { idempotency_key: formerKey, ...rest } = stored.event;
       const key = request.body?.idempotency_key === undefined ? formerKey : request.body.idempotency_key;
       const event: StagedEvent = {
@@ -190,7 +189,9 @@ export function eventRoutes(app: App, deps: EventDeps): void {
         ...(corrected !== undefined && { metadata: corrected }),
         replayed: true,
       };
-      return await write.single(async () => {
+      return await write.single(async (db) => {
+        // Right before it is let in: a move waits only for a little while for what came before it.
+        await refuseMoving(db, organizationId, stored.event.customer_external_id);
         await deps.ingest.submit({ id, event: stagedText(event), sender: null, claim: null });
         return { status: 202, body: { id, status: 'queued' as const } };
       });

@@ -1,6 +1,6 @@
 // Reads a query of usage, and finds the window of time that it means.
 
-import type { Database } from '@weir/db/database';
+import type { Database, Queries } from '@weir/db/database';
 import { findCustomer } from '@weir/db/customers';
 import { findMetersByToken } from '@weir/db/events';
 import { findMeter, type Meter } from '@weir/db/meters';
@@ -90,7 +90,7 @@ export async function externalIdOf(
 ): Promise<string | undefined> {
   const { customer_id: id, customer_external_id: externalId } = query;
   if (id === undefined) {
-    if (externalId !== undefined) await refuseMoving(database, organizationId, externalId);
+    if (externalId !== undefined) await refuseMoving(database.kysely, organizationId, externalId);
     return externalId;
   }
   if (externalId !== undefined) {
@@ -105,7 +105,7 @@ export async function externalIdOf(
       'Your organization has no customer with this customer_id: check the id, or send customer_external_id.',
     );
   }
-  await refuseMoving(database, organizationId, customer.external_id);
+  await refuseMoving(database.kysely, organizationId, customer.external_id);
   return customer.external_id;
 }
 
@@ -114,7 +114,7 @@ export const USAGE_MOVING =
   'This usage is just being moved to another external_id: try again when the erasure or the move, whose id is here, is DONE.';
 
 /** Refuses to read the usage of a customer while a part of it is somewhere else. */
-export async function refuseMoving(database: Database, organizationId: string, externalId: string): Promise<void> {
-  const id = await findMoveInTheWay(database.kysely, organizationId, externalId);
+export async function refuseMoving(db: Queries, organizationId: string, externalId: string): Promise<void> {
+  const id = await findMoveInTheWay(db, organizationId, externalId);
   if (id !== undefined) throw new Refusal('usage_moving', USAGE_MOVING, { id });
 }

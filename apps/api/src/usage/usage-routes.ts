@@ -197,7 +197,7 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
       const window = await windowOf(turns, request, query);
       const customer = await findCustomer(database.kysely, organizationId, params.id);
       if (customer === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-      await refuseMoving(database, organizationId, customer.external_id);
+      await refuseMoving(database.kysely, organizationId, customer.external_id);
       const question = { organizationId, customerExternalId: customer.external_id, window };
       const meters = await readUsageOfCustomer(database.pool, question);
       return {

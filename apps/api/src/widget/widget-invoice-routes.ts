@@ -213,7 +213,7 @@ export function widgetInvoiceRoutes(app: App, deps: RouteDeps & { turns: Turns }
       const shown = await listShownMeters(db, organizationId);
       if (question === undefined || !shown.some(({ id }) => id === question.meterId))
         return { data: [], meta: { next_cursor: null } };
-      await refuseMoving(database, organizationId, question.customerExternalId);
+      await refuseMoving(database.kysely, organizationId, question.customerExternalId);
       const { events, next } = await pageDueEvents(db, question, query);
       return {
         data: events.map(({ event: { id, timestamp, quantity }, correction }) => ({

@@ -101,7 +101,7 @@ export function widgetRoutes(app: App, deps: UsageDeps & EntitlementDeps): void 
     writing(database, async ({ caller, body }, write) => {
       const { organizationId: organization_id, apiKeyId: api_key_id } = caller;
       if (api_key_id === undefined) throw new Error('the guard lets API keys through and nothing else');
-      await refuseMoving(database, organization_id, body.customer_external_id);
+      await refuseMoving(database.kysely, organization_id, body.customer_external_id);
       const token = newWidgetToken();
       const { customer_external_id } = body;
       return write.single(async (db) => {

@@ -749,7 +749,7 @@ export interface paths {
     "/api/v1/sdk/track": {
         /**
          * Track one usage event
-         * @description A 201 means: on disk, and counted exactly once. Time out after 5 seconds and retry with the same idempotency_key (in the body or as the header Idempotency-Key); a 409 duplicate_event then means that it is accepted already. While Redis cannot take events, Postgres does, with the same answers: 503 is for when neither can.
+         * @description A 201 means: on disk, and counted exactly once. Time out after 5 seconds and retry with the same idempotency_key (in the body or as the header Idempotency-Key); a 409 duplicate_event then means that it is accepted already. While Redis cannot take events, Postgres does, with the same answers: 503 is for when neither can, or somebody else changes usage of your organization just then.
          *
          *     Who may: an API key with the scope usage.write.
          */

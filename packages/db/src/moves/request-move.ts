@@ -32,6 +32,12 @@ export type Refused =
 
 export type Requested = { outcome: 'requested'; move: UsageMove } | Refused;
 
+/**
+ * When a move is asked for: not when its transaction began, which may have waited for others. What is let in until then, a replay for
+ * one, is waited for (`isAllRecorded` in packages/queue).
+ */
+const HELD_AT = sql`clock_timestamp()`;
+
 /** 128 random bits: nobody can compute it from who it was, and there is nothing kept to compute it with. */
 function newPseudonym(): string {
   return `erased-${randomBytes(16).toString('hex')}`;
@@ -84,8 +90,9 @@ export async function requestErasure(
   }
   await deleteWidgetTokensOf(transaction, { organization_id: organizationId, customer_external_id: from });
   const id = newId();
-  await sql`INSERT INTO usage_moves (organization_id, id, kind, customer_id, from_external_id, to_external_id, copies_issued_before)
-      VALUES (${organizationId}::uuid, ${id}::uuid, 'ERASE', ${record?.id ?? null}::uuid, ${from}, ${to},
+  await sql`INSERT INTO usage_moves (organization_id, id, kind, created_at, customer_id, from_external_id, to_external_id,
+        copies_issued_before)
+      VALUES (${organizationId}::uuid, ${id}::uuid, 'ERASE', ${HELD_AT}, ${record?.id ?? null}::uuid, ${from}, ${to},
         ${copiesIssuedBefore}::date)`.execute(transaction);
   return { outcome: 'requested', move: await getMove(transaction, organizationId, id) };
 }
@@ -110,8 +117,8 @@ export async function requestMove(
   // Whoever holds one would see half of the usage.
   await deleteWidgetTokensOf(transaction, { organization_id: organizationId, customer_external_id: from });
   const id = newId();
-  await sql`INSERT INTO usage_moves (organization_id, id, kind, from_external_id, to_external_id)
-      VALUES (${organizationId}::uuid, ${id}::uuid, 'MOVE', ${from}, ${to})`.execute(transaction);
+  await sql`INSERT INTO usage_moves (organization_id, id, kind, created_at, from_external_id, to_external_id)
+      VALUES (${organizationId}::uuid, ${id}::uuid, 'MOVE', ${HELD_AT}, ${from}, ${to})`.execute(transaction);
   return { outcome: 'requested', move: await getMove(transaction, organizationId, id) };
 }
 
