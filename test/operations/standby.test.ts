@@ -3,7 +3,7 @@
 import type { NewFeedEvent } from '@weir/billing/feed-events';
 import { addAcceptedCounts } from '@weir/db/accepted';
 import { appendFeed, listFeed } from '@weir/db/billing/feed';
-import { isDatabaseAway, openDatabase, type Database } from '@weir/db/database';
+import { isDatabaseAway, isUnavailable, openDatabase, StandbyAway, type Database } from '@weir/db/database';
 import { findRisks } from '@weir/db/installation';
 import { migrate } from '@weir/db/migrate';
 import { findRequestKey, holdRequestKey, insertRequestKey } from '@weir/db/request-keys';
@@ -105,6 +105,24 @@ test('the feed is read on once the standby has its numbers', async () => {
     database.kysely.transaction().execute((transaction) => appendFeed(transaction, admin.id, [event])),
   );
   expect(await expectToWait(() => listFeed(database.kysely, admin.id, 0, 10))).toHaveLength(1);
+});
+
+test('whoever reads the feed again and again while the standby is away does not use up the connections', async () => {
+  const event = { type: 'invoice.finalized', actor: 'run', data: {} } as unknown as NewFeedEvent;
+  await database.kysely.transaction().execute((transaction) => appendFeed(transaction, admin.id, [event]));
+  const impatient = openDatabase(pair.url, { connectionsMax: 4, statementTimeoutMs: 100, onConnectionError: () => {} });
+  pair.replication.silence(['forth', 'back']);
+  const reasons: unknown[] = [];
+  while (!reasons.some((reason) => reason instanceof StandbyAway) && reasons.length < 30)
+    reasons.push(await listFeed(impatient.kysely, admin.id, 0, 10).catch((error: unknown) => error));
+  expect(reasons.at(-1)).toBeInstanceOf(StandbyAway);
+  expect(isUnavailable(reasons.at(-1))).toBe(true);
+  // Those of the last second are not counted among those that wait.
+  expect((await pair.waiting()).length).toBeLessThan(20);
+  await pair.replication.heal();
+  const read = () => listFeed(database.kysely, admin.id, 0, 10).catch(() => []);
+  await until(async () => (await read()).length > 0, 'the feed is read on');
+  await impatient.close();
 });
 
 test('accepted counts that come again are dropped once the standby has them', async () => {

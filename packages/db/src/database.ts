@@ -173,6 +173,13 @@ export function isLockTimeout(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '55P03';
 }
 
+/** The synchronous standby has not answered others for seconds: who needs it is not made to wait as well. */
+export class StandbyAway extends Error {
+  constructor() {
+    super('the synchronous standby of this Postgres does not answer');
+  }
+}
+
 /**
  * Whether an error says that there is no connection to Postgres, or that it gives none: it is not reached, is not trusted, is starting or
  * stopping, has too many, or does not know the role or the database (SQLSTATE classes 08 and 28; 57P01 to 57P05, 53300, 3D000; 25006 of a standby).
@@ -189,11 +196,11 @@ const MESSAGES_OF_THE_DRIVER =
 const CODES_OF_THE_NETWORK = /^E[A-Z]+$|^EAI_|^UNABLE_TO_|CERT|^HOSTNAME_MISMATCH$|^ERR_(TLS|SSL)_/;
 
 /**
- * Whether an error of a query says that Postgres cannot answer now: away, timed out, deadlocked, out of room (SQLSTATE classes 40, 53,
+ * Whether an error of a query says that Postgres cannot answer now: away, timed out, deadlocked, out of room, without its standby (SQLSTATE classes 40, 53,
  * 57, 58; 55P03; 25P03, a transaction in which this process was silent for too long).
  */
 export function isUnavailable(error: unknown): boolean {
-  if (isDatabaseAway(error)) return true;
+  if (isDatabaseAway(error) || error instanceof StandbyAway) return true;
   if (error instanceof pg.DatabaseError) return /^(40|53|57|58|25P03|55P03)/.test(error.code ?? '');
   return error instanceof Error && CODES_OF_THE_NETWORK.test(errorCodeOf(error) ?? '');
 }

@@ -3,7 +3,7 @@
 // A statement that changes nothing then returns at once, and what it has found is gone after a promotion.
 
 import { sql } from 'kysely';
-import type { Queries } from './database.ts';
+import { StandbyAway, type Queries } from './database.ts';
 
 /**
  * A write that changes nothing, in a transaction: its commit waits for the standby, which by then has all that was written before. Without
@@ -13,9 +13,23 @@ export const BARRIER =
   "SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' THEN pg_logical_emit_message(true, 'weir', '') END";
 
 /**
+ * How many sessions of Weir may have waited for the standby for over a second. Whoever gives up such a wait leaves its session there until
+ * the standby is back: Postgres looks for a lost client, and at statement_timeout, only before it commits.
+ */
+const STALLED_SESSIONS_MAX = 10;
+
+const IS_STALLED = `(SELECT count(*) >= ${STALLED_SESSIONS_MAX} FROM pg_stat_activity
+  WHERE datname = current_database() AND application_name = 'weir' AND wait_event = 'SyncRep'
+    AND query_start < clock_timestamp() - interval '1 s')`;
+
+/**
  * Resolves once all that could be read on the primary before is on its synchronous standby too, where it has one; in a transaction it is
- * the commit that waits. Call it before something is let go of, or said to be done, since Postgres had it already.
+ * the commit that waits. Call it before something is let go of, or said to be done, since Postgres had it already. Where many wait
+ * already it throws at once ({@link StandbyAway}), so that readers who ask again and again do not use up the connections.
  */
 export async function awaitStandby(db: Queries): Promise<void> {
-  await sql.raw(BARRIER).execute(db);
+  const waited = await sql<{ isStalled: boolean }>`
+    SELECT is_stalled AS "isStalled", CASE WHEN NOT is_stalled THEN (${sql.raw(BARRIER)}) END AS barrier
+    FROM (SELECT ${sql.raw(IS_STALLED)} AS is_stalled) AS look`.execute(db);
+  if (waited.rows[0]?.isStalled === true) throw new StandbyAway();
 }
