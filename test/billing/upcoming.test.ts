@@ -1,6 +1,8 @@
 // What a subscription comes to before there is an invoice, and after its last one.
 
 import { readUsageAmounts } from '@weir/db/billing/invoices/upcoming';
+import { LIMITS } from '@weir/shared/limits';
+import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
 import { watchRows } from '../support/held-rows.ts';
@@ -66,6 +68,22 @@ describe('before there is an invoice', () => {
     expect(await billing.get(`/subscriptions/${id}/usage`)).toEqual({
       data: [{ charge_id: charges[1], meter_id: other.id, quantity: '3', amount: '0.00' }],
     });
+  });
+
+  test('a preview too large to be kept is computed again by a repeat, whole, and its key stays with it', async () => {
+    const charge = { type: 'FIXED', display_name: 'x'.repeat(LIMITS.name), unit_price: 1 };
+    const { id: plan } = await billing.plan(Array.from({ length: LIMITS.planCharges }, () => charge));
+    const { id } = await billing.subscribe(plan, billing.ownCustomer.id, { start_date: '2025-02-01' });
+    const headers = { 'idempotency-key': randomUUID() };
+    const { session } = billing.admin;
+    const preview = () => weir.request('POST', `/api/v1/subscriptions/${id}/preview-invoice`, { session, headers });
+    const first = await preview();
+    expect(JSON.stringify(first.body).length).toBeGreaterThan(LIMITS.keptAnswerBytes);
+    const second = await preview();
+    expect([second.headers.get('idempotent-withheld'), second.headers.get('idempotent-replay')]).toEqual([null, null]);
+    expect(second.body.lines).toEqual(first.body.lines);
+    const { body } = await weir.request('POST', '/api/v1/customers', { session, headers, body: {} });
+    expect(body.code).toBe('idempotency_key_reused');
   });
 
   test('a subscription that has ended has no next invoice: 409 subscription_ended', async () => {

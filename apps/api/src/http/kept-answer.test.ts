@@ -1,6 +1,6 @@
 import { LIMITS } from '@weir/shared/limits';
 import { expect, test } from 'vitest';
-import { keptOf } from './kept-answer.ts';
+import { isToCompute, keptOf, keptOfComputed } from './kept-answer.ts';
 
 const longList = Array.from({ length: 2_000 }, (_, at) => ({ id: at, text: 'ü'.repeat(20) }));
 
@@ -25,4 +25,15 @@ test('of an answer that is too large all is kept but its long lists, which are n
 test('what is too large without a list is kept by its names alone, and never above the bound', () => {
   const { answer, withheld } = keptOf({ status: 200, body: { id: 'x', text: 'ü'.repeat(LIMITS.keptAnswerBytes / 2) } });
   expect([answer, withheld]).toEqual(['{}', ['id', 'text']]);
+});
+
+test('what was only computed is kept to the letter or not at all, and no change is computed anew', () => {
+  const small = { status: 200, body: { lines: [1] } } as const;
+  const large = { status: 200, body: { id: 'x', lines: longList } } as const;
+  expect(keptOfComputed(small)).toEqual(keptOf(small));
+  expect(keptOfComputed(large)).toEqual({ status: 200, answer: null, withheld: ['lines'] });
+  const gone = keptOf({ status: 204, body: null });
+  const secret = keptOf({ status: 201, body: { key: 'x' }, secrets: ['key'] });
+  const kept = [keptOfComputed(large), keptOfComputed(small), keptOf(large), gone, secret];
+  expect(kept.map(isToCompute)).toEqual([true, false, false, false, false]);
 });

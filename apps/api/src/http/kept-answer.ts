@@ -26,6 +26,20 @@ export function keptOf({ status, body, secrets = [] }: Answer<unknown>): KeptAns
     : { status, answer: '{}', withheld: Object.keys(shown) };
 }
 
+/**
+ * Keeps what was only computed, and changed nothing: all of it, or nothing but that there was such a request. A part would be taken for
+ * what a change came to.
+ */
+export function keptOfComputed(answer: Answer<unknown>): KeptAnswer {
+  const kept = keptOf(answer);
+  return kept.withheld.length === 0 ? kept : { ...kept, answer: null };
+}
+
+/** Whether a repeat computes the answer anew. What was changed keeps at least `{}` of an answer that has a body. */
+export function isToCompute({ answer, withheld }: KeptAnswer): boolean {
+  return answer === null && withheld.length > 0;
+}
+
 /** The value with empty lists where there are long ones, whose names are added to `withheld`. */
 function withoutLists(value: unknown, path: string, withheld: string[]): unknown {
   if (typeof value !== 'object' || value === null) return value;

@@ -15,7 +15,7 @@ import {
 import { Refusal } from '@weir/shared/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sendJson } from './send-json.ts';
-import { keptOf, type Answer } from './kept-answer.ts';
+import { isToCompute, keptOf, keptOfComputed, type Answer } from './kept-answer.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -99,11 +99,15 @@ export class Write {
     return new Outcome(answer);
   }
 
-  /** What is computed, and changes nothing. Two requests with one key may compute it at the same time: the first answer counts. */
+  /**
+   * What is computed, and changes nothing. Two requests with one key may compute it at the same time: the first answer counts. One that
+   * is too large to be kept is computed by each of them.
+   */
   async computed<Body>(compute: () => Promise<Answer<Body>>): Promise<Written<Body>> {
     const answer = await compute();
     const key = this.#key;
-    if (key === undefined || (await insertRequestKey(this.#db, key, keptOf(answer)))) return new Outcome(answer);
+    if (key === undefined || (await insertRequestKey(this.#db, key, keptOfComputed(answer))))
+      return new Outcome(answer);
     return firstOf<Body>(await findRequestKey(this.#db, key)) ?? new Outcome(answer);
   }
 
@@ -128,7 +132,7 @@ export class Write {
     const key = this.#key;
     if (key === undefined || (failure instanceof Refusal && failure.code === 'request_under_way')) throw failure;
     const found = await findRequestKey(this.#db, key).catch(() => undefined);
-    if (found?.outcome !== 'same') throw failure;
+    if (found?.outcome !== 'same' || isToCompute(found.kept)) throw failure;
     request.log.info({ err: failure }, 'a request failed that had come to be: it gets its first answer');
     return (this.#ours as Outcome<Body> | undefined) ?? new Outcome<Body>(answerOf(found.kept), found.kept);
   }
@@ -158,7 +162,7 @@ function firstOf<Body>(found: FoundKey | { outcome: 'under_way' }): Outcome<Body
     case 'new':
       return undefined;
     case 'same':
-      return new Outcome<Body>(answerOf(found.kept), found.kept);
+      return isToCompute(found.kept) ? undefined : new Outcome<Body>(answerOf(found.kept), found.kept);
     case 'other':
       throw new Refusal(
         'idempotency_key_reused',
