@@ -1,3 +1,4 @@
+import { WeirClient } from '@weir/sdk';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, type Organization } from '../support/harness.ts';
@@ -200,6 +201,39 @@ describe('the batch as a whole is refused', () => {
     const raw = `{"events":[${JSON.stringify(eventOf())}],"events":[]}`;
     const answer = await weir.request('POST', '/api/v1/sdk/track/batch', { apiKey, raw });
     expectProblem(answer, 400, 'malformed_json');
+  });
+
+  test.each([
+    ['is no JSON', () => '{"a":01}', 400, 'malformed_json'],
+    ['would change what objects inherit', () => '{"__proto__":1}', 400, 'malformed_json'],
+    ['is too large', () => JSON.stringify('x'.repeat(1_100_000)), 413, 'payload_too_large'],
+  ])('with an item that %s, which the refusal names', async (_, item, status, code) => {
+    const raw = `{"events":[${JSON.stringify(eventOf())},${item()}]}`;
+    const answer = await weir.request('POST', '/api/v1/sdk/track/batch', { apiKey, raw });
+    expectProblem(answer, status, code);
+    expect(answer.body.errors).toEqual([{ path: 'events[1]', message: expect.any(String) }]);
+  });
+
+  test.each(['', '{"events":[{}', '[]'])('as %j, where no item is to blame and none is named', async (raw) => {
+    const { body } = await weir.request('POST', '/api/v1/sdk/track/batch', { apiKey, raw });
+    expect(JSON.stringify(body.errors ?? [])).not.toContain('events[');
+  });
+
+  test('and a client that sends it again without such an item loses none of the others', async () => {
+    const client = new WeirClient({ baseUrl: weir.baseUrl, apiKey });
+    const spoilt = [JSON.parse('{"__proto__":1}') as object, { text: 'x'.repeat(1_100_000) }];
+    const outcomes = await client.trackBatch([
+      eventOf(),
+      ...spoilt.map((metadata) => eventOf({ metadata })),
+      eventOf(),
+    ]);
+    expect(outcomes.map((outcome) => ('error' in outcome ? outcome.error.code : 'kept'))).toEqual([
+      'kept',
+      'malformed_json',
+      'payload_too_large',
+      'kept',
+    ]);
+    expect((await recorded()).sum).toBe('2');
   });
 
   test('without a key that may write', async () => {

@@ -106,11 +106,14 @@ test('bad rows are listed with their lines and the rest goes in', async () => {
 });
 
 test('a row that makes the service refuse its whole request is found, and costs no other', async () => {
-  interfere = (events, response) =>
-    events.some(({ quantity }) => quantity === 77) && refuse(response, 400, { code: 'bad_json', detail: 'Not JSON' });
+  interfere = (events, response) => {
+    const at = events.findIndex(({ quantity }) => quantity === 77);
+    const errors = [{ path: `events[${at}]`, message: 'is no JSON' }];
+    return at >= 0 && refuse(response, 400, { code: 'malformed_json', detail: 'Not JSON', errors });
+  };
   const { counts, log } = await run(rows(100));
   expect(counts).toEqual({ accepted: 99, alreadyThere: 0, bad: 1 });
-  expect(log).toContain('line 78: Not JSON (bad_json)\n');
+  expect(log).toContain('line 78: Not JSON (malformed_json)\n');
 });
 
 test('no more requests than asked for are open at once', async () => {

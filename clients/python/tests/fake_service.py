@@ -2,8 +2,11 @@
 
 import json
 import threading
+import unittest
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from weir import Client, Event, QueueOptions
 
 Reply = Tuple[int, Any]
 
@@ -90,3 +93,18 @@ class FakeService:
             return {"status": 409, "code": "duplicate_event", "id": key}
         self.accepted.append(key)
         return {"status": 201, "id": key}
+
+
+def event(n: int) -> Event:
+    return Event("m", "acme", n, idempotency_key=f"k{n}")
+
+
+class WithService(unittest.TestCase):
+    def setUp(self) -> None:
+        self.service = FakeService()
+        self.addCleanup(self.service.close)
+
+    def client(self, **options: Any) -> Client:
+        client = Client(self.service.url, "org_live_x", queue=QueueOptions(**options))
+        self.addCleanup(client.close, 0)
+        return client

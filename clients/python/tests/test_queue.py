@@ -1,4 +1,3 @@
-import logging
 import os
 import signal
 import socket
@@ -14,140 +13,9 @@ from decimal import Decimal
 from typing import Any, List
 from unittest import mock
 
-from fake_service import FakeService
+from fake_service import WithService, event
 
 from weir import Client, CloseResult, Event, QueueOptions, Tracked, WeirError
-
-
-def event(n: int) -> Event:
-    return Event("m", "acme", n, idempotency_key=f"k{n}")
-
-
-class WithService(unittest.TestCase):
-    def setUp(self) -> None:
-        self.service = FakeService()
-        self.addCleanup(self.service.close)
-
-    def client(self, **options: Any) -> Client:
-        client = Client(self.service.url, "org_live_x", queue=QueueOptions(**options))
-        self.addCleanup(client.close, 0)
-        return client
-
-
-class TestProxy(WithService):
-    def test_settles_nothing_by_answering_for_the_service(self) -> None:
-        for status in (400, 403, 404, 413):
-            for outbox in (True, False):
-                with self.subTest(status=status, outbox=outbox), tempfile.TemporaryDirectory() as folder:
-                    refused: List[WeirError] = []
-                    self.service.interfere = lambda events: (status, "<html>no</html>")
-                    options: Any = {"outbox": folder} if outbox else {}
-                    client = self.client(on_refused=lambda error, _: refused.append(error), **options)
-                    with self.assertLogs("weir", "ERROR"):
-                        for n in range(10):
-                            client.queue(event(n))
-                        result = client.close()
-                    self.assertEqual((result.is_done, refused), (False, []))
-                    if not outbox:
-                        self.assertEqual(len(result.unsent), 10)
-                        continue
-                    self.service.interfere = lambda events: None
-                    again = self.client(outbox=folder)
-                    self.assertTrue(again.close().is_done)
-
-    def test_keeps_one_event_that_is_too_large_for_it_and_sends_the_others(self) -> None:
-        self.service.interfere = lambda events: (
-            (413, "<html>large</html>") if any(each["quantity"] == 7 for each in events) else None
-        )
-        client = self.client()
-        with self.assertLogs("weir", "ERROR"):
-            for n in range(1, 20):
-                client.queue(event(n))
-            result = client.close()
-        self.assertEqual([each.idempotency_key for each in result.unsent], ["k7"])
-        self.assertEqual(len(self.service.accepted), 18)
-
-    def test_keeps_what_a_firewall_takes_for_an_attack_and_the_queue_goes_on_beside_it(self) -> None:
-        self.service.interfere = lambda events: (
-            (403, "<html>attack</html>") if any(each["quantity"] < 5 for each in events) else None
-        )
-        client = self.client(batch_events_max=10, concurrency=1, events_max=20)
-        with self.assertLogs("weir", "ERROR") as logs:
-            # More than the queue holds: it does not stand still.
-            for n in (99, *range(1, 99)):
-                client.queue(event(n), timeout=10)
-            result = client.close()
-        self.assertEqual(sorted(each.idempotency_key or "" for each in result.unsent), ["k1", "k2", "k3", "k4"])
-        self.assertEqual((result.is_done, len(self.service.accepted), len(logs.output)), (False, 95, 1))
-
-    def listen(self) -> threading.Event:
-        """Set when the log says something."""
-        is_told = threading.Event()
-
-        class Listener(logging.Handler):
-            def emit(self, record: logging.LogRecord) -> None:
-                is_told.set()
-
-        listener = Listener()
-        logging.getLogger("weir").addHandler(listener)
-        self.addCleanup(logging.getLogger("weir").removeHandler, listener)
-        return is_told
-
-    def test_close_tries_once_what_it_refused_before(self) -> None:
-        is_refused = self.listen()
-        self.service.interfere = lambda events: (404, "<html>no</html>") if len(self.service.requests) == 1 else None
-        client = self.client(batch_events_max=1)
-        client.queue(event(1))
-        self.assertTrue(is_refused.wait(10))
-        client.queue(event(2))
-        self.assertEqual(client.close(), CloseResult(True, []))
-        self.assertEqual(sorted(self.service.accepted), ["k1", "k2"])
-
-    def test_close_does_not_give_up_what_is_under_way_because_another_event_is_refused(self) -> None:
-        is_refused = self.listen()
-        is_under_way = threading.Event()
-        refusals: List[None] = []
-
-        def interfere(events: List[Any]) -> Any:
-            if events[0]["quantity"] == 1:
-                if refusals:
-                    is_under_way.wait(30)
-                refusals.append(None)
-                return 403, "<html>attack</html>"
-            is_first = not is_under_way.is_set()
-            is_under_way.set()
-            return (503, {"code": "unavailable"}) if is_first or len(refusals) < 2 else None
-
-        self.service.interfere = interfere
-        client = self.client(batch_events_max=1)
-        client.queue(event(1))
-        self.assertTrue(is_refused.wait(10))
-        client.queue(event(2))
-        result = client.close(30)
-        self.assertEqual([each.idempotency_key for each in result.unsent], ["k1"])
-        self.assertEqual(self.service.accepted, ["k2"])
-
-    def test_what_was_not_tried_after_others_were_refused_is_sent_although_nothing_else_is_due(self) -> None:
-        def is_alone() -> bool:
-            # The other batch is done, and its thread has seen that nothing waits.
-            return queue._is_closing and queue._in_flight == 1 and len(self.service.accepted) >= 10
-
-        def interfere(events: List[Any]) -> Any:
-            quantities = [each["quantity"] for each in events]
-            if quantities == [3]:
-                with queue._changed:
-                    queue._changed.wait_for(is_alone, 30)
-            return (403, "<html>attack</html>") if min(quantities) <= 3 else None
-
-        self.service.interfere = interfere
-        client = self.client(batch_events_max=10, interval=60)
-        queue = client._opened_queue()
-        with self.assertLogs("weir", "ERROR"):
-            for n in range(1, 21):
-                client.queue(event(n))
-            result = client.close(30)
-        self.assertEqual(sorted(each.idempotency_key or "" for each in result.unsent), ["k1", "k2", "k3"])
-        self.assertEqual(len(self.service.accepted), 17)
 
 
 class TestWhatNobodyThoughtOf(WithService):
@@ -476,7 +344,9 @@ class TestQueue(WithService):
 
     def test_an_event_that_spoils_its_request_is_found_and_a_wrong_key_refuses_all_once(self) -> None:
         refused: List[str] = []
-        self.service.interfere = lambda events: (413, {}) if any(e["quantity"] == 77 for e in events) else None
+        self.service.interfere = lambda events: (
+            (413, {"code": "payload_too_large"}) if any(e["quantity"] == 77 for e in events) else None
+        )
         client = self.client(on_refused=lambda error, event: refused.append(event.idempotency_key or ""))
         for n in range(1, 101):
             client.queue(event(n))

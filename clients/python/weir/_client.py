@@ -121,18 +121,18 @@ class Client:
             self._on_retry,
             time.sleep,
         )
-        outcomes, foreign = delivery.outcomes, delivery.foreign
-        failure = delivery.failure or next(iter(foreign.values()), None)
+        outcomes, doubtful = delivery.outcomes, delivery.doubtful
+        failure = delivery.failure or next(iter(doubtful.values()), None)
         if failure is None:
             return cast(List[BatchOutcome], outcomes)
         if not isinstance(failure, WeirError):
             raise failure
         if all(each is None for each in outcomes):
             raise with_keys(failure, [event.key for event in encoded])
-        # What a proxy said of others says nothing of an event that was not tried.
+        # What was said of others says nothing of an event that was not tried.
         transient = delivery.failure is None or failure.transient
         return [
-            outcome or foreign.get(index) or with_keys(failure, (encoded[index].key,), transient)
+            outcome or doubtful.get(index) or with_keys(failure, (encoded[index].key,), transient)
             for index, outcome in enumerate(outcomes)
         ]
 

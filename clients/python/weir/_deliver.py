@@ -12,10 +12,13 @@ from ._retry import OnRetry, Stopped, with_retries
 
 SendBatch = Callable[[bytes, Sequence[str]], Answer]
 
-#: So many single events are sent to a proxy that refuses them, and then no more of the batch: it may refuse everything.
-_FOREIGN_MAX = 3
+#: So many single events are tried that are refused doubtfully, and then no more of the batch: everything may be refused.
+_DOUBTFUL_MAX = 3
 
-#: What is not about the content of a request, whoever says it: the key, the address, the time, the number of requests.
+#: The codes by which Weir refuses a whole batch because of one event. Any other is about the request: its key, its address, its HTTP.
+_OF_CONTENT = ("malformed_json", "payload_too_large")
+
+#: What a proxy does not say of the content of a request: the key, the address, the time, the number of requests.
 _NOT_OF_CONTENT = (401, 404, 405, 407, 408, 429)
 
 
@@ -23,10 +26,10 @@ _NOT_OF_CONTENT = (401, 404, 405, 407, 408, 429)
 class Delivery:
     #: In the order of the events; None where the service has said nothing about an event.
     outcomes: List[Optional[BatchOutcome]]
-    #: What a proxy said of single events, by their places: it may take them another time.
-    foreign: Dict[int, WeirError] = field(default_factory=dict)
+    #: Refusals of single events that may come from a proxy, by the places of the events: another time they may be taken.
+    doubtful: Dict[int, WeirError] = field(default_factory=dict)
     #: Why the others that are not settled are not: a WeirError about the request as a whole, or Stopped. None where they were not
-    #: tried, because a proxy refused enough of the batch.
+    #: tried, because enough of the batch was refused doubtfully.
     failure: Optional[Exception] = None
 
 
@@ -39,10 +42,10 @@ def deliver(
 ) -> Delivery:
     """Returns what became of each event. Never raises but for a defect."""
     delivery = Delivery([None] * len(events))
-    outcomes, foreign = delivery.outcomes, delivery.foreign
+    outcomes, doubtful = delivery.outcomes, delivery.doubtful
 
     def settle_all(positions: List[int]) -> None:
-        if len(foreign) >= _FOREIGN_MAX:
+        if len(doubtful) >= _DOUBTFUL_MAX:
             return
         pending = positions
 
@@ -69,10 +72,10 @@ def deliver(
             if not _is_about_content(error):
                 raise
             if len(pending) == 1:
-                if error.is_from_weir:
+                if _is_about_event(error):
                     outcomes[pending[0]] = error
-                    return
-                foreign[pending[0]] = error
+                else:
+                    doubtful[pending[0]] = error
                 return
             # One event can make the whole request too large, unreadable, or an attack in the eyes of a proxy: the halves find it.
             half = (len(pending) + 1) // 2
@@ -93,10 +96,21 @@ def is_settled(outcome: Optional[BatchOutcome]) -> bool:
 
 
 def _is_about_content(error: WeirError) -> bool:
-    # Weir says that of a whole request by two statuses alone. A proxy may take others for an event that looks like an attack.
+    """Whether one event may be why the whole request was refused. A proxy may take an event for an attack, by many a status."""
     if error.is_from_weir:
-        return error.status in (400, 413)
+        return error.code in _OF_CONTENT
     return 400 <= error.status < 500 and error.status not in _NOT_OF_CONTENT
+
+
+def _is_about_event(error: WeirError) -> bool:
+    """Whether the one event of a request is why it was refused, for certain.
+
+    Weir names an event that is no JSON: a proxy that takes bodies off, or spoils them, has it say only that the body is none. Nothing
+    on the way makes a body too large.
+    """
+    if not error.is_from_weir:
+        return False
+    return error.code == "payload_too_large" or any(str(each.get("path")).startswith("events[") for each in error.errors)
 
 
 def _settle_or_error(answer: Answer, key: str) -> BatchOutcome:

@@ -32,7 +32,7 @@ from ._warnings import Warnings, logger
 #: So much of a request's limit of 10 MB that other limits on the way are kept too.
 _BATCH_BYTES_MAX = 1024 * 1024
 
-#: Events are not thrown away because a proxy refused them, nor an outbox because a key was wrong. After so long it is tried again.
+#: Events are not thrown away because their request was refused, nor an outbox because a key was wrong. After so long it is tried again.
 _REFUSED_PAUSE = 60.0
 
 #: After so many attempts of one batch, some seconds, an outage is told of.
@@ -138,7 +138,7 @@ class EventQueue:
         self._is_paused = False
         #: Whether it was said that something is kept; the last try of a close does not say it again.
         self._is_told = False
-        #: Whether Weir was heard since a proxy last refused something: then the proxy does not refuse everything.
+        #: Whether Weir took something since an event was last refused doubtfully: then not everything is refused.
         self._is_heard = False
         self._is_closing = False
         self._result: Optional[CloseResult] = None
@@ -407,7 +407,7 @@ class EventQueue:
                 self._pause()
             logger.exception("Sending failed in a way that nobody thought of; the events are kept and sent again")
             return
-        foreign = delivery.foreign
+        doubtful = delivery.doubtful
         refusal = delivery.failure if isinstance(delivery.failure, WeirError) else None
         settled: List[Encoded] = []
         refused: List[Tuple[WeirError, Encoded]] = []
@@ -416,12 +416,12 @@ class EventQueue:
         about_client: Optional[WeirError] = None
         for index, (event, last) in enumerate(zip(events, delivery.outcomes)):
             outcome: Optional[BatchOutcome] = last if is_settled(last) else refusal
-            error = foreign.get(index) or (outcome if isinstance(outcome, WeirError) else None)
-            # What a proxy says is not about the event, nor is a wrong key, which an outbox outlives.
+            error = doubtful.get(index) or (outcome if isinstance(outcome, WeirError) else None)
+            # Only what Weir says of an event settles it. A wrong key does so in memory, which would fill up; an outbox outlives it.
             if error is not None and (
-                not error.is_from_weir or (self._store.is_durable and (error is refusal or error.status in (401, 403)))
+                self._store.is_durable if _is_about_key(error) else error is refusal or index in doubtful
             ):
-                if index not in foreign:
+                if index not in doubtful:
                     about_client = error
                 aside.append(event)
             elif outcome is None:
@@ -440,8 +440,8 @@ class EventQueue:
             self._is_heard = self._is_heard or bool(settled)
             if about_client is not None:
                 self._rest(about_client, True)
-            if foreign:
-                self._rest(next(iter(foreign.values())), not self._is_heard)
+            if doubtful:
+                self._rest(next(iter(doubtful.values())), not self._is_heard)
                 self._is_heard = False
         for error, event in refused:
             self._tell(error, event)
@@ -511,6 +511,11 @@ class EventQueue:
 def _release(future: "asyncio.Future[None]") -> None:
     if not future.done():
         future.set_result(None)
+
+
+def _is_about_key(error: WeirError) -> bool:
+    """Whether Weir says it of the key."""
+    return error.is_from_weir and error.status in (401, 403)
 
 
 def _queue_full(event: Encoded) -> WeirError:

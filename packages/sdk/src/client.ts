@@ -209,21 +209,21 @@ export class WeirClient {
     const keys = encoded.map(({ key }) => key);
     const {
       outcomes,
-      foreign,
+      doubtful,
       failure: ofRequest,
     } = await deliver(encoded, (body, idempotencyKeys) => this.#sendBatch(body, idempotencyKeys, options), {
       retries,
       onRetry: this.#onRetry,
       signal,
     });
-    const failure = ofRequest ?? [...foreign.values()][0];
+    const failure = ofRequest ?? [...doubtful.values()][0];
     if (failure === undefined) return outcomes as BatchOutcome[];
     if (!(failure instanceof WeirError)) throw failure;
     if (outcomes.every((outcome) => outcome === undefined)) throw withKeys(failure, keys);
-    // What a proxy said of others says nothing of an event that was not tried.
+    // What was said of others says nothing of an event that was not tried.
     const transient = ofRequest === undefined || failure.transient;
     return outcomes.map(
-      (outcome, index) => outcome ?? { error: foreign.get(index) ?? withKeys(failure, [keys[index]!], transient) },
+      (outcome, index) => outcome ?? { error: doubtful.get(index) ?? withKeys(failure, [keys[index]!], transient) },
     );
   }
 

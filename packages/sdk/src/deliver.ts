@@ -11,17 +11,17 @@ export type SendBatch = (body: string, idempotencyKeys: readonly string[]) => Pr
 export interface Delivery {
   /** In the order of the events; undefined where the service has said nothing about an event. */
   outcomes: (BatchOutcome | undefined)[];
-  /** What a proxy said of single events, by their places: it may take them another time. */
-  foreign: Map<number, WeirError>;
+  /** Refusals of single events that may come from a proxy, by the places of the events: another time they may be taken. */
+  doubtful: Map<number, WeirError>;
   /**
    * Why the others that are not settled are not: a WeirError about the request as a whole, or the signal's reason. Undefined where they
-   * were not tried, because a proxy refused enough of the batch.
+   * were not tried, because enough of the batch was refused doubtfully.
    */
   failure?: unknown;
 }
 
-/** So many single events are sent to a proxy that refuses them, and then no more of the batch: it may refuse everything. */
-const FOREIGN_MAX = 3;
+/** So many single events are tried that are refused doubtfully, and then no more of the batch: everything may be refused. */
+const DOUBTFUL_MAX = 3;
 
 /** Returns what became of each event. Never throws but for a defect. */
 export async function deliver(
@@ -30,10 +30,10 @@ export async function deliver(
   policy: RetryPolicy,
 ): Promise<Delivery> {
   const outcomes = events.map((): BatchOutcome | undefined => undefined);
-  const foreign = new Map<number, WeirError>();
+  const doubtful = new Map<number, WeirError>();
 
   const settleAll = async (positions: number[]): Promise<void> => {
-    if (foreign.size >= FOREIGN_MAX) return;
+    if (doubtful.size >= DOUBTFUL_MAX) return;
     let pending = positions;
     const attempt = async (): Promise<void> => {
       const keys = pending.map((position) => events[position]!.key);
@@ -54,11 +54,8 @@ export async function deliver(
     } catch (error) {
       if (!isAboutContent(error)) throw error;
       if (pending.length === 1) {
-        if (error.isFromWeir) {
-          outcomes[pending[0]!] = { error };
-          return;
-        }
-        foreign.set(pending[0]!, error);
+        if (isAboutEvent(error)) outcomes[pending[0]!] = { error };
+        else doubtful.set(pending[0]!, error);
         return;
       }
       // One event can make the whole request too large, unreadable, or an attack in the eyes of a proxy: the halves find it.
@@ -70,9 +67,9 @@ export async function deliver(
 
   try {
     await settleAll([...events.keys()]);
-    return { outcomes, foreign };
+    return { outcomes, doubtful };
   } catch (failure) {
-    return { outcomes, foreign, failure };
+    return { outcomes, doubtful, failure };
   }
 }
 
@@ -83,13 +80,25 @@ export function isSettled(outcome: BatchOutcome | undefined): outcome is BatchOu
 
 type Refused = { error: WeirError & { transient: false } };
 
-/** What is not about the content of a request, whoever says it: the key, the address, the time, the number of requests. */
+/** The codes by which Weir refuses a whole batch because of one event. Any other is about the request: its key, its address, its HTTP. */
+const OF_CONTENT = new Set(['malformed_json', 'payload_too_large']);
+
+/** What a proxy does not say of the content of a request: the key, the address, the time, the number of requests. */
 const NOT_OF_CONTENT = new Set([401, 404, 405, 407, 408, 429]);
 
-/** Weir says that of a whole request by two statuses alone. A proxy may take others for an event that looks like an attack. */
+/** Whether one event may be why the whole request was refused. A proxy may take an event for an attack, by many a status. */
 function isAboutContent(error: unknown): error is WeirError {
   if (!(error instanceof WeirError)) return false;
-  const { status, isFromWeir } = error;
-  if (isFromWeir) return status === 400 || status === 413;
+  const { status, code, isFromWeir } = error;
+  if (isFromWeir) return OF_CONTENT.has(code);
   return status >= 400 && status < 500 && !NOT_OF_CONTENT.has(status);
+}
+
+/**
+ * Whether the one event of a request is why it was refused, for certain. Weir names an event that is no JSON: a proxy that takes bodies
+ * off, or spoils them, has it say only that the body is none. Nothing on the way makes a body too large.
+ */
+function isAboutEvent({ code, errors, isFromWeir }: WeirError): boolean {
+  if (!isFromWeir) return false;
+  return code === 'payload_too_large' || errors.some(({ path }) => path.startsWith('events['));
 }

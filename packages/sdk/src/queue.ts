@@ -63,7 +63,7 @@ type AbortableSendBatch = (...args: [...Parameters<SendBatch>, AbortSignal]) => 
 /** So much of a request's limit of 10 MB that other limits on the way are kept too. */
 const BATCH_BYTES_MAX = 1024 * 1024;
 
-/** Events are not thrown away because a proxy refused them, nor an outbox because a key was wrong. After so long it is tried again. */
+/** Events are not thrown away because their request was refused, nor an outbox because a key was wrong. After so long it is tried again. */
 const REFUSED_PAUSE_MS = 60_000;
 
 /** After so many attempts of one batch, some seconds, an outage is told of. */
@@ -92,7 +92,7 @@ export class EventQueue {
   #rest: NodeJS.Timeout | undefined;
   /** Nothing at all is sent during the rest. */
   #isPaused = false;
-  /** Whether Weir was heard since a proxy last refused something: then the proxy does not refuse everything. */
+  /** Whether Weir took something since an event was last refused doubtfully: then not everything is refused. */
   #isHeard = false;
   /** Whether it was said that something is kept; the last try of a close does not say it again. */
   #isTold = false;
@@ -238,7 +238,7 @@ export class EventQueue {
       if (failures >= FAILURES_MAX) this.#warnings.warn('away', `What is queued waits: ${error.message}`);
       this.#onRetry?.(error, delayMs);
     };
-    const { outcomes, foreign, failure } = await deliver(
+    const { outcomes, doubtful, failure } = await deliver(
       events,
       (body, keys) => this.#sendBatch(body, keys, this.#halt.signal),
       {
@@ -255,13 +255,12 @@ export class EventQueue {
     let aboutClient: WeirError | undefined;
     for (const [index, event] of events.entries()) {
       const outcome = isSettled(outcomes[index]) ? outcomes[index] : refusal && { error: refusal };
-      const error = foreign.get(index) ?? (outcome !== undefined && 'error' in outcome ? outcome.error : undefined);
-      // What a proxy says is not about the event, nor is a wrong key, which an outbox outlives.
+      const error = doubtful.get(index) ?? (outcome !== undefined && 'error' in outcome ? outcome.error : undefined);
+      // Only what Weir says of an event settles it. A wrong key does so in memory, which would fill up; an outbox outlives it.
       const isKept =
-        error !== undefined &&
-        (!error.isFromWeir || (this.#store.isDurable && (error === refusal || isAboutKey(error))));
+        error !== undefined && (isAboutKey(error) ? this.#store.isDurable : error === refusal || doubtful.has(index));
       if (isKept) {
-        if (!foreign.has(index)) aboutClient = error;
+        if (!doubtful.has(index)) aboutClient = error;
         this.#aside.push(event);
       } else if (outcome === undefined) left.push(event);
       else {
@@ -275,7 +274,7 @@ export class EventQueue {
     this.#store.settle(settled);
     this.#isHeard ||= settled.length > 0;
     if (aboutClient !== undefined) this.#restFor(aboutClient, true);
-    const [ofEvent] = foreign.values();
+    const [ofEvent] = doubtful.values();
     if (ofEvent !== undefined) {
       this.#restFor(ofEvent, !this.#isHeard);
       this.#isHeard = false;
@@ -365,8 +364,9 @@ function refusedForGood(key: string, { message }: WeirError): string {
   return `Weir refused the event ${key} for good, and no onRefused keeps it: ${message}`;
 }
 
-function isAboutKey({ status }: WeirError): boolean {
-  return status === 401 || status === 403;
+/** Whether Weir says it of the key. */
+function isAboutKey({ status, isFromWeir }: WeirError): boolean {
+  return isFromWeir && (status === 401 || status === 403);
 }
 
 function full({ key }: HeldEvent): WeirError {

@@ -39,7 +39,8 @@ export function readBatch(request: FastifyRequest, text: string, charactersMax: 
   const { starts, ends, end } = items;
   if (starts.length > LIMITS.batchEvents) throw tooMany();
   for (const [index, start] of starts.entries()) {
-    if ((ends[index] ?? 0) - start > charactersMax) throw tooLarge(`events[${index}] has`, charactersMax);
+    if ((ends[index] ?? 0) - start > charactersMax)
+      throw refusedFor(index, 'is too large', tooLarge(`events[${index}] has`, charactersMax));
   }
   const around = `${text.slice(0, at)}[]${text.slice(end)}`;
   if (around.length > charactersMax) throw tooLarge('What stands beside the events has', charactersMax);
@@ -59,6 +60,14 @@ function readUnusual(request: FastifyRequest, text: string, charactersMax: numbe
   const items = at === undefined || text[at] !== '[' ? undefined : itemsOf(text, at, LIMITS.batchEvents);
   if (items !== undefined) request.batch = { text, ...items };
   return value;
+}
+
+/**
+ * The refusal of a whole batch because of one item, which it names. A client with a thousand events finds by it the one that it will
+ * not get through, and takes every other refusal of a batch for one of the request, and not of an event.
+ */
+export function refusedFor(index: number, message: string, { code, message: detail }: Refusal): Refusal {
+  return new Refusal(code, detail, { errors: [{ path: `events[${index}]`, message }] });
 }
 
 function tooMany(): Refusal {

@@ -3,14 +3,14 @@
 
 import type { TrackedMeter } from '@weir/db/events';
 import type { Sender } from '@weir/queue/admit';
-import type { Refusal } from '@weir/shared/errors';
+import { Refusal } from '@weir/shared/errors';
 import { trackBody } from '@weir/shared/event';
 import type { FastifyRequest } from 'fastify';
 import { parseJson } from '../http/json.ts';
 import { spansOfMembers } from '../http/json-spans.ts';
 import { invalidRequest } from '../http/problem.ts';
 import type { Turns } from '../http/turns.ts';
-import type { BatchText } from './batch-body.ts';
+import { refusedFor, type BatchText } from './batch-body.ts';
 import { nameOfMeter, type MeterCache } from './meter-cache.ts';
 import { asRefusal } from './refusals.ts';
 import { readEventOf, type EventFields, type ReadEvent, type ReadOptions } from './read-event.ts';
@@ -48,7 +48,7 @@ export async function readItems(
   };
   const lookUps = new Map<string, Promise<() => TrackedMeter | undefined>>();
   const items = await inSlices(turns, starts, (start, index): Item => {
-    const result = trackBody.safeParse(parseJson(text.slice(start, ends[index]), `item events[${index}]`));
+    const result = trackBody.safeParse(parseItem(text.slice(start, ends[index]), index));
     if (!result.success) return invalidRequest(result.error);
     const { metadata: _, ...body } = result.data;
     const item = { body, start };
@@ -70,6 +70,14 @@ export async function readItems(
       return asRefusal(request, error);
     }
   });
+}
+
+function parseItem(text: string, index: number): unknown {
+  try {
+    return parseJson(text, `item events[${index}]`);
+  } catch (error) {
+    throw error instanceof Refusal ? refusedFor(index, 'is not JSON that can be taken', error) : error;
+  }
 }
 
 /** What a promise came to, to be asked for later: nobody may be there yet to hear that it failed. */
