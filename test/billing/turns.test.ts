@@ -57,6 +57,20 @@ test('an organization has one job for each task, however often the run is woken 
   await Promise.all([jobs.close(), queue.close(), other.close()]);
 });
 
+test('a turn that a machine delayed whose clock was an hour ahead comes at once, and one after its rest as ever', async () => {
+  const keys = queueKeys(freshPrefix());
+  const jobs = openBillingJobs({ redis: weir.redis, keys }, createLog('test', 'silent'));
+  const queue = new Queue<BillingJob>('billing', { connection: weir.redis, prefix: keys.prefix });
+  await jobs.add([{ task: 'finalize', organizationId: 'rests' }], 60_000);
+  await jobs.add([{ task: 'finalize', organizationId: 'held up' }], 3_600_000);
+  await jobs.promoteAhead();
+  const ids = async (state: 'waiting' | 'delayed') =>
+    (await queue.getJobs([state])).map(({ data }) => data.organizationId);
+  expect([await ids('waiting'), await ids('delayed')]).toEqual([['held up'], ['rests']]);
+  await queue.obliterate({ force: true });
+  await Promise.all([jobs.close(), queue.close()]);
+});
+
 test('the next turn of an organization comes after the rest, and one of another before it', async () => {
   const keys = queueKeys(freshPrefix());
   const jobs = openBillingJobs({ redis: weir.redis, keys }, createLog('test', 'silent'));

@@ -202,6 +202,7 @@ async function perform(task: Task, deps: MaintenanceDeps, queue: QueueConnection
       return;
     }
     case 'billing': {
+      await deps.billingJobs.promoteAhead();
       await addDueWork(database, deps.billingJobs);
       return;
     }

@@ -42,10 +42,18 @@ export interface BegunChunk {
 /** What one transaction takes on: with more it would hold its locks for longer, with fewer the run takes longer. */
 export const BILLING_CHUNK_MAX = 500;
 
+/** No rest is as long. What waits for longer was delayed by a machine whose clock was ahead, and would hold its organization up for as long. */
+const REST_MS_MAX = 600_000;
+
+/** So many of these have their turn at once. */
+const PROMOTED_MAX = 100;
+
 /** The producer's end. */
 export interface BillingJobs {
   /** Adds a job for each, to be taken after so long. An organization whose job for the task waits or is under way gets no other. */
   add(jobs: readonly BillingJob[], delayMs?: number): Promise<void>;
+  /** Has jobs that were delayed by a clock that was ahead taken now: while they wait, their organizations get no others. */
+  promoteAhead(): Promise<void>;
   /**
    * Has the run look at an organization now, such as one that just made a subscription with a start long ago. A turn that is under
    * way may have looked already, so another one follows it. Never fails: without it the run looks there when it looks the next time.
@@ -73,6 +81,17 @@ export function openBillingJobs({ redis, keys }: QueueConnection, log: Pick<Logg
   };
   return {
     add: (jobs, delayMs = 0) => addAll(jobs, delayMs, false),
+    async promoteAhead() {
+      const furthest = await queue.getJobs('delayed', 0, PROMOTED_MAX - 1, false);
+      for (const job of furthest.filter(({ timestamp, delay }) => timestamp + delay > Date.now() + REST_MS_MAX)) {
+        try {
+          await job.promote();
+        } catch (error) {
+          // Another worker may have been quicker.
+          if (await job.isDelayed()) throw error;
+        }
+      }
+    },
     wakeRun(organizationId) {
       const tasks = ['open', 'finalize'] as const;
       const woken = tasks.map((task) => ({ task, organizationId }));
