@@ -112,6 +112,25 @@ test('a draft and a void invoice say so on every page, and a draft has no number
   expect(joined(pages)).not.toContain('a mistake of ours');
 });
 
+test('one below zero thanks nobody for paying it, and one that was given up asks for nothing', async () => {
+  const below = await draftFor({ name: 'Umbrella' }, 'Discount');
+  await billing.post(`/invoices/${below}/lines`, { description: 'Goodwill', amount: '-1280.00' }, 201);
+  expect(await billing.post(`/invoices/${below}/finalize`)).toMatchObject({ status: 'PAID', total: '-50.00' });
+  const negative = joined((await ask(below)).pages);
+  expect(negative).toContain('−50.00 USD, nothing is due');
+  expect(negative).not.toContain('Paid.');
+  const given = await draftFor({ name: 'Umbrella' }, 'Discount');
+  await billing.post(`/invoices/${given}/finalize`);
+  await billing.post(`/invoices/${given}/pay`, { amount: '30' });
+  await billing.post(`/invoices/${given}/uncollectible`);
+  const closed = joined((await ask(given)).pages);
+  expect(closed).toContain('1,200.00 USD unpaid, closed: nothing is due');
+  expect(closed).toContain('Unpaid 1,200.00 USD');
+  expect(closed).not.toContain('Amount due');
+  await billing.post(`/invoices/${given}/pay`);
+  expect(joined((await ask(given)).pages)).toContain('Paid. Thank you.');
+});
+
 test('a line of nothing is left out, unless something was waived', async () => {
   const id = await draftFor({ name: 'Initech' }, 'Discount');
   const { subscription_id } = await billing.post(`/invoices/${id}/finalize`);

@@ -47,16 +47,19 @@ const usageLine = {
 
 const lines = [baseLine, usageLine];
 
-const widgetLines = lines.map(({ id, kind, description, charge, period_start, period_end, quantity, amount }) => ({
-  id,
-  kind,
-  description,
-  charge,
-  period_start,
-  period_end,
-  quantity,
-  amount,
-  has_events: quantity !== null,
+const widgetLines = lines.map((line) => ({
+  id: line.id,
+  kind: line.kind,
+  description: line.description,
+  charge: line.charge,
+  period_start: line.period_start,
+  period_end: line.period_end,
+  days: line.days,
+  quantity: line.quantity,
+  billed_before: line.billed_before,
+  amount: line.amount,
+  waived: line.waived,
+  has_events: line.quantity !== null,
 }));
 
 const days = [

@@ -97,20 +97,28 @@ function pagesOf(blocks: readonly Block[], tableHead: Block): Placed[][] {
   return pages;
 }
 
+/** When somebody paid it. One of nothing, or below zero, has the status PAID, and there was nothing to pay. */
+function paidAt({ status, total, paid_at }: InvoicePaper['invoice']): string | undefined {
+  if (status !== 'PAID' || isZero(total) || total.startsWith('-')) return undefined;
+  return paid_at ?? undefined;
+}
+
 /** What is to be done about it, in a few words. */
 function headlineOf({ invoice, zone }: InvoicePaper): string {
-  const { status, total, amount_due, currency, due_date, paid_at } = invoice;
+  const { status, total, amount_due, currency, due_date } = invoice;
+  const paid = paidAt(invoice);
   switch (status) {
     case 'DRAFT':
       return `${sayAmount(total, currency)} so far`;
     case 'VOID':
       return `${sayAmount(total, currency)}, void: nothing is due`;
     case 'PAID':
-      return paid_at === null || isZero(total) || total.startsWith('-')
+      return paid === undefined
         ? `${sayAmount(total, currency)}, nothing is due`
-        : `${sayAmount(total, currency)} paid on ${sayInstant(paid_at, zone)}`;
-    case 'OPEN':
+        : `${sayAmount(total, currency)} paid on ${sayInstant(paid, zone)}`;
     case 'UNCOLLECTIBLE':
+      return `${sayAmount(amount_due, currency)} unpaid, closed: nothing is due`;
+    case 'OPEN':
       return `${sayAmount(amount_due, currency)} due${due_date === null ? '' : ` ${sayDay(due_date)}`}`;
   }
 }
@@ -211,7 +219,7 @@ class Drawing {
 
   /** The sum, and what is still to be paid. */
   totals({ invoice }: InvoicePaper): Block {
-    const { currency, subtotal, tax, total, credits_applied: credits, amount_paid: paid, amount_due } = invoice;
+    const { status, currency, subtotal, tax, total, credits_applied: credits, amount_paid: paid, amount_due } = invoice;
     const rows: [string, string][] = [
       ...(isZero(tax)
         ? []
@@ -222,7 +230,7 @@ class Drawing {
       ['Total', total],
       ...(isZero(credits) ? [] : [['Credits applied', `-${credits}`] satisfies [string, string]]),
       ...(isZero(paid) ? [] : [['Paid', `-${paid}`] satisfies [string, string]]),
-      ['Amount due', amount_due],
+      [status === 'UNCOLLECTIBLE' ? 'Unpaid' : 'Amount due', amount_due],
     ];
     const left = LEFT + WIDTH / 2;
     const step = 19;
@@ -269,9 +277,9 @@ class Drawing {
     const said = {
       DRAFT: 'This is a draft: amounts may still change.',
       VOID: 'This invoice is void.',
-      PAID: 'Paid. Thank you.',
+      PAID: paidAt(invoice) === undefined ? '' : 'Paid. Thank you.',
       OPEN: '',
-      UNCOLLECTIBLE: '',
+      UNCOLLECTIBLE: 'This invoice is closed.',
     }[invoice.status];
     const lines = [said, letterhead ?? ''].filter((text) => text !== '').join('\n\n');
     if (lines === '') return [];

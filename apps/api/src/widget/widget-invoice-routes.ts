@@ -14,7 +14,7 @@ import { emptyPage, mapPage } from '@weir/db/page';
 import { Refusal } from '@weir/shared/errors';
 import { z } from 'zod';
 import { writingPage, writingWithLines } from '../billing/invoice-answer.ts';
-import { amount, copiedCharge, linesQuery } from '../billing/invoice-shape.ts';
+import { amount, copiedCharge, invoiceLine, linesQuery } from '../billing/invoice-shape.ts';
 import type { Caller } from '../http/caller.ts';
 import {
   answerPage,
@@ -63,8 +63,13 @@ const line = z
     charge: copiedCharge.nullable().meta({ description: 'Its price. Null for what was added by hand.' }),
     period_start: time.nullable(),
     period_end: time.nullable(),
+    days: invoiceLine.shape.days,
     quantity: z.string().nullable(),
+    billed_before: amount.meta({
+      description: 'What invoices before had of it already; late usage is billed less that.',
+    }),
     amount,
+    waived: invoiceLine.shape.waived,
     has_events: z.boolean().meta({ description: 'Whether the events behind it can be read.' }),
   })
   .meta({ id: 'WidgetInvoiceLine' });
@@ -264,10 +269,20 @@ export function widgetInvoiceRoutes(app: App, deps: RouteDeps & { turns: Turns }
 
   async function shownLines(organizationId: string, lines: readonly InvoiceLine[]) {
     const shown = new Set((await listShownMeters(db, organizationId)).map(({ id }) => id));
-    return lines.map(({ id, kind, description, charge, period_start, period_end, quantity, amount }) => {
-      const has_events = quantity !== null && charge?.meter_id != null && shown.has(charge.meter_id);
-      return { id, kind, description, charge, period_start, period_end, quantity, amount, has_events };
-    });
+    return lines.map((line) => ({
+      id: line.id,
+      kind: line.kind,
+      description: line.description,
+      charge: line.charge,
+      period_start: line.period_start,
+      period_end: line.period_end,
+      days: line.days,
+      quantity: line.quantity,
+      billed_before: line.billed_before,
+      amount: line.amount,
+      waived: line.waived,
+      has_events: line.quantity !== null && line.charge?.meter_id != null && shown.has(line.charge.meter_id),
+    }));
   }
 }
 

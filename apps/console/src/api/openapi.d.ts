@@ -3350,9 +3350,15 @@ export interface components {
             charge: components["schemas"]["ChargeTerms"] | null;
             period_start: string | null;
             period_end: string | null;
+            /** @description Local dates in force, of those of the whole period; null where it is whole. */
+            days: string | null;
             quantity: string | null;
+            /** @description What invoices before had of it already; late usage is billed less that. */
+            billed_before: string;
             /** @description A decimal with exactly the digits of the currency. */
             amount: string;
+            /** @description What the line would have taken away more, had it been asked for: of void invoices nothing comes back. Null where nothing was cut off. */
+            waived: string | null;
             /** @description Whether the events behind it can be read. */
             has_events: boolean;
         };

@@ -76,7 +76,9 @@ function invoicesView(first, told) {
 function invoiceView(invoice, told) {
   const { words, locale } = told;
   const { id, invoice_number: number, issue_date: issued, status, currency, total, is_past_due: isPastDue } = invoice;
-  const state = words.billing.states[isPastDue ? 'PAST_DUE' : status];
+  // One of nothing, or below zero, has the status PAID, and there was nothing to pay.
+  const isSettled = status === 'PAID' && (isZero(total) || total.startsWith('-'));
+  const state = words.billing.states[isPastDue ? 'PAST_DUE' : isSettled ? 'SETTLED' : status];
   const facts = [dateOf(issued, locale), money(total, currency, locale)].join(' · ');
   const summary = element(
     'summary',
@@ -107,7 +109,8 @@ function linesView(invoice, told) {
   const add = (lines) => body.append(...lines.flatMap((line) => lineRows(line, invoice, told)));
   add(invoice.lines);
   const head = words.billing.head.map((textContent) => element('th', { scope: 'col', textContent }));
-  const table = element('table', {}, element('thead', {}, element('tr', {}, ...head)), body);
+  const foot = element('tfoot', {}, ...sumRows(invoice, told));
+  const table = element('table', {}, element('thead', {}, element('tr', {}, ...head)), body, foot);
   let cursor = invoice.lines_next_cursor;
   const more = moreButton(told, async () => {
     const { data, meta } = await told.ask(read, `invoices/${invoice.id}/lines`, { cursor });
@@ -126,6 +129,8 @@ function lineRows(line, { id, currency, time_zone: zone }, told) {
     const days = [start, new Date(Date.parse(end) - 1).toISOString()].map((at) => dayOf(at, zone, locale));
     name.append(element('span', { className: 'quiet', textContent: [...new Set(days)].join(' – ') }));
   }
+  const explained = explainedBy(line, currency, told);
+  if (explained !== '') name.append(element('span', { className: 'quiet', textContent: explained }));
   const row = element(
     'tr',
     {},
@@ -138,6 +143,47 @@ function lineRows(line, { id, currency, time_zone: zone }, told) {
   fillWhenOpened(events, told, () => eventsView(`invoices/${id}/lines/${line.id}/events`, zone, told));
   name.append(events);
   return [row];
+}
+
+/** What a line comes to its amount by, as on the PDF. */
+function explainedBy({ kind, charge, days, billed_before: before, waived }, currency, { words, locale }) {
+  const of = words.billing;
+  const cost = (text) => money(text, currency, locale);
+  return [
+    ...(kind === 'LATE_USAGE' ? [of.late] : []),
+    // A line does not say how long the periods of the plan are.
+    ...(charge === null ? [] : [priceOf(charge, { words, locale, currency, interval: 'period' })]),
+    ...(days === null ? [] : [fill(of.days, { days })]),
+    ...(isZero(before) ? [] : [fill(of.before, { amount: cost(before) })]),
+    ...(waived === null ? [] : [fill(of.waived, { amount: cost(waived) })]),
+  ].join(' · ');
+}
+
+/** What the lines come to, what has gone off it, and what is left. */
+function sumRows(invoice, { words, locale }) {
+  const of = words.billing;
+  const { currency, tax, credits_applied: credits, time_zone: zone } = invoice;
+  const paid = ({ amount, paid_at: at }) => [fill(of.paid, { day: dayOf(at, zone, locale) }), `-${amount}`];
+  const sums = [
+    ...(isZero(tax)
+      ? []
+      : [
+          [of.subtotal, invoice.subtotal],
+          [of.tax, tax],
+        ]),
+    [of.total, invoice.total],
+    ...(isZero(credits) ? [] : [[of.credits, `-${credits}`]]),
+    ...invoice.payments.map(paid),
+    [invoice.status === 'UNCOLLECTIBLE' ? of.unpaid : of.left, invoice.amount_due],
+  ];
+  return sums.map(([textContent, amount]) =>
+    element(
+      'tr',
+      {},
+      element('th', { scope: 'row', colSpan: 2, textContent }),
+      element('td', { textContent: money(amount, currency, locale) }),
+    ),
+  );
 }
 
 async function eventsView(path, zone, told) {
