@@ -1,6 +1,5 @@
 import { Select, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import { client, send, type Opened, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
 import { FormDialog } from '../components/dialogs/form-dialog.tsx';
@@ -41,7 +40,6 @@ const valuesOf = (feature: Feature | undefined): Values => ({
 export function FeatureForm({ opened, onClose }: FeatureFormProps) {
   const queries = useQueryClient();
   const feature = opened?.data;
-  const [hasOwnKey, setHasOwnKey] = useState(feature !== undefined);
   const form = useForm<Values>({
     ...(feature === undefined && { name: 'feature' }),
     initial: valuesOf(feature),
@@ -76,7 +74,8 @@ export function FeatureForm({ opened, onClose }: FeatureFormProps) {
         {...form.field('name')}
         onChange={({ currentTarget: { value } }) => {
           form.set('name', value);
-          if (!hasOwnKey) form.set('lookup_key', slugOf(value));
+          // The key of a new feature goes with its name, unless somebody has given it one.
+          if (isNew && values.lookup_key === slugOf(values.name)) form.set('lookup_key', slugOf(value));
         }}
         required
         data-autofocus
@@ -85,10 +84,6 @@ export function FeatureForm({ opened, onClose }: FeatureFormProps) {
         label="Lookup key"
         description="By which your services ask for entitlements"
         {...form.field('lookup_key')}
-        onChange={({ currentTarget: { value } }) => {
-          setHasOwnKey(true);
-          form.set('lookup_key', value);
-        }}
         required
       />
       {isNew && <Select label="Type" data={TYPES} allowDeselect={false} {...form.field('type')} />}

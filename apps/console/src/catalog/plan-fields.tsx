@@ -1,7 +1,6 @@
 // What a plan is called, how often it is billed and in which currency.
 
 import { Select, Switch, Textarea, TextInput } from '@mantine/core';
-import { useState } from 'react';
 import type { Form } from '../components/forms/form.tsx';
 import { slugOf } from '../text/typed-text.ts';
 import type { PlanDraft } from './plan-draft.ts';
@@ -22,7 +21,7 @@ const TYPES = [
 ];
 
 export function PlanFields({ form, isNew, isPriced }: PlanFieldsProps) {
-  const [hasOwnId, setHasOwnId] = useState(!isNew);
+  const { name, lookup_id: id } = form.values;
   return (
     <>
       <div className="form-row plan-fields">
@@ -31,21 +30,13 @@ export function PlanFields({ form, isNew, isPriced }: PlanFieldsProps) {
           {...form.field('name')}
           onChange={({ currentTarget: { value } }) => {
             form.set('name', value);
-            if (!hasOwnId) form.set('lookup_id', slugOf(value));
+            // The id of a new plan goes with its name, unless somebody has given it one.
+            if (isNew && id === slugOf(name)) form.set('lookup_id', slugOf(value));
           }}
           autoComplete="off"
           required
         />
-        <TextInput
-          label="Lookup ID"
-          {...form.field('lookup_id')}
-          onChange={({ currentTarget: { value } }) => {
-            setHasOwnId(true);
-            form.set('lookup_id', value);
-          }}
-          autoComplete="off"
-          required
-        />
+        <TextInput label="Lookup ID" {...form.field('lookup_id')} autoComplete="off" required />
         <Select
           label="Kinds of charges"
           data={TYPES}

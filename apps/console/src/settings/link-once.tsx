@@ -5,34 +5,44 @@ import { SecretOnce } from '../components/page/secret-once.tsx';
 import { Time } from '../components/page/time.tsx';
 
 export interface ShownLink {
+  /** For whom it is: a newer link of the same title takes its place. */
   title: string;
+  /** Null where the first answer, which held it, did not come. */
   link: string | null;
   expires_at: string;
   mailed?: boolean | undefined;
 }
 
-/** It lies beside what was read, and so outlives the page that shows it, and is gone with the session. */
-const PLACE = ['link that is shown once'];
+/** They lie beside what was read, and so outlive the page that shows them, and are gone with the session. */
+const PLACE = ['links that are shown once'];
 
-export function useShownLink() {
+/** The links that were made and not put away, the newest first. */
+export function useShownLinks() {
   const queries = useQueryClient();
-  const put = (link: ShownLink | null): void => void queries.setQueryData(PLACE, link);
-  const { data } = useQuery<ShownLink | null>({ queryKey: PLACE, queryFn: skipToken, gcTime: Infinity });
-  return { link: data ?? undefined, show: put, putAway: () => put(null) };
+  const { data: links = [] } = useQuery<ShownLink[]>({ queryKey: PLACE, queryFn: skipToken, gcTime: Infinity });
+  const change = (title: string, added: ShownLink[]): void =>
+    void queries.setQueryData<ShownLink[]>(PLACE, (now = []) => [
+      ...added,
+      ...now.filter((each) => each.title !== title),
+    ]);
+  return {
+    links,
+    show: (link: ShownLink) => change(link.title, [link]),
+    putAway: (title: string) => change(title, []),
+  };
 }
 
 /** A link that is shown once. It stays until it is put away, so that nobody loses it by a wrong click. */
-export function LinkOnce({ link, onClose }: { link: ShownLink; onClose: () => void }) {
+export function LinkOnce({ of: { title, link, mailed, expires_at }, onClose }: { of: ShownLink; onClose: () => void }) {
+  const isMailed = mailed === true;
   return (
     <Section
-      title={link.title}
+      title={title}
       about={
-        link.link === null ? (
-          link.mailed === true && 'It was mailed.'
-        ) : (
+        link === null ? undefined : (
           <>
-            {link.mailed === true ? 'It was mailed, too. ' : 'Give this link to that person. '}
-            It works once, until <Time at={link.expires_at} />, and is not shown again.
+            {isMailed ? 'It was mailed, too. ' : 'Give this link to that person. '}
+            It works once, until <Time at={expires_at} />, and is not shown again.
           </>
         )
       }
@@ -43,7 +53,13 @@ export function LinkOnce({ link, onClose }: { link: ShownLink; onClose: () => vo
       }
     >
       <div role="status">
-        <SecretOnce text={link.link} label="Copy the link" />
+        {link === null && isMailed ? (
+          <p>
+            It was mailed, and works once, until <Time at={expires_at} />. It is not shown here.
+          </p>
+        ) : (
+          <SecretOnce text={link} label="Copy the link" />
+        )}
       </div>
     </Section>
   );

@@ -16,54 +16,68 @@ import { PagedList } from '../components/lists/paged-list.tsx';
 import { RowMenu } from '../components/lists/row-menu.tsx';
 import { Section } from '../components/page/page.tsx';
 import { Time } from '../components/page/time.tsx';
-import { LinkOnce, useShownLink, type ShownLink } from './link-once.tsx';
+import { LinkOnce, useShownLinks, type ShownLink } from './link-once.tsx';
 import { RoleSelect } from './role-select.tsx';
 
 type User = Schema<'User'>;
 type Invitation = Schema<'Invitation'>;
 
 export function People() {
-  const { link, show, putAway } = useShownLink();
+  const { links, show, putAway } = useShownLinks();
   const [page, setPage] = useState(1);
   const users = useUsers(page);
   return (
     <>
-      {link !== undefined && <LinkOnce link={link} onClose={putAway} />}
-      <Users onLink={show} page={page} onPage={setPage} />
+      {links.map((each) => (
+        <LinkOnce key={each.title} of={each} onClose={() => putAway(each.title)} />
+      ))}
+      <Users onLink={show} onLinkOver={putAway} page={page} onPage={setPage} />
       {/* Below a list whose height is known, so that nothing moves. */}
       {!users.isPending && (
         <AdminOnly>
-          <Invitations onLink={show} />
+          <Invitations onLink={show} onLinkOver={putAway} />
         </AdminOnly>
       )}
     </>
   );
 }
 
+/** The titles of links. */
+const titleOfInvitation = ({ email }: Pick<Invitation, 'email'>): string => `The invitation of ${email}`;
+const titleOfPassword = ({ email }: Pick<User, 'email'>): string => `A new password for ${email}`;
+
 interface LinkProps {
   onLink: (link: ShownLink) => void;
+}
+
+interface LinksProps extends LinkProps {
+  /** The link of this title works no more. */
+  onLinkOver: (title: string) => void;
 }
 
 function useUsers(page: number) {
   return useQuery({ ...read('/api/v1/users', { query: { page } }), placeholderData: keepPreviousData });
 }
 
-interface UsersProps extends LinkProps {
+interface UsersProps extends LinksProps {
   page: number;
   onPage: (page: number) => void;
 }
 
-function Users({ onLink, page, onPage }: UsersProps) {
+function Users({ onLink, onLinkOver, page, onPage }: UsersProps) {
   const queries = useQueryClient();
   const { user: self, isAdmin } = useSession();
   const users = useUsers(page);
-  const remove = async ({ id }: User) => {
+  const remove = async (user: User) => {
+    const { id } = user;
     await send(client.DELETE('/api/v1/users/{id}', { params: { path: { id } } }));
+    onLinkOver(titleOfPassword(user));
     await invalidate(queries, '/api/v1/users');
   };
-  const reset = async ({ id, email }: User) => {
+  const reset = async (user: User) => {
+    const { id } = user;
     const made = await send(client.POST('/api/v1/users/{id}/password-reset', { params: { path: { id } } }));
-    onLink({ ...made, title: `A new password for ${email}` });
+    onLink({ ...made, title: titleOfPassword(user) });
   };
   const columns: Column<User>[] = [
     {
@@ -125,7 +139,7 @@ function Users({ onLink, page, onPage }: UsersProps) {
   );
 }
 
-function Invitations({ onLink }: LinkProps) {
+function Invitations({ onLink, onLinkOver }: LinksProps) {
   const queries = useQueryClient();
   const [page, setPage] = useState(1);
   const [isInviting, setIsInviting] = useState(false);
@@ -133,8 +147,10 @@ function Invitations({ onLink }: LinkProps) {
     ...read('/api/v1/invitations', { query: { page } }),
     placeholderData: keepPreviousData,
   });
-  const takeBack = async ({ id }: Invitation) => {
+  const takeBack = async (invitation: Invitation) => {
+    const { id } = invitation;
     await send(client.DELETE('/api/v1/invitations/{id}', { params: { path: { id } } }));
+    onLinkOver(titleOfInvitation(invitation));
     await invalidate(queries, '/api/v1/invitations');
   };
   const columns: Column<Invitation>[] = [
@@ -185,7 +201,7 @@ function InviteForm({ onLink, onClose }: LinkProps & { onClose: () => void }) {
     async onSubmit({ email, role }) {
       const made = await send(client.POST('/api/v1/invitations', { body: { email: email.trim(), role } }));
       onClose();
-      onLink({ ...made, title: `The invitation of ${made.email}` });
+      onLink({ ...made, title: titleOfInvitation(made) });
       void invalidate(queries, '/api/v1/invitations');
     },
   });

@@ -146,7 +146,14 @@ function EndpointChanges({ endpoint }: { endpoint: Endpoint }) {
           </Confirm>
         )}
       >
-        For {ROTATION_HOURS_MAX} hours both sign, so that the receiver can be changed meanwhile.
+        <p>For {ROTATION_HOURS_MAX} hours both sign, so that the receiver can be changed meanwhile.</p>
+        {endpoint.previous_secret_until !== null && (
+          <p>
+            The secret was changed a short while ago. The one before, which was to sign until{' '}
+            <Time at={endpoint.previous_secret_until} />, signs no longer at once: a receiver that knows no other
+            refuses what it is sent until it has the new one.
+          </p>
+        )}
       </Confirm>
       {open === 'edit' && (
         <ToChange path={ONE} {...path}>
@@ -154,7 +161,7 @@ function EndpointChanges({ endpoint }: { endpoint: Endpoint }) {
         </ToChange>
       )}
       {open === 'replay' && <Replay id={id} onClose={close} onDone={readAnew} />}
-      {secret !== undefined && <ShownSecret secret={secret} onClose={() => setSecret(undefined)} />}
+      {secret !== undefined && <ShownSecret secret={secret} isRotated onClose={() => setSecret(undefined)} />}
     </>
   );
 }

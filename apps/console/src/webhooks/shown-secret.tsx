@@ -5,17 +5,23 @@ import { SecretOnce } from '../components/page/secret-once.tsx';
 interface ShownSecretProps {
   /** Null where the answer that held it did not come. */
   secret: string | null;
+  /** In the place of another one, which signs, too, until it is rotated again. */
+  isRotated?: boolean;
   onClose: () => void;
 }
 
+const ELSEWHERE = 'Rotate it on the page of the endpoint, and give the receiver that one.';
+const AGAIN =
+  'Rotate it again, and give the receiver that one: the secret that the receiver knows signs no longer from then on.';
+
 /** The secret of an endpoint, which nobody can show again. */
-export function ShownSecret({ secret, onClose }: ShownSecretProps) {
+export function ShownSecret({ secret, isRotated = false, onClose }: ShownSecretProps) {
   return (
     // A click beside it would lose the secret for good.
     <Dialog title="The secret of the endpoint" onClose={onClose} isEasilyClosed={false}>
       <p className="dialog-lead">
         {secret === null
-          ? 'What is sent to the endpoint is signed with it. Rotate it on the page of the endpoint, and give the receiver that one.'
+          ? `What is sent to the endpoint is signed with it. ${isRotated ? AGAIN : ELSEWHERE}`
           : 'Give it to the receiver, which tells by it what comes from Weir. Nobody can show it again, and a new one can be made at any time.'}
       </p>
       <SecretOnce text={secret} label="Copy the secret" />

@@ -1,0 +1,163 @@
+// What somebody would look for in vain if it went: a link and a secret that are shown once, and an id of one's own.
+
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import type { Page } from 'playwright-core';
+import { SMTPServer } from 'smtp-server';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findBarriers, openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
+import { handsOn, type Hands } from '../support/browser/journey-steps.ts';
+import { signUp, type Organization } from '../support/harness.ts';
+import { ownWeir } from '../support/use-weir.ts';
+
+const weir = ownWeir();
+let admin: Organization;
+let browser: Browser;
+let visit: Visit;
+let page: Page;
+let hands: Hands;
+
+beforeAll(async () => {
+  [admin, browser] = await Promise.all([signUp(weir), openBrowser([weir.baseUrl])]);
+  visit = await browser.visit({ baseURL: weir.baseUrl, viewport: { width: 1280, height: 900 } });
+  await visit.context.addCookies([{ name: 'access_token', value: admin.session, url: weir.baseUrl }]);
+  page = visit.page;
+  hands = handsOn(weir, admin, page);
+}, 120_000);
+afterAll(async () => {
+  await browser?.close();
+});
+
+const invitationOf = (email: string, on = page) => on.getByRole('region', { name: `The invitation of ${email}` });
+
+async function invite(email: string, on = page): Promise<void> {
+  await on.getByRole('button', { name: 'Invite somebody' }).click();
+  await on
+    .getByRole('dialog')
+    .getByLabel(/^Email/)
+    .fill(email);
+  await on.getByRole('button', { name: 'Make the invitation' }).click();
+}
+
+const actOn = async (name: string, item: string) => {
+  await page.getByRole('button', { name, exact: true }).click();
+  await page.getByRole('menuitem', { name: item, exact: true }).click();
+};
+
+test('links of two people stand beside one another, and each goes by itself or when it works no more', async () => {
+  const [ada, bob] = ['ada@example.com', 'bob@example.com'];
+  await page.goto('/settings?tab=people');
+  await invite(ada);
+  const link = await invitationOf(ada).locator('pre').innerText();
+  await invite(bob);
+  await invitationOf(bob).locator('pre').waitFor();
+  expect(await invitationOf(ada).locator('pre').innerText()).toBe(link);
+  await actOn(`Actions on ${admin.email}`, 'New password');
+  await page.getByRole('dialog').getByRole('button', { name: 'Make the link' }).click();
+  await page
+    .getByRole('region', { name: `A new password for ${admin.email}` })
+    .locator('pre')
+    .waitFor();
+  expect(await findBarriers(page)).toEqual([]);
+  // The newer link of a person is the one that works.
+  await invite(ada);
+  await expect.poll(() => invitationOf(ada).locator('pre').innerText()).not.toBe(link);
+  expect(await invitationOf(ada).count()).toBe(1);
+  await invitationOf(ada).getByRole('button', { name: 'Put away' }).click();
+  await invitationOf(ada).waitFor({ state: 'detached' });
+  expect(await invitationOf(bob).count()).toBe(1);
+  await actOn(`Actions on the invitation of ${bob}`, 'Take back');
+  await page.getByRole('dialog').getByRole('button', { name: 'Take back' }).click();
+  await invitationOf(bob).waitFor({ state: 'detached' });
+  expect(visit.faults).toEqual([]);
+});
+
+test('a link that was mailed and got lost on its way to the page needs no other one, and none is asked for', async () => {
+  const smtp = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onData(stream, _, done) {
+      stream.resume().on('end', () => done());
+    },
+  });
+  smtp.listen(0, '127.0.0.1');
+  await once(smtp.server, 'listening');
+  const SMTP_URL = `smtp://127.0.0.1:${(smtp.server.address() as AddressInfo).port}`;
+  const api = await weir.startApi({ SMTP_URL, SMTP_FROM: 'weir@example.com', PUBLIC_URL: 'http://127.0.0.1' });
+  const mailed = await browser.visit({ baseURL: api.url }, [api.url]);
+  await mailed.context.addCookies([{ name: 'access_token', value: admin.session, url: api.url }]);
+  const email = 'grace@example.com';
+  await mailed.page.route('**/api/v1/invitations', async (route) => {
+    if (route.request().method() !== 'POST') return await route.fallback();
+    await route.fetch();
+    await route.abort();
+  });
+  await mailed.page.goto('/settings?tab=people');
+  await invite(email, mailed.page);
+  await mailed.page.getByRole('alert').filter({ hasText: 'No answer came' }).waitFor();
+  await mailed.page.unrouteAll({ behavior: 'wait' });
+  await mailed.page.getByRole('button', { name: 'Make the invitation' }).click();
+  const shown = invitationOf(email, mailed.page);
+  await shown.getByText('It was mailed, and works once').waitFor();
+  expect(await shown.innerText()).not.toContain('make another one');
+  expect(mailed.faults).toEqual([]);
+  await mailed.close();
+  await api.close();
+  const closed = once(smtp.server, 'close');
+  smtp.close();
+  await closed;
+});
+
+test('who gives an endpoint another secret a second time is told that the one before signs no longer', async () => {
+  const { call, button, dialog } = hands;
+  const { id } = await call('POST', '/webhook-endpoints', { url: 'https://example.com/weir' });
+  const rotate = () => actOn('More actions', 'Rotate the secret');
+  const warning = dialog().getByText('signs no longer at once');
+  await page.goto(`/webhooks/${id}`);
+  await rotate();
+  await dialog().getByText('both sign').waitFor();
+  expect(await warning.count()).toBe(0);
+  // Its answer gets lost, and with it the secret.
+  await page.route('**/rotate', async (route) => {
+    await route.fetch();
+    await route.abort();
+  });
+  await dialog().getByRole('button', { name: 'Rotate the secret' }).click();
+  await dialog().getByRole('alert').waitFor();
+  await page.unrouteAll({ behavior: 'wait' });
+  await dialog().getByRole('button', { name: 'Rotate the secret' }).click();
+  await dialog().getByText('the secret that the receiver knows signs no longer from then on').waitFor();
+  await button('Close').last().click();
+  await page.getByText('The secret before signs until').waitFor();
+  await rotate();
+  await warning.waitFor();
+  expect(await findBarriers(page)).toEqual([]);
+  expect(visit.faults).toEqual([]);
+});
+
+test('an id of one’s own stays over a look at another page, and any other goes on with the name', async () => {
+  const { button } = hands;
+  const name = () => page.getByRole('textbox', { name: 'Name', exact: true });
+  for (const [address, open, label] of [
+    ['/plans/new', async () => {}, 'Lookup ID'],
+    ['/features', () => button('New feature').click(), 'Lookup key'],
+  ] as const) {
+    const id = page.getByRole('textbox', { name: label });
+    await page.goto(address);
+    await open();
+    await name().fill('Gold');
+    await expect.poll(() => id.inputValue()).toBe('gold');
+    await page.goto(address);
+    await open();
+    await name().fill('Golden');
+    await expect.poll(() => id.inputValue()).toBe('golden');
+    await id.fill('own-id');
+    await page.goto(address);
+    await open();
+    expect(await id.inputValue()).toBe('own-id');
+    await name().fill('Golden days');
+    await expect.poll(() => name().inputValue()).toBe('Golden days');
+    expect(await id.inputValue()).toBe('own-id');
+  }
+  expect(visit.faults).toEqual([]);
+});
