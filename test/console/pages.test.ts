@@ -237,7 +237,7 @@ test('a plan that is there is changed at once: a charge archived, one renamed, o
   expect((await rows.allInnerTexts()).map((row) => row.replace(/\s+/g, ' ')).toSorted()).toEqual([
     'Requests 5.00 USD each',
     `Tokens 4.00 USD each from 1 Jan ${year}`,
-    `Tokens 5.00 USD each until 1 Jan ${year}`,
+    `Tokens 5.00 USD each until 31 Dec ${year - 1}`,
   ]);
 });
 

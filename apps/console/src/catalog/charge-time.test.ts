@@ -8,7 +8,7 @@ const [BEFORE, LATER] = ['2026-01-01T12:00:00.000Z', '2026-12-31T15:00:00.000Z']
 
 test.each([
   ['that just holds', 'ACTIVE', BEFORE, null, null, undefined, true],
-  ['that another one will replace', 'ACTIVE', BEFORE, LATER, null, 'until 1 Jan 2027', true],
+  ['that another one will replace', 'ACTIVE', BEFORE, LATER, null, 'until 31 Dec 2026', true],
   ['that will replace another one', 'ACTIVE', LATER, null, 'a', 'from 1 Jan 2027', false],
   ['that is announced, with none before it', 'ACTIVE', LATER, null, null, 'from 1 Jan 2027', true],
   ['that took the place of another one', 'ACTIVE', BEFORE, null, 'a', undefined, true],
