@@ -249,17 +249,20 @@ class Client:
         start_date: Optional[When] = None,
         end_date: Optional[When] = None,
         timezone: Optional[str] = None,
+        sort: Optional[str] = None,
         cursor: Optional[str] = None,
         limit: Optional[int] = None,
         page: Optional[int] = None,
         page_size: Optional[int] = None,
         **options: Any,
     ) -> MeterCustomersPage:
-        """The customers of a meter by their usage over a window, largest first. ``meta["next_cursor"]`` leads to those that follow."""
+        """The customers of a meter by their usage over a window, largest first, or as ``sort`` says: by ``customer_external_id`` each is met
+        once, also while usage changes. ``meta["next_cursor"]`` leads to those that follow."""
         query = {
             "start_date": start_date,
             "end_date": end_date,
             "timezone": timezone,
+            "sort": sort,
             "cursor": cursor,
             "limit": limit,
             "page": page,

@@ -284,7 +284,10 @@ export class WeirClient {
     return await this.#get(`/customers/${encodeURIComponent(id)}/usage`, { ...window }, options);
   }
 
-  /** The customers of a meter by their usage over a window, largest first. `meta.next_cursor` leads to those that follow. */
+  /**
+   * The customers of a meter by their usage over a window, largest first, or as `sort` says: by `customer_external_id` each is met once, also
+   * while usage changes. `meta.next_cursor` leads to those that follow.
+   */
   meterCustomers(
     meterId: string,
     query?: MeterCustomersQuery & ByNumber,

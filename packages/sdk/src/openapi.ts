@@ -38,6 +38,11 @@ export interface UsageParameters extends WindowQuery {
 }
 
 export interface MeterCustomersQuery extends WindowQuery {
+  /**
+   * In which order; with a minus the other way round. -total_usage by default. By customer_external_id (its bytes)
+   * each is met once, also while usage changes between two pages.
+   */
+  sort?: 'total_usage' | '-total_usage' | 'customer_external_id' | '-customer_external_id' | undefined;
   /** The meta.next_cursor of the page before. */
   cursor?: string | undefined;
   /** How many at once: 20 by default. 1 to 100. */

@@ -4,7 +4,12 @@
 import { findCustomer } from '@weir/db/customers';
 import type { Meter } from '@weir/db/meters';
 import { readGroupedUsage, type GroupQuestion } from '@weir/db/usage/read-groups';
-import { readMeterUsage, readUsageByCustomer, readUsageOfCustomer } from '@weir/db/usage/read-usage';
+import {
+  CUSTOMER_USAGE_SORTS,
+  readMeterUsage,
+  readUsageByCustomer,
+  readUsageOfCustomer,
+} from '@weir/db/usage/read-usage';
 import { mapPage } from '@weir/db/page';
 import { Refusal } from '@weir/shared/errors';
 import { isoOf } from '@weir/shared/instant';
@@ -17,7 +22,7 @@ import { z } from 'zod';
 import { sendJson } from '../http/send-json.ts';
 import { inTurns, type Turns } from '../http/turns.ts';
 import type { App } from '../http/typed-app.ts';
-import { answerPage, idInPath, listQuery, pageSchema, readCodes, time } from '../http/fields.ts';
+import { answerPage, idInPath, listQuery, pageSchema, readCodes, sortOf, time } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { gatherFilters, groupsOf } from './group-query.ts';
 import { meterUsage, usage, writingUsage } from './usage-answer.ts';
@@ -145,7 +150,14 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
         summary: 'The customers of a meter by their usage over a window, largest first',
         description: `Every customer with events in the window, also those without a record. ${EXACT}`,
         params: idInPath,
-        querystring: listQuery({ ...windowQuery }),
+        querystring: listQuery({
+          ...windowQuery,
+          ...sortOf(
+            CUSTOMER_USAGE_SORTS,
+            '-total_usage',
+            'By customer_external_id (its bytes) each is met once, also while usage changes between two pages.',
+          ),
+        }),
         response: {
           200: pageSchema(customerOfMeter).extend({ meter_id: z.uuid(), period_start: time, period_end: time }),
           ...problemResponses(...readCodes, 'not_found', 'invalid_request'),
@@ -157,7 +169,8 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
       const { organizationId } = caller;
       const window = await windowOf(turns, request, query);
       const meter = await getMeter(database, organizationId, params.id);
-      const question = { organizationId, meterId: meter.id, aggregation: meter.aggregation_type, window };
+      const { sort } = query;
+      const question = { organizationId, meterId: meter.id, aggregation: meter.aggregation_type, window, sort };
       const found = await readUsageByCustomer(database.pool, question, query);
       return {
         meter_id: meter.id,

@@ -7060,6 +7060,8 @@ export interface operations {
                 end_date?: string;
                 /** @description A time zone of the IANA database, such as Europe/Berlin. */
                 timezone?: string;
+                /** @description In which order; with a minus the other way round. -total_usage by default. By customer_external_id (its bytes) each is met once, also while usage changes between two pages. */
+                sort?: "total_usage" | "-total_usage" | "customer_external_id" | "-customer_external_id";
                 /** @description The meta.next_cursor of the page before. */
                 cursor?: string;
                 /** @description How many at once: 20 by default. */

@@ -30,12 +30,23 @@ export async function readPages<Item>(
   rowsMax = Infinity,
 ): Promise<Item[]> {
   const items: Item[] = [];
-  let part: Part = { limit: PAGE_SIZE_MAX };
-  for (;;) {
-    const { data, meta } = await whenAllowed(() => readPage(part));
+  for await (const { data } of pagesOf(readPage)) {
     items.push(...data);
-    if (meta.next_cursor === null || items.length >= rowsMax) return items;
-    part = { limit: PAGE_SIZE_MAX, cursor: meta.next_cursor };
+    if (items.length >= rowsMax) break;
+  }
+  return items;
+}
+
+/** The pages of a list, one after the other, for whoever keeps something else of them than their rows. */
+export async function* pagesOf<Page extends PageOf<unknown>>(
+  readPage: (part: Part) => Promise<Page>,
+  limit = PAGE_SIZE_MAX,
+): AsyncGenerator<Page> {
+  for (let cursor: string | null | undefined; cursor !== null;) {
+    const part = { limit, ...(cursor !== undefined && { cursor }) };
+    const page = await whenAllowed(() => readPage(part));
+    yield page;
+    cursor = page.meta.next_cursor;
   }
 }
 

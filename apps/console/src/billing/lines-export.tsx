@@ -1,66 +1,70 @@
 import { Button } from '@mantine/core';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { client, send } from '../api/client.ts';
-import { LONG_PAGE_SIZE_MAX } from '../api/limits.ts';
-import { toCsv } from '../text/csv.ts';
+import type { Part } from '../api/pages.ts';
 import { formatDecimal } from '../text/decimals.ts';
 import { download } from '../text/download.ts';
 import { Icon } from '../components/page/icons.tsx';
 import { ProblemBox } from '../components/outcomes/problem-box.tsx';
+import { readLinesFile } from './lines-file.ts';
+
+/** Spreadsheets open 1,048,576 rows and no more. Who wants more reads it from the API, as CSV, too. */
+const LINES_MAX = 1_000_000;
 
 interface LinesExportProps {
   filter: { status?: 'OPEN' | 'PAID' | 'VOID' | 'UNCOLLECTIBLE'; from?: string; to?: string };
 }
 
-/** The lines of all finalized invoices of a filter, as one file. */
+/** The lines of the finalized invoices of a filter, as one file. */
 export function LinesExport({ filter }: LinesExportProps) {
-  const [read, setRead] = useState<number>();
+  const [said, setSaid] = useState<string>();
+  const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
+  const reading = useRef(new AbortController());
+  // Nobody could stop it who has left the page.
+  useEffect(() => () => reading.current.abort(), []);
   const run = async () => {
     setError(undefined);
-    setRead(0);
+    setBusy(true);
+    setSaid(undefined);
+    reading.current = new AbortController();
+    const { signal } = reading.current;
     try {
-      download('invoice-lines.csv', toCsv(await readLines(filter, setRead)));
+      const { parts, count, isAll } = await readLinesFile((part) => readPage({ ...filter, ...part }, signal), {
+        linesMax: LINES_MAX,
+        onProgress: (lines) => setSaid(`${formatDecimal(lines)} lines read …`),
+      });
+      signal.throwIfAborted();
+      download('invoice-lines.csv', parts);
+      setSaid(isAll ? undefined : `The file has the first ${formatDecimal(count)} lines; there are more.`);
     } catch (problem) {
-      setError(problem);
+      setSaid(undefined);
+      if (!signal.aborted) setError(problem);
     } finally {
-      setRead(undefined);
+      setBusy(false);
     }
   };
   return (
     <>
-      <Button
-        variant="default"
-        leftSection={<Icon name="download" />}
-        loading={read !== undefined}
-        onClick={() => void run()}
-      >
+      <span className="muted" role="status">
+        {said}
+      </span>
+      {isBusy && (
+        <Button variant="default" onClick={() => reading.current.abort()}>
+          Stop
+        </Button>
+      )}
+      <Button variant="default" leftSection={<Icon name="download" />} loading={isBusy} onClick={() => void run()}>
         Lines as CSV
       </Button>
-      <span className="muted" role="status">
-        {read !== undefined && `${formatDecimal(read)} lines read …`}
-      </span>
       <ProblemBox error={error} />
     </>
   );
 }
 
-type Row = (string | number | null)[];
-
-async function readLines(filter: LinesExportProps['filter'], onProgress: (lines: number) => void): Promise<Row[]> {
-  const rows: Row[] = [];
-  let head: string[] | undefined;
-  for (let cursor: string | null | undefined; cursor !== null;) {
-    const query = { ...filter, limit: LONG_PAGE_SIZE_MAX, ...(cursor !== undefined && { cursor }) };
-    const page = await send(client.GET('/api/v1/invoice-lines', { params: { query: { ...query, format: 'json' } } }));
-    if (typeof page === 'string') throw new Error('lines came as text');
-    const { data, meta } = page;
-    for (const line of data) {
-      head ??= Object.keys(line);
-      rows.push(Object.values(line));
-    }
-    cursor = meta.next_cursor;
-    onProgress(rows.length);
-  }
-  return head === undefined ? [] : [head, ...rows];
+async function readPage(query: LinesExportProps['filter'] & Part, signal: AbortSignal) {
+  const asked = client.GET('/api/v1/invoice-lines', { params: { query: { ...query, format: 'json' } }, signal });
+  const page = await send(asked);
+  if (typeof page === 'string') throw new Error('lines came as text');
+  return page;
 }

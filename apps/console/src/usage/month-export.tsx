@@ -34,6 +34,7 @@ function ExportForm({ zoneOfInvoices, onDone }: { zoneOfInvoices: string; onDone
   const queries = useQueryClient();
   const [initial] = useState(() => ({ month: lastMonth(zoneOfInvoices), zone: zoneOfInvoices }));
   const [rowsRead, setRowsRead] = useState<number | undefined>();
+  const [moved, setMoved] = useState<string[]>([]);
   const reading = useRef(new AbortController());
   // Whoever closes it wants no file any more.
   useEffect(() => () => reading.current.abort(), []);
@@ -41,14 +42,16 @@ function ExportForm({ zoneOfInvoices, onDone }: { zoneOfInvoices: string; onDone
     initial,
     onSubmit: async ({ month, zone }) => {
       if (!/^\d{4}-(?:0[1-9]|1[0-2])$/.test(month)) throw NO_MONTH;
+      setMoved([]);
       reading.current = new AbortController();
       const { signal } = reading.current;
-      const rows = await readMonth(queries, month, zone, (count) => {
+      const { parts, movedMeters } = await readMonth(queries, month, zone, (count) => {
         signal.throwIfAborted();
         setRowsRead(count);
       });
-      download(`usage-${month}.csv`, toCsv([HEADER, ...rows]));
-      onDone();
+      download(`usage-${month}.csv`, parts);
+      if (movedMeters.length === 0) onDone();
+      setMoved(movedMeters);
     },
   });
   return (
@@ -65,9 +68,19 @@ function ExportForm({ zoneOfInvoices, onDone }: { zoneOfInvoices: string; onDone
       />
       <p className="muted" role="status">
         {rowsRead !== undefined && form.isBusy && `${formatDecimal(rowsRead)} rows read …`}
+        {moved.length > 0 && movedWords(moved)}
       </p>
     </FormBox>
   );
+}
+
+const NAMES_MAX = 5;
+
+/** Customers are read by parts, each as of its moment. */
+function movedWords(meters: readonly string[]): string {
+  const more = meters.length - NAMES_MAX;
+  const names = [...meters.slice(0, NAMES_MAX), ...(more > 0 ? [`${formatDecimal(more)} more`] : [])].join(', ');
+  return `The file is there. Usage of these meters changed while it was made, so it is not all of one moment: ${names}. Where that matters, export it again.`;
 }
 
 /** A browser without a field for months gives what was typed. */
@@ -95,34 +108,53 @@ const HEADER = [
 
 type Row = (string | number | null)[];
 
+interface MonthFile {
+  /** One for each meter, after that with the names of the columns. */
+  parts: Blob[];
+  /** The names of those whose usage changed while their customers were read. */
+  movedMeters: string[];
+}
+
 async function readMonth(
   queries: QueryClient,
   month: string,
   zone: string,
   onProgress: (rows: number) => void,
-): Promise<Row[]> {
-  const rows: Row[] = [];
+): Promise<MonthFile> {
+  const parts = [new Blob([toCsv([HEADER])])];
+  const movedMeters: string[] = [];
+  let count = 0;
   const window = { start_date: `${month}-01`, end_date: lastOfMonth(month), timezone: zone };
   const meters = await readPages((part) =>
     queries.fetchQuery({ ...read('/api/v1/meters', { query: { ...part } }), staleTime: 0 }),
   );
   for (const meter of meters) {
     const { id, name, meter_token: token, aggregation_type: aggregation, unit } = meter;
-    const customers = await readPages((part) =>
-      queries.fetchQuery({
-        ...read('/api/v1/meters/{id}/customers', {
-          path: { id },
-          query: { ...window, ...part },
-        }),
-        staleTime: 0,
-        gcTime: 0,
-      }),
-    );
-    for (const each of customers) {
+    const path = { id };
+    let pages = 0;
+    const customers = await readPages((part) => {
+      pages += 1;
+      // In the order of usage a customer who uses more meanwhile would move to what was read.
+      const query = { ...window, ...part, sort: 'customer_external_id' as const };
+      return queries.fetchQuery({ ...read('/api/v1/meters/{id}/customers', { path, query }), ...UNKEPT });
+    });
+    const rows = customers.map((each): Row => {
       const { customer_external_id: externalId, name: customer, total_usage: usage, event_count: events } = each;
-      rows.push([name, token, aggregation, unit, externalId, customer, usage, events]);
-    }
-    onProgress(rows.length);
+      return [name, token, aggregation, unit, externalId, customer, usage, events];
+    });
+    parts.push(new Blob([toCsv(rows)]));
+    count += rows.length;
+    onProgress(count);
+    // One page is of one moment.
+    if (pages === 1) continue;
+    const events = customers.reduce((sum, { event_count }) => sum + event_count, 0);
+    const whole = await queries.fetchQuery({
+      ...read('/api/v1/meters/{id}/usage', { path, query: window }),
+      ...UNKEPT,
+    });
+    if (whole.event_count !== events) movedMeters.push(name);
   }
-  return rows;
+  return { parts, movedMeters };
 }
+
+const UNKEPT = { staleTime: 0, gcTime: 0 };

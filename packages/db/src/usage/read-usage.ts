@@ -7,7 +7,7 @@ import { AGGREGATIONS, type AggregationType, countsValues, type MeterStatus } fr
 import type { Window } from '@weir/shared/window';
 import type pg from 'pg';
 import { ANY_READ, columnsRead, isOf, readingOf } from '../aggregations.ts';
-import { after, orderBy, readCursor, type Order } from '../order.ts';
+import { after, orderBy, readCursor, reversed, type Order } from '../order.ts';
 import { cutPage, mapPage, spanOf, type Page, type PageOf } from '../page.ts';
 import { ROLLUPS, type UsageColumn } from '../rollups.ts';
 import { planCustomer, planCustomers, planMeter, planValues } from './plan-read.ts';
@@ -155,13 +155,14 @@ export function rankOf(aggregation: AggregationType): string {
   return AGGREGATIONS[aggregation].kind === 'mean' ? QUOTIENT : 'usage';
 }
 
-/** The customers with usage on a meter over a window, largest first, then by external id. */
+/** The customers with usage on a meter over a window: largest first, then by external id, where no other order is named. */
 export async function readUsageByCustomer(
   pool: pg.Pool,
-  question: UsageQuestion,
+  question: UsageQuestion & { sort?: CustomerUsageSort | undefined },
   page: Page,
 ): Promise<PageOf<CustomerUsage>> {
-  const { aggregation, window } = question;
+  const { aggregation, window, sort = '-total_usage' } = question;
+  const order = CUSTOMER_USAGE_SORTS[sort];
   const parameters = new Parameters();
   const scope = scopeOf(parameters, question);
   const { columns, usage } = columnsRead(aggregation);
@@ -180,7 +181,7 @@ export async function readUsageByCustomer(
   const rest =
     page.cursor === undefined
       ? 'true'
-      : after(LARGEST_FIRST, readCursor(LARGEST_FIRST, page.cursor))
+      : after(order, readCursor(order, page.cursor))
           .map((piece) => (typeof piece === 'string' ? piece : parameters.add(piece.value, piece.type)))
           .join('');
   const { rows } = await pool.query<{
@@ -197,7 +198,7 @@ export async function readUsageByCustomer(
      SELECT total, place, rank, letters, customers.id AS customer_id, name, event_count, usage
      FROM (SELECT ${isCounted ? '(SELECT count(*) FROM sums)' : 'NULL::bigint'} AS total) AS t
      LEFT JOIN (
-       SELECT *, row_number() OVER (ORDER BY ${orderBy(LARGEST_FIRST)}) AS place
+       SELECT *, row_number() OVER (ORDER BY ${orderBy(order)}) AS place
        FROM (SELECT *, ${rankOf(aggregation)} AS rank, key COLLATE "C" AS letters FROM sums) AS ranked
        WHERE ${rest} ORDER BY place ${limited}
      ) AS page ON true
@@ -208,7 +209,7 @@ export async function readUsageByCustomer(
   // A page past the end is one row, with nothing but the total.
   const found = rows.filter((row) => row.place !== null);
   const total = isCounted ? Number(rows[0]?.total ?? 0) : undefined;
-  return mapPage(cutPage(found, LARGEST_FIRST, page, total), ({ letters, customer_id, name, ...row }) => ({
+  return mapPage(cutPage(found, order, page, total), ({ letters, customer_id, name, ...row }) => ({
     customer_id,
     customer_external_id: letters,
     name,
@@ -216,11 +217,25 @@ export async function readUsageByCustomer(
   }));
 }
 
+type Ranked = Order<{ rank: string; letters: string }>;
+
 /** Customers of a meter by what they are ranked by, then by the bytes of their external ids. */
-const LARGEST_FIRST: Order<{ rank: string; letters: string }> = [
+const LARGEST_FIRST: Ranked = [
   { field: 'rank', type: 'numeric', descending: true, nullable: true },
   { field: 'letters', type: 'text' },
 ];
+
+/** An order that usage does not change: whoever walks in it meets everybody once, while events go on coming in. */
+const BY_LETTERS: Ranked = [{ field: 'letters', type: 'text' }];
+
+export const CUSTOMER_USAGE_SORTS = {
+  total_usage: reversed(LARGEST_FIRST),
+  '-total_usage': LARGEST_FIRST,
+  customer_external_id: BY_LETTERS,
+  '-customer_external_id': reversed(BY_LETTERS),
+} satisfies Record<string, Ranked>;
+
+export type CustomerUsageSort = keyof typeof CUSTOMER_USAGE_SORTS;
 
 /** The record of a customer, if there is one. */
 export function customerOf(organization: string, externalId: string): string {

@@ -1,0 +1,136 @@
+// Files that take many requests: what is in them while usage goes on, how far they go, and that they are stopped.
+
+import { readFile } from 'node:fs/promises';
+import type { Page, Route } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findBarriers, openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
+import { fixedCharge, makeCustomer, makePricedPlan } from '../support/billing-fixture.ts';
+import { signUp, until, type Organization } from '../support/harness.ts';
+import { ownWeir } from '../support/use-weir.ts';
+
+const weir = ownWeir();
+let admin: Organization;
+let apiKey: string;
+let meter: { id: string; token: string };
+let browser: Browser;
+let visit: Visit;
+let page: Page;
+
+beforeAll(async () => {
+  [admin, browser] = await Promise.all([signUp(weir), openBrowser([weir.baseUrl])]);
+  visit = await browser.visit({ baseURL: weir.baseUrl, viewport: { width: 1280, height: 860 } });
+  await visit.context.addCookies([{ name: 'access_token', value: admin.session, url: weir.baseUrl }]);
+  page = visit.page;
+  apiKey = await admin.createKey();
+  meter = await admin.createMeter('SUM');
+}, 120_000);
+afterAll(async () => {
+  await browser?.close();
+});
+
+/** The month before this one, which the export begins with. */
+const MONTH = (() => {
+  const now = new Date();
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1, 1)).toISOString().slice(0, 7);
+})();
+
+async function track(customer_external_id: string, quantity: number): Promise<void> {
+  const body = { meter_token: meter.token, customer_external_id, quantity, timestamp: `${MONTH}-15T12:00:00Z` };
+  expect((await weir.request('POST', '/api/v1/sdk/track', { apiKey, body })).status).toBe(201);
+  await weir.drained();
+}
+
+/** Exports the month in pages of one customer, and runs `meanwhile` after the first of them. Returns the rows of the file. */
+async function exportMonth(meanwhile: () => Promise<void>): Promise<string[][]> {
+  let isFirst = true;
+  const walk = async (route: Route) => {
+    const url = new URL(route.request().url());
+    // The page around it reads customers, too, from no cursor on.
+    if (isFirst && url.searchParams.has('cursor')) {
+      isFirst = false;
+      await meanwhile();
+    }
+    url.searchParams.set('limit', '1');
+    await route.continue({ url: url.href });
+  };
+  await page.route(/\/meters\/[^/]+\/customers\?/, walk);
+  await page.goto('/usage');
+  await page.getByRole('button', { name: 'Export a month' }).click();
+  const file = page.waitForEvent('download');
+  await page.getByRole('dialog').getByRole('button', { name: 'Export', exact: true }).click();
+  const [, ...rows] = (await readFile(await (await file).path(), 'utf8')).trimEnd().split('\r\n');
+  await page.unrouteAll({ behavior: 'wait' });
+  return rows.map((row) => row.split(','));
+}
+
+test('a customer whose usage rises while a month is exported is in the file, and once', async () => {
+  await track('ada', 30);
+  await track('bob', 20);
+  await track('cleo', 10);
+  const rows = await exportMonth(() => track('cleo', 100));
+  expect(rows.map(([, , , , customer, , usage]) => [customer, usage])).toEqual([
+    ['ada', '30'],
+    ['bob', '20'],
+    ['cleo', '110'],
+  ]);
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  expect(visit.faults).toEqual([]);
+});
+
+test('usage that came in for who was read already is told beside the file', async () => {
+  const rows = await exportMonth(() => track('ada', 5));
+  expect(rows.map(([, , , , customer, , usage]) => [customer, usage])).toEqual([
+    ['ada', '30'],
+    ['bob', '20'],
+    ['cleo', '110'],
+  ]);
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('Usage of these meters changed while it was made').waitFor();
+  expect(await findBarriers(page)).toEqual([]);
+  const again = page.waitForEvent('download');
+  await dialog.getByRole('button', { name: 'Export', exact: true }).click();
+  expect(await readFile(await (await again).path(), 'utf8')).toContain(',ada,,35,2\r\n');
+  await dialog.waitFor({ state: 'detached' });
+});
+
+test('a file of lines is all of them, page by page, and stops where somebody says so', async () => {
+  const plan = await makePricedPlan(weir, admin, [fixedCharge('10'), fixedCharge('20'), fixedCharge('30')]);
+  const customer = await makeCustomer(weir, admin);
+  const { session } = admin;
+  const body = { customer_id: customer.id, plan_id: plan.id };
+  const { id } = (await weir.request('POST', '/api/v1/subscriptions', { session, body })).body;
+  const { data } = (await weir.request('GET', `/api/v1/subscriptions/${id}/invoices`, { session })).body;
+  await weir.request('POST', `/api/v1/invoices/${data[0].id}/finalize`, { session });
+
+  let pages = 0;
+  let isHeld = false;
+  await page.route(/\/invoice-lines\?/, async (route) => {
+    pages += 1;
+    const url = new URL(route.request().url());
+    url.searchParams.set('limit', '1');
+    // The page that is held is given up by the browser, and answered by nobody.
+    if (!isHeld || pages < 2) await route.continue({ url: url.href });
+  });
+  await page.goto('/invoices');
+  const lines = page.getByRole('button', { name: 'Lines as CSV' });
+  const whole = page.waitForEvent('download');
+  await lines.click();
+  const [head = '', ...rows] = (await readFile(await (await whole).path(), 'utf8')).trimEnd().split('\r\n');
+  const amount = head.split(',').indexOf('amount');
+  expect(rows).toHaveLength(3);
+  expect(new Set(rows.map((row) => row.split(',')[amount]))).toEqual(new Set(['10.00', '20.00', '30.00']));
+
+  [pages, isHeld] = [0, true];
+  let files = 0;
+  page.on('download', () => (files += 1));
+  await lines.click();
+  await until(async () => pages === 2, 'the second page is asked for');
+  await page.getByText('1 lines read …').waitFor();
+  const stop = page.getByRole('button', { name: 'Stop', exact: true });
+  await stop.click();
+  await stop.waitFor({ state: 'detached' });
+  expect([files, await page.getByText('lines read').count(), await page.getByRole('alert').count()]).toEqual([0, 0, 0]);
+  expect(await lines.isEnabled()).toBe(true);
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  expect(visit.faults).toEqual([]);
+});
