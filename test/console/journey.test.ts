@@ -169,7 +169,7 @@ test('an event that its meter does not take is corrected, replayed and counted',
   expect(await track(sent)).toBe('201');
   await weir.drained();
   await page.goto('/events?status=rejected');
-  await page.getByRole('group', { name: 'Events, newest first' }).locator('a.row-link').first().click();
+  await page.getByRole('group', { name: 'Events, last received first' }).locator('a.row-link').first().click();
   await button('Correct and replay').waitFor();
   await field('Metadata').fill('{"page": "start"}');
   await button('Correct and replay').click();

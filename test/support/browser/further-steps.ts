@@ -195,6 +195,7 @@ export async function furtherStepsOf({ weir, organization, page, call, ...hands 
         await page.goto('/events?customer=hooli');
         await button('Void these events').click();
         await field('Reason').fill('A test run');
+        await dialog().getByRole('region', { name: 'What it does' }).getByRole('table').waitFor();
       },
       button: () => button('Void 2 events'),
       write: ['POST', /\/corrections$/],

@@ -29,6 +29,12 @@ export function problemOf(error: unknown): Problem {
   return { code: 'console_error', detail: `The console could not do this: ${message}` };
 }
 
+/** Whether it is refused for what it asks for, and would be again. What else fails may pass, or nobody knows what became of it. */
+export function isOfWhatWasSent(error: unknown): boolean {
+  const { code, status = 0 } = problemOf(error);
+  return [404, 409, 422].includes(status) && !['no_answer', 'request_under_way'].includes(code);
+}
+
 /** The session is over, or there never was one. */
 export function isSignedOut(error: unknown): boolean {
   return error instanceof ApiError && error.problem.code === 'unauthenticated';

@@ -5,7 +5,8 @@ import { client, send, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
 import { FormDialog } from '../components/dialogs/form-dialog.tsx';
 import { nothingFound } from '../components/outcomes/nothing-found.ts';
-import { useForm } from '../components/forms/form.tsx';
+import { NOT_SENT, useForm } from '../components/forms/form.tsx';
+import { isSeen } from '../components/forms/is-seen.ts';
 import { Loaded } from '../components/outcomes/loaded.tsx';
 import { formatDate } from '../text/instants.ts';
 import { InvoiceLines, InvoiceTotals } from './invoice-lines.tsx';
@@ -32,6 +33,8 @@ export function ChangePlanForm({ subscription, onClose }: ChangePlanFormProps) {
   const form = useForm<Values>({
     initial: { plan_id: null, when: 'period_end' },
     async onSubmit({ plan_id, when }) {
+      // What is billed at once, and for good, is not sent before it is told.
+      if (isPreviewed && !(await isSeen(preview))) return NOT_SENT;
       await send(
         client.POST('/api/v1/subscriptions/{id}/change', {
           params: { path: { id: subscription.id } },
@@ -43,6 +46,8 @@ export function ChangePlanForm({ subscription, onClose }: ChangePlanFormProps) {
     },
   });
   const { plan_id: planId, when } = form.values;
+  const isPreviewed = when === 'now' && planId !== null;
+  const preview = usePreview(subscription.id, planId ?? '', isPreviewed);
   const mayChangeTo = new Set(
     plans
       .filter(({ id, currency, billing_interval: interval }) => {
@@ -79,7 +84,7 @@ export function ChangePlanForm({ subscription, onClose }: ChangePlanFormProps) {
         {...form.field('plan_id')}
       />
       <p className="muted">{whatStays(when, subscription)}</p>
-      {when === 'now' && planId !== null && <WhatIsBilled subscription={subscription} planId={planId} />}
+      {isPreviewed && <WhatIsBilled preview={preview} zone={subscription.time_zone} />}
     </FormDialog>
   );
 }
@@ -97,14 +102,8 @@ function whatStays(when: When, { status, cycle }: Schema<'Subscription'>): strin
 }
 
 /** The invoice of a change now, asked of the API. What it refuses is told here, before it is sent. */
-function WhatIsBilled({
-  subscription: { id, time_zone: zone },
-  planId,
-}: {
-  subscription: Schema<'Subscription'>;
-  planId: string;
-}) {
-  const preview = useQuery({
+function usePreview(id: string, planId: string, isEnabled: boolean) {
+  return useQuery({
     queryKey: ['/api/v1/subscriptions/{id}', 'preview-change', id, planId],
     queryFn: () =>
       send(
@@ -113,8 +112,12 @@ function WhatIsBilled({
           body: { plan_id: planId },
         }),
       ),
+    enabled: isEnabled,
     retry: false,
   });
+}
+
+function WhatIsBilled({ preview, zone }: { preview: ReturnType<typeof usePreview>; zone: string }) {
   return (
     <section aria-label="Invoice of the change">
       <Loaded query={preview} rows={4}>

@@ -2,12 +2,15 @@ import { SegmentedControl, Select, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { client, send, type Schema } from '../api/client.ts';
 import { readPages } from '../api/pages.ts';
+import { isOfWhatWasSent } from '../api/problem.ts';
 import { invalidate } from '../api/queries.ts';
 import { CustomerSelect } from '../customers/customer-select.tsx';
 import { nothingFound } from '../components/outcomes/nothing-found.ts';
 import { DateField } from '../components/forms/date-field.tsx';
 import { FormDialog } from '../components/dialogs/form-dialog.tsx';
 import { NOT_SENT, useForm } from '../components/forms/form.tsx';
+import { isSeen } from '../components/forms/is-seen.ts';
+import { ProblemBox } from '../components/outcomes/problem-box.tsx';
 import { Time } from '../components/page/time.tsx';
 
 type Subscription = Schema<'Subscription'>;
@@ -61,10 +64,7 @@ export function SubscribeForm({ customerId, onDone, onClose }: SubscribeFormProp
     },
     async onSubmit(typed) {
       // A start in the past is not sent before it is told what comes of it.
-      if (preview.isEnabled && preview.data === undefined && preview.error === null) {
-        await preview.refetch({ throwOnError: true });
-        return NOT_SENT;
-      }
+      if (preview.isEnabled && !(await isSeen(preview))) return NOT_SENT;
       const made = await send(client.POST('/api/v1/subscriptions', { body: bodyOf(typed) }));
       await invalidate(queries, '/api/v1/subscriptions', '/api/v1/invoices');
       onClose();
@@ -128,6 +128,7 @@ export function SubscribeForm({ customerId, onDone, onClose }: SubscribeFormProp
         />
       </div>
       {preview.isEnabled && preview.data !== undefined && <WhatIsIssued preview={preview.data} />}
+      {preview.isEnabled && !isOfWhatWasSent(preview.error) && <ProblemBox error={preview.error} />}
     </FormDialog>
   );
 }
@@ -144,7 +145,7 @@ function bodyOf({ customer_id, plan_id, external_id, start_date, billing_alignme
   };
 }
 
-/** What a start at a date would make, asked of the API. What it refuses is told when the form is sent. */
+/** What a start at a date would make, asked of the API. What it refuses of the fields is told when the form is sent. */
 function usePreview(values: Values) {
   const { external_id: _, ...body } = bodyOf(values);
   const isEnabled = values.start_date !== '' && values.plan_id !== null && values.customer_id !== null;

@@ -5,13 +5,14 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { writeExact } from '../api/exact-json.ts';
 import { FormDialog } from '../components/dialogs/form-dialog.tsx';
-import { useForm } from '../components/forms/form.tsx';
+import { NOT_SENT, useForm } from '../components/forms/form.tsx';
+import { isSeen } from '../components/forms/is-seen.ts';
 import { notify } from '../components/outcomes/notices.tsx';
 import type { SearchTexts } from '../components/lists/search-texts.ts';
 import { plainDecimal } from '../text/typed-text.ts';
 import { amend, voidEvent, type Amendment, type EventReceipt } from './event-log.ts';
 import { parseMetadata } from './metadata-text.ts';
-import { WhatItDoes } from './what-it-does.tsx';
+import { usePreviewOfCorrections, WhatItDoes } from './what-it-does.tsx';
 
 const WHAT_FOLLOWS =
   'Usage and drafts show it at once. An invoice that is finalized stays as it is, and the next one has a line for the difference.';
@@ -44,9 +45,11 @@ interface FormProps {
 
 function VoidForm({ event, onClose }: FormProps) {
   const queries = useQueryClient();
+  const preview = usePreviewOfCorrections([{ type: 'void', event_id: event.id, reason: 'A preview' }]);
   const form = useForm({
     initial: { reason: '' },
     async onSubmit({ reason }) {
+      if (!(await isSeen(preview))) return NOT_SENT;
       await voidEvent(event.id, reason.trim());
       notify('The event does not count any more.');
       onClose();
@@ -60,7 +63,7 @@ function VoidForm({ event, onClose }: FormProps) {
         It is taken out of the count, for good. {WHAT_FOLLOWS} Sending it again with its key brings nothing back.
       </p>
       <TextInput label="Reason" required data-autofocus {...form.field('reason')} />
-      <WhatItDoes corrections={[{ type: 'void', event_id: event.id, reason: 'A preview' }]} />
+      <WhatItDoes preview={preview} />
     </FormDialog>
   );
 }
@@ -144,5 +147,9 @@ function WhatAnAmendmentDoes({ event, typed, before }: WhatAnAmendmentDoesProps)
     return null;
   }
   if (Object.keys(asked).length === 0) return null;
-  return <WhatItDoes corrections={[{ type: 'amend', event_id: event.id, reason: 'A preview', ...asked }]} />;
+  return <WhatThisDoes amendment={{ event_id: event.id, ...asked }} />;
+}
+
+function WhatThisDoes({ amendment }: { amendment: Omit<Amendment, 'reason'> & { event_id: string } }) {
+  return <WhatItDoes preview={usePreviewOfCorrections([{ type: 'amend', reason: 'A preview', ...amendment }])} />;
 }

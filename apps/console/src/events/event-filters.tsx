@@ -47,8 +47,8 @@ export function EventFilters() {
         onChange={(meter) => set({ meter: meter ?? undefined })}
       />
       <CustomerField value={search.customer} onChange={(customer) => set({ customer })} />
-      <DateField label="From (UTC)" placeholder="Any" value={search.from ?? ''} onChange={setDay('from')} />
-      <DateField label="To (UTC)" placeholder="Any" value={search.to ?? ''} onChange={setDay('to')} />
+      <DateField label="Time from (UTC)" placeholder="Any" value={search.from ?? ''} onChange={setDay('from')} />
+      <DateField label="Time to (UTC)" placeholder="Any" value={search.to ?? ''} onChange={setDay('to')} />
       <KeyField key={search.key ?? ''} value={search.key ?? ''} onChange={(key) => set({ key })} />
     </div>
   );

@@ -97,9 +97,9 @@ function EventLog({ isLive }: { isLive: boolean }) {
   const nameOf = (id: string) => names.get(id) ?? <code>{id.slice(0, 8)}</code>;
   const columns: Column<EventReceipt>[] = [
     {
-      title: 'Received',
+      title: 'Time',
       isTight: true,
-      cell: ({ id, received_at: at, status }) => (
+      cell: ({ id, timestamp: at, status }) => (
         <>
           <Link className="row-link" from="/events" to="/events" search={(all: SearchTexts) => ({ ...all, event: id })}>
             <Time at={at} />
@@ -110,6 +110,7 @@ function EventLog({ isLive }: { isLive: boolean }) {
         </>
       ),
     },
+    { title: 'Received', isTight: true, isExtra: true, cell: ({ received_at: at }) => <Time at={at} /> },
     { title: 'Status', isTight: true, isBelowOnPhone: true, cell: ({ status }) => <Status of={status} /> },
     { title: 'Meter', isBelowOnPhone: true, cell: ({ meter_id: id }) => nameOf(id) },
     {
@@ -133,7 +134,7 @@ function EventLog({ isLive }: { isLive: boolean }) {
         <Loaded query={events} rows={12}>
           {({ pages }) => (
             <DataTable
-              label="Events, newest first"
+              label="Events, last received first"
               columns={columns}
               rows={pages.flatMap(({ data }) => data)}
               keyOf={({ id }) => id}

@@ -2,7 +2,7 @@ import { Button, Select, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { PAGE_SIZE_MAX } from '../api/limits.ts';
-import { problemOf, type Problem } from '../api/problem.ts';
+import { isOfWhatWasSent, problemOf } from '../api/problem.ts';
 import { invalidate } from '../api/queries.ts';
 import { Dialog } from '../components/dialogs/dialog.tsx';
 import { FormBox, useForm } from '../components/forms/form.tsx';
@@ -107,14 +107,11 @@ async function replayOne(event: EventReceipt, correction: Correction, state: Pro
     const problem = problemOf(error);
     // Somebody else has replayed it meanwhile.
     if (problem.code === 'not_replayable') return state;
-    if (!isOfTheEvent(problem)) throw error;
+    // Any other failure is none of this event: it is not known what became of it, and those after it would fail as well.
+    if (!isOfWhatWasSent(error)) throw error;
     return { ...state, failed: state.failed + 1, firstProblem: state.firstProblem ?? wordsOf(problem).said };
   }
 }
-
-/** Any other failure is none of this event: it is not known what became of it, and those after it would fail as well. */
-const isOfTheEvent = ({ code, status = 0 }: Problem): boolean =>
-  [404, 409, 422].includes(status) && !['no_answer', 'request_under_way'].includes(code);
 
 /** Pages back from the newest: those that are replayed meanwhile leave the list, and move nothing that comes after. */
 async function* rejectedBy(

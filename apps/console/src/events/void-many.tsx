@@ -5,12 +5,14 @@ import { client, send } from '../api/client.ts';
 import { CORRECTIONS_MAX, PAGE_SIZE_MAX } from '../api/limits.ts';
 import { problemOf } from '../api/problem.ts';
 import { Dialog } from '../components/dialogs/dialog.tsx';
-import { FormBox, useForm } from '../components/forms/form.tsx';
+import { FormBox, NOT_SENT, useForm } from '../components/forms/form.tsx';
 import { Loaded } from '../components/outcomes/loaded.tsx';
+import { isSeen } from '../components/forms/is-seen.ts';
 import { notify } from '../components/outcomes/notices.tsx';
+import { Time } from '../components/page/time.tsx';
 import { formatDecimal } from '../text/decimals.ts';
-import { listEvents, type EventFilter } from './event-log.ts';
-import { WhatItDoes } from './what-it-does.tsx';
+import { listEvents, type EventFilter, type EventReceipt } from './event-log.ts';
+import { usePreviewOfCorrections, WhatItDoes } from './what-it-does.tsx';
 
 /** Takes all recorded events that a filter finds out of the count, once one has seen what that does. */
 export function VoidMany({ filter }: { filter: EventFilter }) {
@@ -27,12 +29,15 @@ export function VoidMany({ filter }: { filter: EventFilter }) {
 
 interface Found {
   ids: string[];
+  /** The times of the earliest and of the latest of them. */
+  first: string;
+  last: string;
   /** Whether there are more than one request takes. */
   hasMore: boolean;
 }
 
 async function findAll(filter: EventFilter, signal: AbortSignal): Promise<Found> {
-  const ids: string[] = [];
+  const events: EventReceipt[] = [];
   for (let cursor: string | undefined; ;) {
     const query = {
       ...filter,
@@ -41,10 +46,18 @@ async function findAll(filter: EventFilter, signal: AbortSignal): Promise<Found>
       ...(cursor !== undefined && { cursor }),
     } as const;
     const { data, meta } = await listEvents(query, signal);
-    ids.push(...data.map(({ id }) => id));
+    events.push(...data);
     cursor = meta.next_cursor ?? undefined;
-    if (cursor === undefined || ids.length >= CORRECTIONS_MAX)
-      return { ids: ids.slice(0, CORRECTIONS_MAX), hasMore: cursor !== undefined || ids.length > CORRECTIONS_MAX };
+    if (cursor === undefined || events.length >= CORRECTIONS_MAX) {
+      const found = events.slice(0, CORRECTIONS_MAX);
+      const times = found.map(({ timestamp }) => timestamp).toSorted();
+      return {
+        ids: found.map(({ id }) => id),
+        first: times[0] ?? '',
+        last: times.at(-1) ?? '',
+        hasMore: cursor !== undefined || events.length > CORRECTIONS_MAX,
+      };
+    }
   }
 }
 
@@ -59,11 +72,11 @@ function VoidDialog({ filter, onClose }: { filter: EventFilter; onClose: () => v
   return (
     <Dialog title="Void these events?" size="xl" onClose={onClose}>
       <Loaded query={found} rows={8}>
-        {({ ids, hasMore }) =>
-          ids.length === 0 ? (
+        {(of) =>
+          of.ids.length === 0 ? (
             <p role="status">No recorded event is like this.</p>
           ) : (
-            <VoidForm ids={ids} hasMore={hasMore} findAnew={found.refetch} onClose={onClose} />
+            <VoidForm {...of} findAnew={found.refetch} onClose={onClose} />
           )
         }
       </Loaded>
@@ -82,12 +95,14 @@ interface VoidFormProps extends Found {
   onClose: () => void;
 }
 
-function VoidForm({ ids, hasMore, findAnew, onClose }: VoidFormProps) {
+function VoidForm({ ids, first, last, hasMore, findAnew, onClose }: VoidFormProps) {
   const queries = useQueryClient();
+  const preview = usePreviewOfCorrections(voidsOf(ids, 'A preview'));
   const events = ids.length === 1 ? '1 event' : `${formatDecimal(ids.length)} events`;
   const form = useForm({
     initial: { reason: '' },
     async onSubmit({ reason }) {
+      if (!(await isSeen(preview))) return NOT_SENT;
       try {
         await send(client.POST('/api/v1/corrections', { body: { corrections: voidsOf(ids, reason.trim()) } }));
       } catch (problem) {
@@ -96,7 +111,7 @@ function VoidForm({ ids, hasMore, findAnew, onClose }: VoidFormProps) {
           await Promise.all([findAnew(), queries.invalidateQueries({ queryKey: ['/api/v1/events'] })]);
         throw problem;
       }
-      notify(`${events} do not count any more.`);
+      notify(`${events} ${ids.length === 1 ? 'does' : 'do'} not count any more.`);
       onClose();
       // What they counted for is on nearly every page.
       await queries.invalidateQueries();
@@ -106,14 +121,23 @@ function VoidForm({ ids, hasMore, findAnew, onClose }: VoidFormProps) {
     <FormBox form={form} submitLabel={`Void ${events}`} onCancel={onClose}>
       <p className="dialog-lead">
         {hasMore
-          ? `More than ${formatDecimal(CORRECTIONS_MAX)} recorded events are like this. These are the newest ${events}: the others are voided after them.`
+          ? `More than ${formatDecimal(CORRECTIONS_MAX)} recorded events are like this. These are the ${events} that were received last: the others are voided after them.`
           : `${events}, all of them or none.`}
+      </p>
+      <p>
+        {first === last ? 'Time' : 'Times'}: <Time at={first} />
+        {first !== last && (
+          <>
+            {' '}
+            to <Time at={last} />
+          </>
+        )}
       </p>
       <p className="muted">
         They are taken out of the count, for good. Sending one again with its key brings nothing back.
       </p>
       <TextInput label="Reason" required data-autofocus {...form.field('reason')} />
-      <WhatItDoes corrections={voidsOf(ids, 'A preview')} />
+      <WhatItDoes preview={preview} />
     </FormBox>
   );
 }

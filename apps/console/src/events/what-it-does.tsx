@@ -12,10 +12,10 @@ import { formatDays, formatMonth } from '../text/instants.ts';
 
 type Asked = paths['/api/v1/corrections/preview']['post']['requestBody']['content']['application/json']['corrections'];
 
-/** Asked of the API, which says here what it would refuse. */
-export function WhatItDoes({ corrections }: { corrections: Asked }) {
+/** Asks the API, which says here what it would refuse. */
+export function usePreviewOfCorrections(corrections: Asked) {
   const body = { corrections };
-  const preview = useQuery({
+  return useQuery({
     queryKey: ['/api/v1/events', 'preview of corrections', writeExact(body)],
     queryFn: ({ signal }) =>
       send(client.POST('/api/v1/corrections/preview', { body, bodySerializer: writeExact, signal })),
@@ -26,6 +26,9 @@ export function WhatItDoes({ corrections }: { corrections: Asked }) {
     // While one types, what it would have done before.
     placeholderData: keepPreviousData,
   });
+}
+
+export function WhatItDoes({ preview }: { preview: ReturnType<typeof usePreviewOfCorrections> }) {
   return (
     <section aria-label="What it does">
       <Loaded query={preview} rows={6}>

@@ -1,0 +1,174 @@
+// What is done for good is seen before: the times of events that are voided, and what is billed by a start or by a change. A preview
+// that fails for now is asked for again, and nothing is sent without it.
+
+import type { Locator, Page, Request } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { fixedCharge, makeCustomer, makePricedPlan } from '../support/billing-fixture.ts';
+import { findBarriers, findCutOff, openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
+import { signUp, type Organization } from '../support/harness.ts';
+import { sharedWeir } from '../support/use-weir.ts';
+
+const weir = sharedWeir();
+let admin: Organization;
+let browser: Browser;
+let visit: Visit;
+let page: Page;
+
+beforeAll(async () => {
+  [admin, browser] = await Promise.all([signUp(weir), openBrowser([weir.baseUrl])]);
+  visit = await browser.visit({ baseURL: weir.baseUrl, viewport: { width: 1280, height: 900 } });
+  await visit.context.addCookies([{ name: 'access_token', value: admin.session, url: weir.baseUrl }]);
+  page = visit.page;
+}, 120_000);
+afterEach(async () => {
+  await page.unrouteAll({ behavior: 'wait' });
+});
+afterAll(async () => {
+  await browser?.close();
+});
+
+const DAY_MS = 86_400_000;
+
+const call = async (method: string, path: string, body?: object) =>
+  (await weir.request(method, `/api/v1${path}`, { session: admin.session, ...(body !== undefined && { body }) })).body;
+
+const dialog = () => page.getByRole('dialog');
+const button = (name: string | RegExp) => dialog().getByRole('button', { name, exact: typeof name === 'string' });
+const unreached = () => dialog().getByRole('alert').filter({ hasText: 'Weir cannot be reached' });
+
+/** Counts what is sent to a path from now on. */
+function countSent(path: RegExp): () => number {
+  let count = 0;
+  const note = (request: Request) => {
+    if (request.method() === 'POST' && path.test(request.url())) count += 1;
+  };
+  page.on('request', note);
+  return () => count;
+}
+
+/** Has the first request to an address get no answer. */
+async function cutFirstOff(address: string): Promise<void> {
+  await page.route(address, (route) => route.abort(), { times: 1 });
+}
+
+/** Records an event of a customer for each of these times. */
+async function trackAt(customer_external_id: string, times: readonly string[]): Promise<void> {
+  const [apiKey, { token: meter_token }] = [await admin.createKey(), await admin.createMeter('SUM')];
+  for (const timestamp of times) {
+    const body = { meter_token, customer_external_id, quantity: 1, timestamp };
+    expect((await weir.request('POST', '/api/v1/sdk/track', { apiKey, body })).status).toBe(201);
+  }
+  await weir.drained();
+}
+
+const timesIn = (place: Locator): Promise<string[]> =>
+  place.locator('time').evaluateAll((all: { dateTime: string }[]) => all.map(({ dateTime }) => dateTime));
+
+test('events are shown and voided with the times by which they are looked for, also on a phone', async () => {
+  const [today, before] = [new Date().toISOString(), new Date(Date.now() - 30 * DAY_MS).toISOString()];
+  await trackAt('acme', [today, before]);
+  const titles = page.getByRole('group', { name: /^Events/ }).getByRole('columnheader');
+  const firstCells = page.locator('.log tbody tr td:first-child');
+  await page.goto('/events?customer=acme');
+  await titles.first().waitFor();
+  expect(await titles.allTextContents()).toEqual([
+    'Time',
+    'Received',
+    'Status',
+    'Meter',
+    'Customer',
+    'Quantity',
+    'Metadata',
+  ]);
+  // The one that came last is of last month.
+  expect(await timesIn(firstCells)).toEqual([before, today]);
+  await page.getByRole('button', { name: 'Void these events' }).click();
+  await dialog().getByText('2 events, all of them or none.').waitFor();
+  expect(await timesIn(dialog())).toEqual([before, today]);
+  await button('Cancel').click();
+  await page.getByLabel('Time from (UTC)', { exact: true }).fill(today.slice(0, 10));
+  await expect.poll(() => timesIn(firstCells)).toEqual([today]);
+  await page.getByRole('button', { name: 'Void these events' }).click();
+  await dialog().getByText('1 event, all of them or none.').waitFor();
+  expect(await timesIn(dialog())).toEqual([today]);
+  expect(await findBarriers(page)).toEqual([]);
+  await page.setViewportSize({ width: 390, height: 844 });
+  expect(await findCutOff(page)).toEqual([]);
+  await button('Cancel').click();
+  await dialog().waitFor({ state: 'detached' });
+  expect([await findCutOff(page), await titles.filter({ visible: true }).allTextContents()]).toEqual([
+    [],
+    ['Time', 'Customer', 'Quantity'],
+  ]);
+  await page.setViewportSize({ width: 1280, height: 900 });
+  expect(visit.faults).toEqual([]);
+});
+
+test('a subscription whose preview got no answer is not sent before it has one', async () => {
+  await makePricedPlan(weir, admin, [fixedCharge(5)], { name: 'Daily', billing_interval: 'day' });
+  const { id } = await makeCustomer(weir, admin);
+  const sent = countSent(/\/subscriptions$/);
+  await cutFirstOff('**/api/v1/subscriptions/preview');
+  await page.goto(`/customers/${id}`);
+  await page.getByRole('button', { name: 'Subscribe to a plan', exact: true }).click();
+  await dialog().getByRole('combobox', { name: 'Plan' }).click();
+  await page.getByRole('option', { name: /^Daily/ }).click();
+  const day = dialog().getByRole('textbox', { name: 'Start date' });
+  await day.fill(new Date(Date.now() - 2 * DAY_MS).toISOString().slice(0, 10));
+  await unreached().waitFor();
+  expect(await findBarriers(page)).toEqual([]);
+  await button('Subscribe').click();
+  await button(/^Subscribe and make \d invoices$/).waitFor();
+  await dialog().getByRole('status').getByText('invoices are made at once').waitFor();
+  expect([sent(), await unreached().count()]).toEqual([0, 0]);
+  await button(/^Subscribe and make \d invoices$/).click();
+  await page.getByRole('heading', { level: 1, name: /^Daily for/ }).waitFor();
+  expect(sent()).toBe(1);
+});
+
+test('a change of the plan now whose preview got no answer is not sent before it has one', async () => {
+  const [small] = [
+    await makePricedPlan(weir, admin, [fixedCharge(1)], { name: 'Small' }),
+    await makePricedPlan(weir, admin, [fixedCharge(9)], { name: 'Large' }),
+  ];
+  const { id: customer_id } = await makeCustomer(weir, admin);
+  const { id } = await call('POST', '/subscriptions', { customer_id, plan_id: small.id });
+  const sent = countSent(/\/change$/);
+  await cutFirstOff('**/preview-change');
+  await page.goto(`/subscriptions/${id}`);
+  await page.getByRole('button', { name: 'Change plan' }).click();
+  await dialog().getByLabel('Now', { exact: true }).check();
+  await dialog().getByRole('combobox', { name: 'New plan' }).click();
+  await page.getByRole('option', { name: /^Large/ }).click();
+  await unreached().waitFor();
+  await button('Change now').click();
+  await dialog().getByRole('region', { name: 'Invoice of the change' }).getByText('9.00').first().waitFor();
+  expect([sent(), await unreached().count()]).toEqual([0, 0]);
+  await button('Change now').click();
+  await dialog().waitFor({ state: 'detached' });
+  expect(sent()).toBe(1);
+});
+
+test('events are not voided before one has seen what that does, where that got no answer at first', async () => {
+  const now = new Date().toISOString();
+  await trackAt('globex', [now, now]);
+  const sent = countSent(/\/(?:corrections|void)$/);
+  const { data } = await call('GET', '/events?customer_external_id=globex');
+  const ways = [
+    [`/events?event=${data[0].id}`, 'Void', 'Void the event', '2 → 1', 'The event does not count any more.'],
+    ['/events?customer=globex', 'Void these events', 'Void 1 event', '1 → 0', '1 event does not count any more.'],
+  ] as const;
+  for (const [index, [address, opener, label, usage, done]] of ways.entries()) {
+    await cutFirstOff('**/corrections/preview');
+    await page.goto(address);
+    await page.getByRole('button', { name: opener, exact: true }).click();
+    await unreached().waitFor();
+    await dialog().getByLabel('Reason').fill('a test run');
+    await button(label).click();
+    await dialog().getByText(usage).waitFor();
+    expect([opener, sent()]).toEqual([opener, index]);
+    await button(label).click();
+    await page.getByText(done).waitFor();
+    expect([opener, sent()]).toEqual([opener, index + 1]);
+  }
+});
