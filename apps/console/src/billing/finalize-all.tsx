@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { client, send, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
-import { Question } from '../components/dialogs/confirm.tsx';
+import { Question } from '../components/dialogs/question.tsx';
 import { Dialog } from '../components/dialogs/dialog.tsx';
 import { OF_INVOICES } from './invoice-dialogs.ts';
 

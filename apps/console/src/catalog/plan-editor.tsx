@@ -3,15 +3,14 @@
 
 import { Select } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, Navigate, useBlocker, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { Link, Navigate, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { client, read, send, type Opened, type Schema } from '../api/client.ts';
 import { readPages } from '../api/pages.ts';
 import { problemOf } from '../api/problem.ts';
 import { invalidate } from '../api/queries.ts';
-import { isSessionOfAnother, useSession } from '../api/session.ts';
-import { Question } from '../components/dialogs/confirm.tsx';
-import { Dialog } from '../components/dialogs/dialog.tsx';
+import { useSession } from '../api/session.ts';
+import { AskBeforeLeaving } from '../components/forms/ask-before-leaving.tsx';
 import { FormBox, NO_FIELD, useForm, type Form } from '../components/forms/form.tsx';
 import { ToChange } from '../components/forms/to-change.tsx';
 import { Loaded } from '../components/outcomes/loaded.tsx';
@@ -38,13 +37,9 @@ import './charge-editor.css';
 type Plan = Schema<'PlanWithFeatures'>;
 type Catalog = readonly Schema<'Feature'>[];
 
-const usePlan = (id: string | undefined) =>
-  useQuery({ ...read('/api/v1/plans/{id}', { path: { id: id ?? '' } }), enabled: id !== undefined });
-
 /** A new plan, which may begin as a copy of another one. */
 export function NewPlanPage() {
   const { copy } = useSearch({ strict: false }) as { copy?: string };
-  const copied = usePlan(copy);
   const features = useQuery(read('/api/v1/features'));
   if (!useSession().isAdmin) return <Navigate to="/plans" replace />;
   return (
@@ -53,9 +48,9 @@ export function NewPlanPage() {
         copy === undefined ? (
           <NewPlan key="new" catalog={catalog} />
         ) : (
-          <Loaded query={copied} rows={12}>
-            {(data) => <NewPlan key={copy} copied={data} catalog={catalog} />}
-          </Loaded>
+          <ToChange path="/api/v1/plans/{id}" params={{ path: { id: copy } }} rows={12}>
+            {({ data }) => <NewPlan key={copy} copied={data} catalog={catalog} />}
+          </ToChange>
         )
       }
     </Loaded>
@@ -110,7 +105,11 @@ export function EditPlanPage() {
         <Loaded query={billing} rows={12}>
           {({ time_zone: zone }) => (
             <ToChange path="/api/v1/plans/{id}" params={{ path: { id: planId } }} rows={12}>
-              {(opened) => <EditPlan opened={opened} catalog={catalog} zone={zone} />}
+              {(opened) => (
+                <AskBeforeLeaving>
+                  <EditPlan opened={opened} catalog={catalog} zone={zone} />
+                </AskBeforeLeaving>
+              )}
             </ToChange>
           )}
         </Loaded>
@@ -149,7 +148,6 @@ function EditPlan({ opened, catalog, zone }: EditPlanProps) {
   const back = { to: '/plans/$planId', params: { planId: plan.id } } as const;
   return (
     <Page title={`Edit ${plan.name}`} above={<Link {...back}>{plan.name}</Link>}>
-      <AskBeforeLeaving isAsked={!editor.form.isBusy && isChanged(plan, editor.form.values)} />
       <FormBox form={editor.form} submitLabel="Save" onCancel={() => void navigate({ ...back, ignoreBlocker: true })}>
         <PlanFields form={editor.form} isNew={false} isPriced={plan.charges.length > 0} />
         <PlanParts editor={editor} catalog={catalog} there={{ plan, zone }} />
@@ -161,26 +159,6 @@ function EditPlan({ opened, catalog, zone }: EditPlanProps) {
         )}
       </FormBox>
     </Page>
-  );
-}
-
-const isChanged = (plan: Plan, draft: PlanDraft): boolean =>
-  JSON.stringify(draft) !== JSON.stringify(draftOfPlan(plan));
-
-/** What is typed is of the plan as it was read, so it is not kept for later: whoever leaves the page is asked. */
-function AskBeforeLeaving({ isAsked }: { isAsked: boolean }) {
-  const leaving = useBlocker({
-    shouldBlockFn: () => isAsked,
-    enableBeforeUnload: () => isAsked && !isSessionOfAnother(),
-    withResolver: true,
-  });
-  if (leaving.status !== 'blocked') return null;
-  return (
-    <Dialog title="Leave without saving?" onClose={leaving.reset}>
-      <Question label="Leave" onConfirm={() => Promise.resolve(leaving.proceed())} onCancel={leaving.reset} isDangerous>
-        What was typed here is lost then.
-      </Question>
-    </Dialog>
   );
 }
 

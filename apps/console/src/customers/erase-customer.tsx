@@ -3,7 +3,7 @@ import { useState, type ReactNode } from 'react';
 import { client, read, send, type Schema } from '../api/client.ts';
 import { PAGE_SIZE_MAX } from '../api/limits.ts';
 import { invalidate } from '../api/queries.ts';
-import { Question } from '../components/dialogs/confirm.tsx';
+import { Question } from '../components/dialogs/question.tsx';
 import { Dialog } from '../components/dialogs/dialog.tsx';
 import { DateField } from '../components/forms/date-field.tsx';
 import { Time } from '../components/page/time.tsx';

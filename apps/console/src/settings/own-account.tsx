@@ -39,6 +39,7 @@ function PasswordForm() {
   const queries = useQueryClient();
   const form = useForm({
     initial: { current_password: '', new_password: '' },
+    secret: ['current_password', 'new_password'],
     async onSubmit(body) {
       await send(client.POST('/api/v1/auth/password', { body }));
       form.reset();

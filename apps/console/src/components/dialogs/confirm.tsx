@@ -1,19 +1,12 @@
 import { Button } from '@mantine/core';
 import { useState, type ReactNode } from 'react';
 import { Dialog } from './dialog.tsx';
-import { useHeldOpen } from './held-open.ts';
-import { ProblemBox } from '../outcomes/problem-box.tsx';
+import { Question, type QuestionProps } from './question.tsx';
 
-interface ConfirmProps {
-  /** The words on the button that asks, and on the one that does it. */
-  label: string;
+/** Its `label` is also that of the button that asks. */
+interface ConfirmProps extends Omit<QuestionProps, 'onCancel'> {
   /** The question. */
   title: string;
-  /** What will be different afterwards, and whether it can be taken back. */
-  children: ReactNode;
-  /** Does it. When it throws, the dialog stays and says why. */
-  onConfirm: () => Promise<unknown>;
-  isDangerous?: boolean;
   /** Draws the button that asks; by default a plain one. */
   trigger?: (open: () => void) => ReactNode;
 }
@@ -45,43 +38,6 @@ export function Confirm({ label, title, children, onConfirm, isDangerous = false
           </Question>
         </Dialog>
       )}
-    </>
-  );
-}
-
-type QuestionProps = Pick<ConfirmProps, 'label' | 'children' | 'onConfirm'> & {
-  isDangerous?: boolean;
-  onCancel: () => void;
-};
-
-/** What is asked in a dialog, and the button that does it. */
-export function Question({ label, children, onConfirm, isDangerous = false, onCancel }: QuestionProps) {
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
-  useHeldOpen(isBusy);
-  const confirm = async (): Promise<void> => {
-    setBusy(true);
-    setError(null);
-    try {
-      await onConfirm();
-    } catch (problem) {
-      setError(problem);
-    } finally {
-      setBusy(false);
-    }
-  };
-  return (
-    <>
-      <div className="dialog-text">{children}</div>
-      <ProblemBox error={error} isFocused />
-      <div className="dialog-actions">
-        <Button variant="default" onClick={onCancel} disabled={isBusy} data-autofocus>
-          Cancel
-        </Button>
-        <Button color={isDangerous ? 'red.9' : undefined} loading={isBusy} onClick={() => void confirm()}>
-          {label}
-        </Button>
-      </div>
     </>
   );
 }

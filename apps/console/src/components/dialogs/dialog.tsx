@@ -1,7 +1,10 @@
 import { Modal } from '@mantine/core';
 import { useEffect, useState, type FocusEvent, type ReactNode } from 'react';
+import { flushSync } from 'react-dom';
 import { focusFirstOf, placesOf } from './focus.ts';
 import { HoldOpen } from './held-open.ts';
+import { Question } from './question.tsx';
+import { Unsaved } from './unsaved.ts';
 
 interface DialogProps {
   title: string;
@@ -15,28 +18,58 @@ interface DialogProps {
 /**
  * A dialog, which is there for as long as it is mounted. Its first field has the focus. When it goes, the focus is back where it
  * was; and where that is gone too, as after a delete, on the nearest thing around it that is left. Nobody closes it while what it
- * has sent is on its way.
+ * has sent is on its way, and it asks before something is lost that was typed in it.
  */
 export function Dialog({ title, size = 'md', onClose, isEasilyClosed = true, children }: DialogProps) {
   const [isHeld, setHeld] = useState(false);
+  const [unsaved, setUnsaved] = useState(0);
+  const [isAsked, setAsked] = useState(false);
   useFocusBack();
+  const leave = () => {
+    // First the question, which gives the focus back to a field, and then what has the field.
+    flushSync(() => setAsked(false));
+    onClose();
+  };
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={title}
-      size={size}
-      returnFocus={false}
-      closeOnClickOutside={isEasilyClosed && !isHeld}
-      closeOnEscape={isEasilyClosed && !isHeld}
-      closeButtonProps={{ 'aria-label': 'Close', disabled: isHeld }}
-    >
-      <HoldOpen value={setHeld}>
-        <div ref={chooseFirstField} onFocus={keepFocused}>
-          {children}
-        </div>
-      </HoldOpen>
-    </Modal>
+    <>
+      <Modal
+        opened
+        onClose={unsaved > 0 ? () => setAsked(true) : onClose}
+        title={title}
+        size={size}
+        returnFocus={false}
+        closeOnClickOutside={isEasilyClosed && !isHeld}
+        closeOnEscape={isEasilyClosed && !isHeld && !isAsked}
+        closeButtonProps={{ 'aria-label': 'Close', disabled: isHeld }}
+        // Else it is taken for that of a page, of which there is one.
+        attributes={{ header: { role: 'none' } }}
+      >
+        <HoldOpen value={setHeld}>
+          <Unsaved value={setUnsaved}>
+            <div ref={chooseFirstField} onFocus={keepFocused}>
+              {children}
+            </div>
+          </Unsaved>
+        </HoldOpen>
+      </Modal>
+      {isAsked && <LeaveQuestion onLeave={leave} onStay={() => setAsked(false)} />}
+    </>
+  );
+}
+
+interface LeaveQuestionProps {
+  onLeave: () => void;
+  onStay: () => void;
+}
+
+/** Asks before something is lost that was typed. */
+export function LeaveQuestion({ onLeave, onStay }: LeaveQuestionProps) {
+  return (
+    <Dialog title="Leave without saving?" onClose={onStay}>
+      <Question label="Leave" onConfirm={() => Promise.resolve(onLeave())} onCancel={onStay} isDangerous>
+        What was typed here is lost then.
+      </Question>
+    </Dialog>
   );
 }
 

@@ -1,5 +1,5 @@
-// A form keeps what was typed: through a refusal, and through a look at another page and back, until it was sent. What the
-// API says of a field stands at that field. Values and fields are those of @mantine/form; drafts, and what the API refuses, are
+// A form keeps what was typed: through a refusal, and through a look at another page and back, until it was sent or cancelled. What
+// the API says of a field stands at that field. Values and fields are those of @mantine/form; drafts, and what the API refuses, are
 // added here.
 
 import { Button } from '@mantine/core';
@@ -7,6 +7,7 @@ import { useForm as useMantineForm, type GetInputPropsReturnType } from '@mantin
 import { useEffect, useRef, useState, type FormEvent, type KeyboardEvent, type ReactNode } from 'react';
 import { problemOf } from '../../api/problem.ts';
 import { useHeldOpen } from '../dialogs/held-open.ts';
+import { useUnsaved } from '../dialogs/unsaved.ts';
 import { ProblemBox } from '../outcomes/problem-box.tsx';
 import { fieldName, wordsOf } from '../outcomes/problem-words.ts';
 
@@ -17,7 +18,7 @@ interface FormOptions<Values> {
   /** Under this name a draft is kept in the browser's tab; without one it is forgotten with the page. */
   name?: string;
   initial: Values;
-  /** Fields that are never kept. */
+  /** Fields that are never kept, and may be lost. */
   secret?: readonly (keyof Values)[];
   /** Sends it, or returns `NOT_SENT`. What it throws is shown. */
   onSubmit: (values: Values) => Promise<unknown>;
@@ -40,6 +41,8 @@ export interface Form<Values> {
   asked: ReadonlySet<string>;
   error: unknown;
   isBusy: boolean;
+  /** Whether something was typed that is not sent, and of which no draft is kept. */
+  isUnsaved: boolean;
   submit: (event?: FormEvent<HTMLFormElement>) => void;
   /** Back to the initial values, and no draft any more. */
   reset: () => void;
@@ -61,14 +64,18 @@ export function useForm<Values extends object>({
   reload,
   merge,
 }: FormOptions<Values>): Form<Values> {
+  const keptOf = (values: Values): Partial<Values> =>
+    Object.fromEntries(
+      Object.entries(values).filter(([field]) => !secret.includes(field as keyof Values)),
+    ) as Partial<Values>;
   const form = useMantineForm<Values>({
-    initialValues: { ...initial, ...loadDraft<Values>(name) },
+    initialValues: { ...initial, ...loadDraft(name, keptOf(initial)) },
     clearInputErrorOnChange: false,
-    onValuesChange: (values) => saveDraft(name, values, secret),
+    onValuesChange: (values) => saveDraft(name, { initial: keptOf(initial), values: keptOf(values) }),
   });
   const [error, setError] = useState<unknown>(null);
   /** What the fields began with, or were saved as. */
-  const known = useRef(initial);
+  const [known, setKnown] = useState(initial);
   const asked = new Set<string>();
   const errorAt = (path: string): string | undefined => {
     asked.add(path);
@@ -78,8 +85,8 @@ export function useForm<Values extends object>({
     setError(null);
     try {
       if ((await onSubmit(values)) === NOT_SENT) return;
-      known.current = values;
-      saveDraft(name, undefined, secret);
+      setKnown(values);
+      saveDraft(name, undefined);
     } catch (problem) {
       setError(problem);
       form.setErrors(errorsOf(problem));
@@ -88,11 +95,11 @@ export function useForm<Values extends object>({
   const loadAnew = async (load: () => Promise<Values>): Promise<void> => {
     try {
       const now = await load();
-      const merged: Partial<Values> = merge?.(now, form.values, known.current) ?? {};
+      const merged: Partial<Values> = merge?.(now, form.values, known) ?? {};
       for (const field of Object.keys(now) as (keyof Values & string)[])
         if (field in merged) form.setFieldValue(field, merged[field] as never);
-        else if (isSame(form.values[field], known.current[field])) form.setFieldValue(field, now[field] as never);
-      known.current = now;
+        else if (isSame(form.values[field], known[field])) form.setFieldValue(field, now[field] as never);
+      setKnown(now);
       setError(null);
     } catch (problem) {
       setError(problem);
@@ -117,6 +124,7 @@ export function useForm<Values extends object>({
     asked,
     error,
     isBusy: form.submitting,
+    isUnsaved: name === undefined && !form.submitting && !isSame(keptOf(form.values), keptOf(known)),
     submit(event) {
       event?.preventDefault();
       if (!form.submitting) form.onSubmit(send)();
@@ -124,8 +132,9 @@ export function useForm<Values extends object>({
     reset() {
       form.setInitialValues(initial);
       form.reset();
+      setKnown(initial);
       setError(null);
-      saveDraft(name, undefined, secret);
+      saveDraft(name, undefined);
     },
     reload: reload === undefined ? undefined : () => void loadAnew(reload),
   };
@@ -147,6 +156,7 @@ interface FormBoxProps<Values> {
   form: Form<Values>;
   /** The words on the button that sends it. */
   submitLabel: string;
+  /** What was typed is forgotten then. */
   onCancel?: () => void;
   /** False for a form that changes nothing: then one may leave it before its answer is there. */
   isHeldOpen?: boolean;
@@ -159,6 +169,7 @@ export function FormBox<Values>({ form, submitLabel, onCancel, isHeldOpen = true
   const wasBusy = useRef(false);
   const isHeld = isHeldOpen && form.isBusy;
   useHeldOpen(isHeld);
+  useUnsaved(isHeldOpen && form.isUnsaved);
   useEffect(() => {
     // While it is sent its button cannot have the focus, which then is nowhere.
     if (wasBusy.current && !form.isBusy && box.current !== null) focusAfterSending(box.current);
@@ -170,7 +181,14 @@ export function FormBox<Values>({ form, submitLabel, onCancel, isHeldOpen = true
       <FormProblem form={form} />
       <div className="form-actions">
         {onCancel !== undefined && (
-          <Button variant="default" onClick={onCancel} disabled={isHeld}>
+          <Button
+            variant="default"
+            onClick={() => {
+              form.reset();
+              onCancel();
+            }}
+            disabled={isHeld}
+          >
             Cancel
           </Button>
         )}
@@ -235,18 +253,29 @@ function ChangedMeanwhile({ onReload }: { onReload: () => void }) {
 
 const keyOf = (name: string): string => `weir-form-${name}`;
 
-function loadDraft<Values>(name: string | undefined): Partial<Values> {
-  const text = name === undefined ? null : sessionStorage.getItem(keyOf(name));
-  return text === null ? {} : (JSON.parse(text) as Partial<Values>);
+interface Draft<Values> {
+  initial: Partial<Values>;
+  values: Partial<Values>;
 }
 
-function saveDraft<Values extends object>(
-  name: string | undefined,
-  values: Values | undefined,
-  secret: readonly (keyof Values)[],
-): void {
+/**
+ * What of a draft is still so. Where a field begins with something else by now, what was typed stays and the rest is as it is now; of a
+ * list nothing stays, since it has beside what was typed what it began with.
+ */
+function loadDraft<Values extends object>(name: string | undefined, now: Partial<Values>): Partial<Values> {
+  const text = name === undefined ? null : sessionStorage.getItem(keyOf(name));
+  const draft = text === null ? {} : (JSON.parse(text) as Partial<Draft<Values>>);
+  const { initial, values } = draft;
+  // A tab outlives an upgrade: in version 1.0 a draft is its values alone.
+  if (initial === undefined || values === undefined) return {};
+  const isKept = (field: keyof Values): boolean =>
+    isSame(initial[field], now[field]) || (typeof values[field] !== 'object' && !isSame(initial[field], values[field]));
+  const fields = Object.entries(values).filter(([field]) => isKept(field as keyof Values));
+  return Object.fromEntries(fields) as Partial<Values>;
+}
+
+function saveDraft<Values>(name: string | undefined, draft: Draft<Values> | undefined): void {
   if (name === undefined) return;
-  if (values === undefined) return sessionStorage.removeItem(keyOf(name));
-  const kept = Object.entries(values).filter(([field]) => !secret.includes(field as keyof Values));
-  sessionStorage.setItem(keyOf(name), JSON.stringify(Object.fromEntries(kept)));
+  if (draft === undefined) return sessionStorage.removeItem(keyOf(name));
+  sessionStorage.setItem(keyOf(name), JSON.stringify(draft));
 }

@@ -1,0 +1,159 @@
+// What becomes of what was typed: it is kept where one comes back to it, asked about where it would be lost, and forgotten once
+// somebody has cancelled it, or what it was typed over is not so any more.
+
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { fixedCharge, makeCustomer, makePricedPlan } from '../support/billing-fixture.ts';
+import { findBarriers, openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
+import { signUp, type Organization } from '../support/harness.ts';
+import { sharedWeir } from '../support/use-weir.ts';
+
+const weir = sharedWeir();
+let admin: Organization;
+let browser: Browser;
+let visit: Visit;
+let page: Page;
+
+beforeAll(async () => {
+  [admin, browser] = await Promise.all([signUp(weir), openBrowser([weir.baseUrl])]);
+  visit = await browser.visit({ baseURL: weir.baseUrl, viewport: { width: 1280, height: 900 } });
+  await visit.context.addCookies([{ name: 'access_token', value: admin.session, url: weir.baseUrl }]);
+  page = visit.page;
+}, 120_000);
+afterAll(async () => {
+  await browser?.close();
+});
+
+const call = async (method: string, path: string, body?: object) =>
+  (await weir.request(method, `/api/v1${path}`, { session: admin.session, ...(body !== undefined && { body }) })).body;
+
+const button = (name: string, within: Page | Locator = page) => within.getByRole('button', { name, exact: true });
+const field = (name: string) => page.getByRole('textbox', { name, exact: true });
+const question = () => page.getByRole('dialog', { name: 'Leave without saving?' });
+
+/** A button may be drawn anew before it has the focus, which comes a moment after a dialog. */
+const expectFocus = (place: Locator) => place.and(page.locator(':focus')).waitFor();
+
+test('a copy of a plan begins with what the plan costs by then, whatever was typed before', async () => {
+  const { id, charges } = await makePricedPlan(weir, admin, [fixedCharge(10)], { name: 'Pro', lookup_id: 'pro' });
+  const duplicate = async () => {
+    await page.getByRole('navigation').getByRole('link', { name: 'Plans' }).click();
+    await page.getByRole('link', { name: 'Pro', exact: true }).click();
+    await button('More actions').click();
+    await page.getByRole('menuitem', { name: 'Duplicate' }).click();
+    await field('Lookup ID').waitFor();
+  };
+  const pricesOf = async (plan: string) =>
+    (await call('GET', `/plans/${plan}`)).charges
+      .filter(({ status }: { status: string }) => status === 'ACTIVE')
+      .map(({ unit_price }: { unit_price: string }) => unit_price);
+  await page.goto('/');
+  await duplicate();
+  await field('Name').fill('Typed');
+  // A look at another page and back.
+  await duplicate();
+  expect(await field('Name').inputValue()).toBe('Typed');
+  await button('Cancel').click();
+  await duplicate();
+  expect(await field('Name').inputValue()).toBe('Pro copy');
+
+  await field('Name').fill('Typed again');
+  await button('Fixed fee').click();
+  await call('PATCH', `/plans/${id}`, {
+    update_charges: [{ id: charges[0]?.id, status: 'INACTIVE' }],
+    add_charges: [fixedCharge('20')],
+  });
+  expect(await pricesOf(id)).toEqual(['20']);
+  await duplicate();
+  expect(await field('Name').inputValue()).toBe('Typed again');
+  await button('Create plan').click();
+  await page.getByRole('heading', { level: 1, name: 'Typed again' }).waitFor();
+  const { data } = await call('GET', '/plans?page_size=100');
+  expect(await pricesOf(data.find(({ name }: { name: string }) => name === 'Typed again').id)).toEqual(['20']);
+  expect(visit.faults).toEqual([]);
+});
+
+test('an amount that was cancelled does not stand in the form when it is opened again', async () => {
+  const { id } = await makeCustomer(weir, admin);
+  await page.goto(`/customers/${id}?tab=credits`);
+  const amount = page.getByRole('dialog').getByLabel('Amount');
+  const reopen = async (how: string) => {
+    await button(how, page.getByRole('dialog')).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await button('Grant credit').click();
+    return await amount.inputValue();
+  };
+  await button('Grant credit').click();
+  await amount.fill('500');
+  expect(await reopen('Close')).toBe('500');
+  expect(await reopen('Cancel')).toBe('');
+  await button('Cancel').click();
+});
+
+test('a dialog asks before it loses what was typed in it, however one closes it', async () => {
+  const { id } = await makeCustomer(weir, admin, { name: 'Acme' });
+  await page.goto(`/customers/${id}`);
+  const form = page.getByRole('dialog', { name: 'Edit the customer' });
+  const name = form.getByLabel('Name', { exact: true });
+  const stay = async () => {
+    await button('Cancel', question()).click();
+    await question().waitFor({ state: 'detached' });
+    expect(await name.inputValue()).toBe('Acme Limited');
+  };
+  await button('Edit').click();
+  await name.fill('Acme Limited');
+  await page.mouse.click(5, 5);
+  await question().waitFor();
+  expect(await findBarriers(page)).toEqual([]);
+  await expectFocus(button('Cancel', question()));
+  await stay();
+  await name.press('Escape');
+  await question().waitFor();
+  await page.keyboard.press('Escape');
+  await question().waitFor({ state: 'detached' });
+  await expectFocus(name);
+  await button('Close', form).click();
+  await stay();
+  await name.press('Escape');
+  await button('Leave', question()).click();
+  await form.waitFor({ state: 'detached' });
+  await expectFocus(button('Edit'));
+  // Nothing typed, or what was typed taken back: there is nothing to ask.
+  await button('Edit').click();
+  await name.fill('Acme Limited');
+  await name.fill('Acme');
+  await name.press('Escape');
+  await form.waitFor({ state: 'detached' });
+  expect(await question().count()).toBe(0);
+  expect((await call('GET', `/customers/${id}`)).name).toBe('Acme');
+  expect(visit.faults).toEqual([]);
+});
+
+test('a tab of the settings asks before it loses what was typed in it, and not once that is saved', async () => {
+  await page.goto('/settings');
+  const organization = page.getByRole('tabpanel', { name: 'Organization' });
+  const name = organization.getByRole('textbox', { name: 'Name', exact: true });
+  const tab = (title: string) => page.getByRole('tab', { name: title });
+  await name.fill('Typed');
+  await tab('People').click();
+  await question().waitFor();
+  expect(await findBarriers(page)).toEqual([]);
+  await button('Cancel', question()).click();
+  await question().waitFor({ state: 'detached' });
+  expect(await name.inputValue()).toBe('Typed');
+  await page.getByRole('navigation').getByRole('link', { name: 'Customers' }).click();
+  await button('Cancel', question()).click();
+  await button('Save name').click();
+  await page.getByText('The name is changed.').waitFor();
+  await tab('People').click();
+  await button('Invite somebody').waitFor();
+  await tab('Organization').click();
+  expect(await name.inputValue()).toBe('Typed');
+  await name.fill('Lost');
+  await tab('Your account').click();
+  await button('Leave', question()).click();
+  await page.getByLabel('Current password').fill('not to be kept');
+  await tab('Organization').click();
+  await expect.poll(() => name.inputValue()).toBe('Typed');
+  expect(visit.faults).toEqual([]);
+});
