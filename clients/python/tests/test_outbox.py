@@ -12,6 +12,7 @@ from unittest import mock
 from fake_service import FakeService
 
 from weir import Client, Event, QueueOptions, WeirError
+from weir import _outbox as outbox_module
 from weir._event import Encoded, decode, key_and_encode
 from weir._outbox import Outbox
 from weir._warnings import Warnings
@@ -189,6 +190,24 @@ class TestOutbox(unittest.TestCase):
             add(outbox, made("a"))
         self.assertEqual((raised.exception.code, raised.exception.idempotency_keys), ("outbox_failed", ("a",)))
         self.assertTrue(outbox.is_empty)
+
+    def test_a_write_that_a_signal_ends_costs_no_event_that_is_written_later_or_by_others(self) -> None:
+        class Signalled(BaseException):
+            """As a handler of signals raises it, in the middle of anything: a time limit of a worker, or Ctrl-C."""
+
+        for owner, name in ((outbox_module, "_sync"), (Outbox, "_is_at")):
+            with self.subTest(name):
+                outbox = self.open()
+                add(outbox, made("a"))
+                other = outbox.put(made("other"))
+                with mock.patch.object(owner, name, side_effect=Signalled), self.assertRaises(Signalled):
+                    add(outbox, made("interrupted"))
+                outbox.write(other)
+                add(outbox, made("later", "x" * 50))
+                taken = outbox.take(10, 10**9)
+                self.assertEqual({"a", "other", "later"} - set(keys(taken)), set())
+                outbox.settle(taken)
+                self.assertEqual((outbox.is_empty, outbox.is_settled_to(outbox.last)), (True, True))
 
 
 class TestOutboxOfClient(unittest.TestCase):

@@ -122,10 +122,16 @@ class Outbox:
         return held
 
     def write(self, held: _Pending) -> None:
-        with self._write_lock:
-            # Whoever held the lock before may have written this one with its own.
-            if not held.is_done:
-                self._write_all()
+        try:
+            with self._write_lock:
+                # Whoever held the lock before may have written this one with its own.
+                if not held.is_done:
+                    self._write_all()
+        except BaseException:
+            # A handler of signals has ended the call. The others of the write are written by those who wait for them.
+            with self._lock:
+                self._pending = [each for each in self._pending if each is not held]
+            raise
         if held.error is not None:
             raise WeirError(
                 status=0,
@@ -209,12 +215,12 @@ class Outbox:
             error = failure
         with self._lock:
             # In one turn, so that `last` counts each event once.
-            del self._pending[: len(group)]
-            if error is None:
-                self._written += len(group)
             for each in group:
                 each.is_done = True
                 each.error = error
+            self._pending = [each for each in self._pending if not each.is_done]
+            if error is None:
+                self._written += len(group)
 
     def _write(self, text: bytes, events: int) -> None:
         """Returns when the text is on disk, in a file that no other process has taken over."""
@@ -226,8 +232,15 @@ class Outbox:
                     view = view[os.write(descriptor, view) :]
                 _sync(descriptor)
                 is_ours = self._is_at(segment.path, descriptor)
-            except OSError:
-                # After a write that failed nobody knows what the file holds: it gets no more, and ends where it was good.
+                if is_ours:
+                    with self._lock:
+                        segment.size += len(text)
+                        self._size += len(text)
+                        # Before it is closed, when its reader may come to its end.
+                        segment.unread += events
+            except BaseException:
+                # After a write that failed, or that a handler of signals has ended, nobody knows what the file holds: it gets no more,
+                # and ends where it was good.
                 self._retire(segment, descriptor)
                 try:
                     os.truncate(segment.path, segment.size)
@@ -238,11 +251,6 @@ class Outbox:
                 # Someone has it who took this process for gone, and sends what was in it then, with or without this text.
                 self._retire(segment, descriptor)
                 continue
-            with self._lock:
-                segment.size += len(text)
-                self._size += len(text)
-                # Before it is closed, when its reader may come to its end.
-                segment.unread += events
             if segment.size >= min(_SEGMENT_BYTES, self._bytes_max // 4):
                 self._retire(segment, descriptor)
             return
