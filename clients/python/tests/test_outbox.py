@@ -106,7 +106,8 @@ class TestOutbox(unittest.TestCase):
         self.assertEqual(os.listdir(self.base), [])
 
     def test_torn_and_broken_lines_cost_no_other(self) -> None:
-        self.leave(made("a").line + b"\n\0\0\0\n" + made("b").line + b"\n" + made("torn").line[:30])
+        deep = b'{"metadata":' + b"[" * 100_000 + b"\n"
+        self.leave(made("a").line + b"\n\0\0\0\n" + deep + made("b").line + b"\n" + made("torn").line[:30])
         self.leave(made("c").line + b"\n" + made("no end of line").line, "00000002.ndjson")
         self.leave(b"", "00000003.ndjson")
         outbox = self.open()
@@ -114,7 +115,7 @@ class TestOutbox(unittest.TestCase):
         self.assertEqual(keys(events), ["a", "b", "c"])
         outbox.settle(events)
         self.assertEqual((outbox.take(1, 1), outbox.is_empty, outbox.size), ([], True, 0))
-        self.assertEqual(len(self.warnings.messages), 1)
+        self.assertEqual(len(self.warnings.messages), 2)
 
     def test_the_folder_of_a_process_that_lives_is_left_alone(self) -> None:
         add(self.open(), made("a"))
@@ -190,6 +191,43 @@ class TestOutbox(unittest.TestCase):
             add(outbox, made("a"))
         self.assertEqual((raised.exception.code, raised.exception.idempotency_keys), ("outbox_failed", ("a",)))
         self.assertTrue(outbox.is_empty)
+
+    def test_a_file_that_cannot_be_read_now_holds_no_other_up_and_is_read_when_it_can_be(self) -> None:
+        outbox = self.open()
+        add(outbox, made("own"))
+        [file] = self.files()
+        elsewhere = os.path.join(self.base, "elsewhere")
+        os.rename(file, elsewhere)
+        # Whoever reads it fails, as a process does that has too many files open.
+        os.mkdir(file)
+        self.assertEqual(outbox.take(10, 10**9), [])
+        self.leave(made("left").line + b"\n")
+        self.assertTrue(outbox.look())
+        self.assertEqual(keys(outbox.take(10, 10**9)), ["left"])
+        self.assertIn("cannot be read now", self.warnings.messages[0])
+        self.assertEqual((outbox.waiting, outbox.is_empty, outbox.is_settled_to(1)), (0, False, False))
+        os.rmdir(file)
+        os.rename(elsewhere, file)
+        self.assertTrue(outbox.look())
+        self.assertEqual(keys(outbox.take(10, 10**9)), ["own"])
+
+    @unittest.skipIf(os.name == "nt", "Windows has no limit of the size of files")
+    def test_a_full_disk_gets_no_file_with_each_event_that_it_refuses(self) -> None:
+        import resource
+
+        outbox = self.open()
+        add(outbox, made("before"))
+        before, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (os.path.getsize(self.files()[0]) + 10, hard))
+        try:
+            for n in range(20):
+                with self.assertRaises(WeirError):
+                    add(outbox, made(f"{n}", "x" * 1000))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (before, hard))
+        self.assertEqual(len(self.files()), 1)
+        add(outbox, made("after"))
+        self.assertEqual(keys(outbox.take(10, 10**9)), ["before", "after"])
 
     def test_a_write_that_a_signal_ends_costs_no_event_that_is_written_later_or_by_others(self) -> None:
         class Signalled(BaseException):

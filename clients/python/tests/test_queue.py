@@ -115,6 +115,9 @@ class TestTrack(WithService):
                 client.track(replace(event(1), quantity=quantity))
         with self.assertRaises(ValueError):
             client.track(replace(event(1), timestamp=datetime(2026, 1, 2)))
+        for key in (7, True, b"k"):
+            with tempfile.TemporaryDirectory() as folder, self.assertRaisesRegex(TypeError, "^idempotency_key must be a str"):
+                self.client(outbox=folder).queue(replace(event(1), idempotency_key=key))  # type: ignore[arg-type]
         self.assertEqual(self.service.requests, [])
 
     def test_repeats_with_the_same_key_what_may_succeed_later(self) -> None:

@@ -76,6 +76,15 @@ class TestTakeOver(unittest.TestCase):
         self.assertTrue(outbox.look())
         self.assertEqual(keys(outbox.take(10, 10**9)), ["999999999-0-0123456789ab", "own too"])
 
+    def test_a_process_whose_own_folder_was_removed_takes_over_what_others_leave(self) -> None:
+        outbox = self.open()
+        add(outbox, made("own"))
+        outbox.settle(outbox.take(1, 10**9))
+        [folder] = os.listdir(self.base)
+        shutil.rmtree(os.path.join(self.base, folder))
+        self.leave("999999999-0-0123456789ab")
+        self.assertEqual(self.taken(outbox), ["999999999-0-0123456789ab"])
+
     def test_a_process_that_ended_and_that_its_parent_has_not_asked_about_is_gone(self) -> None:
         # The shell becomes another program, which knows nothing of the child that it has.
         command = ["sh", "-c", "sleep 60 & echo $!; exec sleep 60"]

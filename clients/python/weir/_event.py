@@ -94,9 +94,12 @@ class Encoded:
 def key_and_encode(event: Event) -> Encoded:
     """Gives the event a key unless it has one, and writes it as JSON.
 
-    Raises a ValueError when the quantity is no number, or the timestamp has no time zone.
+    Raises a ValueError when the quantity is no number, or the timestamp has no time zone; a TypeError when the key is no text.
     """
     key = str(uuid.uuid4()) if event.idempotency_key is None else event.idempotency_key
+    if not isinstance(key, str):
+        # In an outbox nobody would know such an event by its key.
+        raise TypeError(f"idempotency_key must be a str, and not {key!r}")
     name = {"lookup_key": event.lookup_key} if event.meter_token is None else {"meter_token": event.meter_token}
     body: Dict[str, Any] = {**name, "customer_external_id": event.customer_external_id}
     if event.timestamp is not None:

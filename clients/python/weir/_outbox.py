@@ -28,7 +28,7 @@ _sync = getattr(os, "fdatasync", os.fsync)
 
 
 class _Segment:
-    __slots__ = ("carry", "is_full", "is_read", "path", "position", "size", "unread", "unsettled")
+    __slots__ = ("carry", "is_full", "is_read", "is_unreadable", "path", "position", "size", "unread", "unsettled")
 
     def __init__(self, path: str, size: int, unread: float) -> None:
         self.path = path
@@ -37,13 +37,15 @@ class _Segment:
         #: Events that are still to be read; infinite in one of another process, whose events nobody has counted.
         self.unread = unread
         #: Events that were read and are not settled.
-        self.unsettled: float = 0
+        self.unsettled = 0
         #: How far it is read, and what was read of a line that had not come to its end.
         self.position = 0
         self.carry = b""
         #: Nothing is appended to it any more.
         self.is_full = size > 0
         self.is_read = False
+        #: It could not be read just now. Others are read meanwhile, and it is tried again with the next look.
+        self.is_unreadable = False
 
 
 class _Pending:
@@ -93,7 +95,7 @@ class Outbox:
     @property
     def waiting(self) -> float:
         with self._lock:
-            return len(self._ready) + sum(segment.unread for segment in self._unread)
+            return len(self._ready) + sum(segment.unread for segment in self._unread if not segment.is_unreadable)
 
     @property
     def is_empty(self) -> bool:
@@ -141,14 +143,21 @@ class Outbox:
             ) from held.error
 
     def look(self) -> bool:
-        """Takes over what processes that are gone have left meanwhile; returns whether there is something. Never raises an OSError."""
+        """Takes over what processes that are gone have left meanwhile, and what could not be read before; returns whether there is
+        something. Never raises an OSError.
+        """
         try:
-            if self._folder is not None:
-                touch(self._folder)
+            if self._folder is not None and not touch(self._folder):
+                # Someone who took this process for gone has removed it: nothing could be taken over into it.
+                make_folder(self._folder)
             take_over(self._base, self._next_path, self._add_taken)
         except OSError as error:
             self._warn("folder", f"The outbox {self._base} cannot be read: {error}")
-        return math.isinf(self.waiting)
+        with self._lock:
+            has_unreadable = any(segment.is_unreadable for segment in self._unread)
+            for segment in self._unread:
+                segment.is_unreadable = False
+            return has_unreadable or math.isinf(self.waiting)
 
     def take(self, events_max: int, bytes_max: int) -> List[Encoded]:
         with self._read_lock:
@@ -178,7 +187,7 @@ class Outbox:
             if self._active is not None:
                 self._retire(*self._active)
             # Finds the ends of segments that were read already.
-            while not self._ready and self._unread and self._unread[0].size == self._unread[0].position:
+            while not self._ready and (segment := self._next) is not None and segment.size == segment.position:
                 self._read_on()
             if self._folder is not None:
                 leave_folder(self._folder)
@@ -242,10 +251,7 @@ class Outbox:
                 # After a write that failed, or that a handler of signals has ended, nobody knows what the file holds: it gets no more,
                 # and ends where it was good.
                 self._retire(segment, descriptor)
-                try:
-                    os.truncate(segment.path, segment.size)
-                except OSError as second:
-                    self._warn("file", f"{segment.path} may end with events that were not queued: {second}")
+                self._cut(segment)
                 raise
             if not is_ours:
                 # Someone has it who took this process for gone, and sends what was in it then, with or without this text.
@@ -254,6 +260,19 @@ class Outbox:
             if segment.size >= min(_SEGMENT_BYTES, self._bytes_max // 4):
                 self._retire(segment, descriptor)
             return
+
+    def _cut(self, segment: _Segment) -> None:
+        """Ends a file where it was good. One without an event is removed: a disk that is full for hours would get one more with each
+        call.
+        """
+        if segment.size == 0:
+            with self._lock:
+                self._end_segment(segment)
+            return
+        try:
+            os.truncate(segment.path, segment.size)
+        except OSError as error:
+            self._warn("file", f"{segment.path} may end with events that were not queued: {error}")
 
     def _open_segment(self) -> Tuple[_Segment, int]:
         path = self._next_path()
@@ -284,16 +303,23 @@ class Outbox:
         except FileNotFoundError:
             return False
 
+    @property
+    def _next(self) -> Optional[_Segment]:
+        """The one to read from."""
+        return next((segment for segment in self._unread if not segment.is_unreadable), None)
+
     def _read_on(self) -> bool:
         """Reads some more events; returns False when there is nothing more to read now."""
         with self._lock:
-            if not self._unread:
+            segment = self._next
+            if segment is None:
                 return False
-            segment = self._unread[0]
             length = min(_READ_BYTES, segment.size - segment.position)
             if length == 0 and not segment.is_full:
                 return False
         chunk = self._read_chunk(segment, length) if length > 0 else b""
+        if chunk is None:
+            return True
         *lines, carry = (segment.carry + chunk).split(b"\n")
         events = [event for event in (self._read_line(segment, line) for line in lines) if event is not None]
         with self._lock:
@@ -313,13 +339,15 @@ class Outbox:
     def _read_line(self, segment: _Segment, line: bytes) -> Optional[Encoded]:
         try:
             key = key_of(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             self._warn("line", f"A line of the outbox cannot be read, and is left out: {line[:200]!r}")
             return None
         return Encoded(key, line, segment)
 
-    def _read_chunk(self, segment: _Segment, length: int) -> bytes:
-        """Empty when nothing more can be read: another process has taken the file over and sends what is in it, or the disk fails."""
+    def _read_chunk(self, segment: _Segment, length: int) -> Optional[bytes]:
+        """Empty when nothing more is there: another process has taken the file over, and sends what is in it. None when it cannot be
+        read.
+        """
         try:
             with open(segment.path, "rb") as file:
                 file.seek(segment.position)
@@ -327,11 +355,14 @@ class Outbox:
         except FileNotFoundError:
             return b""
         except OSError as error:
-            self._warn("file", f"{segment.path} cannot be read, and is left for the next start: {error}")
-            segment.unsettled = math.inf
-            return b""
+            # The process may have too many files open.
+            self._warn("file", f"{segment.path} cannot be read now, and is tried again: {error}")
+            segment.is_unreadable = True
+            return None
 
     def _end_segment(self, segment: _Segment) -> None:
+        if segment.is_read:
+            return
         # What follows the last whole line was torn when its process died: no `queue` had returned for it.
         # Others may have come before it meanwhile.
         self._unread.remove(segment)

@@ -62,8 +62,13 @@ def take_over(base: str, new_path: Callable[[], str], taken: Callable[[str], Non
                 path = new_path()
                 try:
                     os.rename(os.path.join(folder, file), path)
-                except (FileNotFoundError, PermissionError):
-                    # Another process took it; or, on Windows, has it open.
+                except FileNotFoundError:
+                    # Another process took it.
+                    continue
+                except PermissionError:
+                    # On Windows another process has it open; elsewhere it belongs to another user.
+                    if os.name != "nt":
+                        raise
                     continue
                 taken(path)
         except FileNotFoundError:

@@ -35,12 +35,13 @@ def own_name() -> Tuple[str, str]:
     return f"{pid}-{found.start if found else '0'}", _place()
 
 
-def touch(folder: str) -> None:
-    """Tells others that the process of this folder lives. One that is missing is made again with its next file."""
+def touch(folder: str) -> bool:
+    """Tells others that the process of this folder lives. Returns False where it is missing."""
     try:
         os.utime(folder)
     except FileNotFoundError:
-        pass
+        return False
+    return True
 
 
 def is_of_gone(folder: str, name: str) -> bool:

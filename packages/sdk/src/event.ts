@@ -35,10 +35,16 @@ export interface EncodedEvent {
   json: string;
 }
 
-/** Gives the event a key unless it has one, and writes it as JSON. Throws like `encodeEvent`. */
+/** Gives the event a key unless it has one, and writes it as JSON. Throws like `encodeEvent`, and a TypeError for a key that is no text. */
 export function keyAndEncode(event: UsageEvent): EncodedEvent {
-  const key = event.idempotency_key ?? crypto.randomUUID();
+  const key = readKey(event.idempotency_key ?? crypto.randomUUID());
   return { key, json: encodeEvent({ ...event, idempotency_key: key }) };
+}
+
+/** Programs without types have ids that are numbers. In an outbox nobody would know such an event by its key. */
+function readKey(given: unknown): string {
+  if (typeof given === 'string') return given;
+  throw new TypeError(`idempotency_key must be a text, and not the ${typeof given} ${String(given)}`);
 }
 
 const BEFORE_QUANTITY = ',"quantity":';

@@ -28,12 +28,16 @@ export async function ownName(): Promise<{ head: string; tail: string }> {
   return { head: `${process.pid}-${start}`, tail: await (place ??= findPlace()) };
 }
 
-/** Tells others that the process of this folder lives. One that is missing is made again with its next file. */
-export async function touch(folder: string): Promise<void> {
+/** Tells others that the process of this folder lives. Resolves to false where it is missing. */
+export async function touch(folder: string): Promise<boolean> {
   const now = new Date();
-  await utimes(folder, now, now).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error;
-  });
+  return await utimes(folder, now, now).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+      return false;
+    },
+  );
 }
 
 /** Whether this is the folder of a process that is gone. One that lives here is never taken for gone. */

@@ -1,6 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { HeldEvent } from './held-event.ts';
 import { Outbox } from './outbox.ts';
@@ -181,4 +183,22 @@ test('an event that cannot be written is not queued, and its caller hears why', 
   await expect(outbox.add(made('a'))).rejects.toMatchObject({ code: 'outbox_failed', idempotencyKeys: ['a'] });
   expect(problems).toHaveLength(1);
   expect(outbox.isEmpty).toBe(true);
+});
+
+test('a full disk gets no file with each event that it refuses', () => {
+  const program = `
+    import { readdirSync } from 'node:fs';
+    import { WeirClient } from '${new URL('client.ts', import.meta.url).href}';
+    const queue = { outbox: { folder: '${base}' } };
+    const weir = new WeirClient({ baseUrl: 'http://127.0.0.1:9', apiKey: 'k', queue });
+    const event = { meter_token: 'm', customer_external_id: 'c', quantity: 1, metadata: { note: 'x'.repeat(9_000) } };
+    const codes = [];
+    for (let n = 0; n < 5; n += 1) await weir.queue(event).catch(({ code }) => codes.push(code));
+    const left = readdirSync('${base}', { recursive: true }).filter((name) => name.endsWith('.ndjson'));
+    console.log(JSON.stringify({ codes, left }));`;
+  // No file may have more than a few kB: to whoever writes that is as a disk that is full.
+  const limited = 'ulimit -f 4; export TSX_DISABLE_CACHE=1; exec "$0" --import tsx --input-type=module --eval "$1"';
+  const cwd = fileURLToPath(new URL('../../..', import.meta.url));
+  const said = execFileSync('sh', ['-c', limited, process.execPath, program], { cwd, encoding: 'utf8' });
+  expect(JSON.parse(said)).toEqual({ codes: Array(5).fill('outbox_failed'), left: [] });
 });

@@ -33,6 +33,8 @@ interface Segment {
   /** Nothing is appended to it any more. */
   isFull: boolean;
   isRead: boolean;
+  /** It could not be read just now. Others are read meanwhile, and it is tried again with the next look. */
+  isUnreadable: boolean;
 }
 
 /** The one that is written to. */
@@ -67,6 +69,7 @@ const READ_BYTES = 256 * 1024;
 /** Events that share one write. */
 const GROUP_MAX = 1_000;
 const NEWLINE = 0x0a;
+const NOTHING = Buffer.alloc(0);
 
 export class Outbox implements EventStore<OutboxEvent> {
   readonly isDurable = true;
@@ -195,7 +198,7 @@ export class Outbox implements EventStore<OutboxEvent> {
     await this.#reading;
     if (this.#active !== undefined) await this.#retire(this.#active);
     // Finds the ends of segments that were read already.
-    while (this.#ready.length === 0 && this.#unread[0] !== undefined && isReadToEnd(this.#unread[0]))
+    for (let next = this.#next; this.#ready.length === 0 && next !== undefined && isReadToEnd(next); next = this.#next)
       await this.#readOn();
     await Promise.all(this.#removals);
     if (this.#folder !== undefined) await leaveFolder(await this.#folder);
@@ -205,7 +208,9 @@ export class Outbox implements EventStore<OutboxEvent> {
   /** Takes over what is left, now and then again. Never rejects. */
   async #look(): Promise<void> {
     try {
-      if (this.#folder !== undefined) await touch(await this.#folder);
+      const folder = await this.#folder;
+      // Someone who took this process for gone has removed it: nothing could be taken over into it.
+      if (folder !== undefined && !(await touch(folder))) await makeFolder(folder);
       await takeOver(
         this.#base,
         () => this.#nextPath(),
@@ -217,9 +222,16 @@ export class Outbox implements EventStore<OutboxEvent> {
     if (this.#isClosed) return;
     this.#nextLook = setTimeout(() => {
       this.#looking = this.#look().finally(() => {
-        if (this.#unreadOthers > 0) this.#listeners.onFound();
+        const hasUnreadable = this.#unread.some(({ isUnreadable }) => isUnreadable);
+        for (const segment of this.#unread) segment.isUnreadable = false;
+        if (hasUnreadable || this.#unreadOthers > 0) this.#listeners.onFound();
       });
     }, this.#lookMs).unref();
+  }
+
+  /** The one to read from. */
+  get #next(): Segment | undefined {
+    return this.#unread.find(({ isUnreadable }) => !isUnreadable);
   }
 
   async #addTaken(path: string): Promise<void> {
@@ -279,12 +291,7 @@ export class Outbox implements EventStore<OutboxEvent> {
       } catch (error) {
         // After a write that failed nobody knows what the file holds: it gets no more, and ends where it was good.
         await this.#retire(active);
-        await truncate(segment.path, segment.size).catch((second: unknown) =>
-          this.#listeners.onProblem(
-            'file',
-            `${segment.path} may end with events that were not queued: ${String(second)}`,
-          ),
-        );
+        await this.#cut(segment);
         throw error;
       }
       if ((await inodeOf(segment.path)) !== inode) {
@@ -300,6 +307,18 @@ export class Outbox implements EventStore<OutboxEvent> {
       if (segment.size >= Math.min(SEGMENT_BYTES, this.#bytesMax / 4)) await this.#retire(active);
       return;
     }
+  }
+
+  /** Ends a file where it was good. One without an event is removed: a disk that is full for hours would get one more with each call. */
+  async #cut(segment: Segment): Promise<void> {
+    if (segment.size === 0) {
+      this.#endSegment(segment);
+      await Promise.all(this.#removals);
+      return;
+    }
+    await truncate(segment.path, segment.size).catch((error: unknown) =>
+      this.#listeners.onProblem('file', `${segment.path} may end with events that were not queued: ${String(error)}`),
+    );
   }
 
   async #openSegment(): Promise<ActiveSegment> {
@@ -327,12 +346,13 @@ export class Outbox implements EventStore<OutboxEvent> {
 
   /** Reads some more events; resolves to false when there is nothing more to read now. */
   async #readOn(): Promise<boolean> {
-    const segment = this.#unread[0];
+    const segment = this.#next;
     if (segment === undefined) return false;
     const length = Math.min(READ_BYTES, segment.size - segment.position);
     if (length === 0 && !segment.isFull) return false;
-    const chunk = length === 0 ? undefined : await this.#readChunk(segment, length);
-    if (chunk === undefined || chunk.length === 0) {
+    const chunk = length === 0 ? NOTHING : await this.#readChunk(segment, length);
+    if (chunk === undefined) return true;
+    if (chunk.length === 0) {
       this.#endSegment(segment);
       return true;
     }
@@ -362,7 +382,7 @@ export class Outbox implements EventStore<OutboxEvent> {
     }
   }
 
-  /** Undefined when nothing more can be read: another process has taken the file over and sends what is in it, or the disk fails. */
+  /** Empty when nothing more is there: another process has taken the file over, and sends what is in it. Undefined when it cannot be read. */
   async #readChunk(segment: Segment, length: number): Promise<Buffer | undefined> {
     try {
       const handle = await open(segment.path, 'r');
@@ -373,16 +393,17 @@ export class Outbox implements EventStore<OutboxEvent> {
         await handle.close();
       }
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-      const told = `${segment.path} cannot be read, and is left for the next start: ${String(error)}`;
-      this.#listeners.onProblem('file', told);
-      segment.unsettled = Infinity;
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return NOTHING;
+      // The process may have too many files open.
+      this.#listeners.onProblem('file', `${segment.path} cannot be read now, and is tried again: ${String(error)}`);
+      segment.isUnreadable = true;
       return undefined;
     }
   }
 
   /** What follows the last whole line was torn when its process died: no `queue` had resolved for it. */
   #endSegment(segment: Segment): void {
+    if (segment.isRead) return;
     // Others may have come before it meanwhile.
     this.#unread.splice(this.#unread.indexOf(segment), 1);
     if (segment.unread === Infinity) this.#unreadOthers -= 1;
@@ -412,7 +433,8 @@ function isReadToEnd({ size, position }: Segment): boolean {
 }
 
 function newSegment(path: string, size: number, unread: number): Segment {
-  return { path, size, unread, unsettled: 0, position: 0, carry: Buffer.alloc(0), isFull: false, isRead: false };
+  const states = { isFull: false, isRead: false, isUnreadable: false };
+  return { path, size, unread, unsettled: 0, position: 0, carry: Buffer.alloc(0), ...states };
 }
 
 async function inodeOf(path: string): Promise<bigint | undefined> {

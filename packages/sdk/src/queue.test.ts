@@ -117,6 +117,19 @@ test('an outage is told of once, and said again when the client is closed', asyn
   }
 });
 
+test.each([7, true, {}])('an event whose key is no text (%j) is refused at once, and not held', async (key) => {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-keys-'));
+  try {
+    makeClient({ outbox: { folder } });
+    const queued = client.queue({ ...eventOf(1), idempotency_key: key as string });
+    await expect(queued).rejects.toThrow(/^idempotency_key must be a text/);
+    expect(client.queuedBytes).toBe(0);
+    await client.close();
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
 test('a wait for room ends with the signal', async () => {
   service.interfere = () => true;
   makeClient({ eventsMax: 1 });

@@ -8,6 +8,8 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
+  rmdirSync,
   rmSync,
   statSync,
   utimesSync,
@@ -15,7 +17,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { keyAndEncode } from './event.ts';
 import type { HeldEvent } from './held-event.ts';
 import { Outbox } from './outbox.ts';
@@ -187,4 +189,39 @@ test('a folder that cannot be read is told of, and keeps no other from being tak
   leave('999999999-0-000000000002');
   expect(await takeAll(open(), 1)).toEqual(['999999999-0-000000000002']);
   expect(problems[0]).toContain('ENOTDIR');
+});
+
+test('a file that cannot be read now holds no other up, is not taken for sent, and is read when it can be', async () => {
+  const outbox = open();
+  await outbox.add(made('own'));
+  const [folder = ''] = readdirSync(base);
+  const file = join(base, folder, '00000001.ndjson');
+  const elsewhere = join(base, 'elsewhere');
+  renameSync(file, elsewhere);
+  // Whoever reads it fails, as a process does that has too many files open.
+  mkdirSync(file);
+  leave('999999999-0-0123456789ab');
+  await vi.waitUntil(() => found > 0);
+  const left = await outbox.take(10, 1e9);
+  expect(left.map(({ key }) => key)).toEqual(['999999999-0-0123456789ab']);
+  outbox.settle(left);
+  await vi.waitUntil(async () => (await outbox.take(10, 1e9)).length === 0 && problems.length > 0);
+  expect(problems[0]).toContain('cannot be read now');
+  expect([outbox.isEmpty, outbox.isSettledTo(1)]).toEqual([false, false]);
+  rmdirSync(file);
+  renameSync(elsewhere, file);
+  let taken: HeldEvent[] = [];
+  await vi.waitUntil(async () => (taken = await outbox.take(10, 1e9)).length > 0);
+  expect(taken.map(({ key }) => key)).toEqual(['own']);
+});
+
+test('a process whose own folder was removed takes over what others leave all the same', async () => {
+  const outbox = open();
+  await outbox.add(made('own'));
+  outbox.settle(await outbox.take(1, 1e9));
+  const [folder = ''] = readdirSync(base);
+  rmSync(join(base, folder), { recursive: true });
+  leave('999999999-0-0123456789ab');
+  await vi.waitUntil(() => found > 0);
+  expect((await outbox.take(10, 1e9)).map(({ key }) => key)).toEqual(['999999999-0-0123456789ab']);
 });
