@@ -44,6 +44,8 @@ const TABLE = {
   'a token as a session': [NO, NO, NO, NO, NO, NO, NO, NO],
   'a token as an API key': [NO, NO, NO, NO, NO, NO, NO, NO],
   'a session and a token': [TWO, TWO, TWO, TWO, TWO, TWO, NO, NO],
+  'two sessions': [TWO, TWO, TWO, TWO, TWO, TWO, NO, NO],
+  'a session twice': ['open', 'open', 'open', 'open', 'open', 'open', NO, NO],
   // Where only keys open anything, no token is looked at.
   'an API key and a token': [TWO, TWO, TWO, TWO, TWO, TWO, 'open', NO],
 } as const satisfies Record<string, readonly string[] & { length: (typeof GROUPS)['length'] }>;
@@ -111,6 +113,8 @@ beforeAll(async () => {
     'a token as a session': { session: admin.token },
     'a token as an API key': { apiKey: admin.token },
     'a session and a token': { session, ...admin.credential },
+    'two sessions': { session: `${(await signUp(weir)).session}; access_token=${session}` },
+    'a session twice': { session: `${session}; access_token=${session}` },
     'an API key and a token': { apiKey: writeKey, ...admin.credential },
   };
 });

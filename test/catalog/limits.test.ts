@@ -47,3 +47,20 @@ test('a plan takes 500 features, and an organization 5,000, also of two made at 
   expectProblem(await add(last.body.id), 422, 'invalid_request');
   expect((await send('GET', `/plans/${plan.id}`)).body.features.length).toBe(500);
 });
+
+test('an organization has 10,000 meters, with those of features that were deleted', async () => {
+  const { id, session } = await signUp(weir);
+  await weir.pool.query(
+    `INSERT INTO meters (organization_id, id, name, meter_token, aggregation_type, status)
+     SELECT $1, gen_random_uuid(), 'Left', gen_random_uuid(), 'COUNT', 'ARCHIVED' FROM generate_series(1, 9999)`,
+    [id],
+  );
+  const feature = (name: string, type: object) =>
+    weir.request('POST', '/api/v1/features', { session, body: { name, lookup_key: name, ...type } });
+  const meter = { type: 'meter', aggregation_type: 'COUNT' };
+  expect((await feature('last', meter)).status).toBe(201);
+  const refused = await feature('one-more', meter);
+  expectProblem(refused, 422, 'invalid_request');
+  expect(refused.body.errors).toMatchObject([{ path: 'type', message: expect.stringContaining('10000 meters') }]);
+  expect((await feature('a-switch', { type: 'switch' })).status).toBe(201);
+});

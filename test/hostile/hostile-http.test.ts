@@ -125,6 +125,12 @@ test('two API keys in one request are not valid credentials', async () => {
   expectProblem(await talk(requestOf([json, lengthOf(body), `X-API-Key: ${apiKey}`], body)), 401, 'unauthenticated');
 });
 
+test('two headers Authorization in one request are refused, and none of them is taken', async () => {
+  const body = JSON.stringify(eventOf());
+  const headers = [json, lengthOf(body), `X-API-Key: ${apiKey}`, 'Authorization: Bearer a', 'Authorization: Bearer b'];
+  expectProblem(await talk(requestOf(headers, body)), 400, 'malformed_request');
+});
+
 describe('a path that takes other methods is answered with 405, and with those it takes', () => {
   test.each([
     ['GET', '/api/v1/sdk/track', 'POST'],

@@ -44,9 +44,19 @@ export async function insertMeter(
   if (meter.metadata_keys.length > 0) await announceChange(db);
 }
 
+/** How many an organization has, with those that are archived. */
+export async function countMeters(db: Queries, organizationId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('meters')
+    .select(({ fn }) => fn.countAll<string>().as('count'))
+    .where('organization_id', '=', organizationId)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
 const BY_NAME: Order<Meter> = [{ field: 'name', anyCase: true, type: 'text' }, ...OLDEST_FIRST];
 
-/** All of an organization's are put in order for each page: as many as it may have features. */
+/** All of an organization's are put in order for each page: `LIMITS.meters` at most. */
 export const METER_SORTS = {
   created_at: OLDEST_FIRST,
   '-created_at': NEWEST_FIRST,

@@ -104,6 +104,12 @@ export const LIMIT_TABLE = {
     of: 'features of an organization',
     why: 'all are one answer, of some megabytes',
   },
+  meters: {
+    under: 'Things',
+    max: 10_000,
+    of: 'meters of an organization, with those that are archived and those of features that were deleted',
+    why: 'the usage of a customer is looked for in all of them, and a meter stays: what it counted may be on an invoice',
+  },
   planFeatures: {
     under: 'Things',
     max: 500,

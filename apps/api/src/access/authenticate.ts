@@ -158,6 +158,7 @@ export function buildGuards(
 
 const TWO_CREDENTIALS =
   'Send one credential: a token in the header Authorization, and beside it neither a session nor an API key.';
+const TWO_SESSIONS = `Two cookies are named ${SESSION_COOKIE}: have the browser delete the cookies of this site and of its parent domain, and sign in again.`;
 const NO_SERVICE_TOKEN =
   'No service account has this token (any more): check that it is complete and has not ended, or make a new one.';
 const PERSON_ONLY = 'A service account does not open this: sign in, and send the cookie of the session.';
@@ -180,10 +181,20 @@ export function requireSameOrigin(request: FastifyRequest, publicUrl: string | u
   );
 }
 
-/** The token in the cookie of a request. */
-export function sessionTokenOf(request: FastifyRequest): string | undefined {
-  const { cookie } = request.headers;
-  return cookie === undefined ? undefined : request.server.parseCookie(cookie)[SESSION_COOKIE];
+/**
+ * The tokens in the cookies of a request, each once. There may be two: a page of a sibling domain can set a cookie for this one, which a
+ * browser sends first where its path is longer.
+ */
+export function sessionTokensOf({ headers: { cookie = '' }, server }: FastifyRequest): string[] {
+  const tokens = cookie.split(';').map((part) => server.parseCookie(part)[SESSION_COOKIE]);
+  return [...new Set(tokens.filter((token) => token !== undefined))];
+}
+
+/** The token in the cookie of a request. Refuses two: they may belong to different organizations. */
+function sessionTokenOf(request: FastifyRequest): string | undefined {
+  const [token, other] = sessionTokensOf(request);
+  if (other !== undefined) throw new Refusal('two_credentials', TWO_SESSIONS);
+  return token;
 }
 
 function noSession(request: FastifyRequest, token: string | undefined): string {

@@ -18,7 +18,7 @@ import { problemResponses } from '../http/problem.ts';
 import type { ApiSettings } from '../settings.ts';
 import { accountAnswer, answerAccount, email } from './accounts.ts';
 import { originOf } from './audit.ts';
-import { personOf, requireSameOrigin, SESSION_COOKIE, sessionTokenOf } from './authenticate.ts';
+import { personOf, requireSameOrigin, SESSION_COOKIE, sessionTokensOf } from './authenticate.ts';
 import type { AttemptPassword } from './password-attempts.ts';
 import { hashPassword, newPassword } from './passwords.ts';
 import { hashSecret } from './secrets.ts';
@@ -177,8 +177,8 @@ export function sessionRoutes(app: App, { database, guards, throttle, attemptPas
       },
     },
     async (request, reply) => {
-      const token = sessionTokenOf(request);
-      if (token !== undefined) await db.transaction().execute((transaction) => endSession(transaction, request, token));
+      for (const token of sessionTokensOf(request))
+        await db.transaction().execute((transaction) => endSession(transaction, request, token));
       return reply.clearCookie(SESSION_COOKIE, cookieOf(publicUrl)).code(204).send(null);
     },
   );

@@ -9,7 +9,7 @@ import type { AccountWithPassword } from '@weir/db/users';
 import { newId } from '@weir/shared/ids';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { originOf, sentWithoutSecrets } from './audit.ts';
-import { SESSION_COOKIE, sessionTokenOf } from './authenticate.ts';
+import { SESSION_COOKIE, sessionTokensOf } from './authenticate.ts';
 import { hashSecret, newSessionToken } from './secrets.ts';
 
 /** Whose session begins, and by what; the second and third stand in the audit log. */
@@ -37,8 +37,7 @@ export async function beginSession(
   if (!(await insertSession(transaction, session))) return undefined;
   // Whoever signs in anew gets a new session, and the browser loses the cookie of the one before: that one ends. After the
   // insert, which locks the user: everything that ends sessions takes them in this order.
-  const before = sessionTokenOf(request);
-  if (before !== undefined) await deleteSession(transaction, hashSecret(before));
+  for (const before of sessionTokensOf(request)) await deleteSession(transaction, hashSecret(before));
   await insertAuditEntry(transaction, {
     id: newId(),
     organization_id,

@@ -14,7 +14,7 @@ import {
   FEATURE_SORTS,
 } from '@weir/db/features';
 import { holdOrganization, holdRow } from '@weir/db/hold-row';
-import { archiveMeterOfFeature, insertMeter, updateUnitOfFeature } from '@weir/db/meters';
+import { archiveMeterOfFeature, countMeters, insertMeter, updateUnitOfFeature } from '@weir/db/meters';
 import { Refusal } from '@weir/shared/errors';
 import { randomBase62 } from '@weir/shared/base62';
 import { newId } from '@weir/shared/ids';
@@ -87,6 +87,10 @@ const featureAnswer = answerOf<Feature>()({
 
 const TOO_MANY = `would be more than ${LIMITS.features} features of an organization: delete some that no plan uses`;
 
+const TOO_MANY_METERS =
+  `would be more than ${LIMITS.meters} meters of an organization, with those of features that were deleted: meters stay, ` +
+  'so change a feature in place of making it anew, or track what differs as metadata';
+
 const PRICED =
   'A plan has a price for its meter, or a subscription is billed for it until its period ends: end the charge in every plan first, ' +
   'and wait for the period.';
@@ -123,6 +127,8 @@ export function featureRoutes(app: App, { database, guards, turns }: RouteDeps &
         await holdOrganization(transaction, organization_id);
         if ((await countFeatures(transaction, organization_id)) >= LIMITS.features)
           throw invalidFields([{ path: '', message: TOO_MANY }]);
+        if (type === 'meter' && (await countMeters(transaction, organization_id)) >= LIMITS.meters)
+          throw invalidFields([{ path: 'type', message: TOO_MANY_METERS }]);
         await insertFeature(transaction, { organization_id, id, name, lookup_key, type });
         if (body.type === 'meter') {
           await insertMeter(transaction, {

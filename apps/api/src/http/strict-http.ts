@@ -7,8 +7,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { answerConnection } from './broken-connection.ts';
 
-/** Headers that say what the request is: of two of them Node would take the first without a word. */
-const ONCE = new Set(['host', 'content-type']);
+/** Headers that say what the request is, and whose: of two of them Node would take the first without a word. */
+const ONCE = new Set(['host', 'content-type', 'authorization']);
 
 export function useStrictHttp(app: FastifyInstance): void {
   const { server } = app;
