@@ -57,7 +57,7 @@ test('an organization has one job for each task, however often the run is woken 
   await Promise.all([jobs.close(), queue.close(), other.close()]);
 });
 
-test('a turn that a machine delayed whose clock was an hour ahead comes at once, and one after its rest as ever', async () => {
+test('a turn delayed by a clock that was an hour ahead comes at once, and one after its rest as ever', async () => {
   const keys = queueKeys(freshPrefix());
   const jobs = openBillingJobs({ redis: weir.redis, keys }, createLog('test', 'silent'));
   const queue = new Queue<BillingJob>('billing', { connection: weir.redis, prefix: keys.prefix });
