@@ -1,11 +1,11 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { demoFeatures, openDemo } from './demo.ts';
+import { type DemoPlace, demoFeatures, openDemo } from './demo.ts';
 
 /** As much of the API as the demo asks for. */
 class FakeApi {
@@ -15,6 +15,8 @@ class FakeApi {
   customers: string[] = [];
   plans: { id: string; lookup_id: string; charges: object[] }[] = [];
   subscriptions: string[] = [];
+  signup = 'first';
+  logins = 0;
   /** Answers 500 once to the first request for this. */
   failing = '';
 
@@ -26,9 +28,10 @@ class FakeApi {
     const isSignedIn = headers.cookie === 'access_token=token' || this.keys.includes(String(headers['x-api-key']));
     switch (request) {
       case 'POST /api/v1/auth/login':
+        this.logins += 1;
         return [this.accounts.get(String(body.email)) === body.password ? 200 : 401, {}];
       case 'POST /api/v1/auth/signup':
-        if (this.accounts.size > 0) return [403, {}];
+        if (this.signup !== 'open' && (this.signup === 'closed' || this.accounts.size > 0)) return [403, {}];
         this.accounts.set(String(body.email), String(body.password));
         return [201, {}];
       case 'GET /api/v1/features':
@@ -70,6 +73,7 @@ let server: Server;
 let folder: string;
 let file: string;
 let baseUrl: string;
+let place: DemoPlace;
 const silent = (): void => {};
 
 beforeEach(async () => {
@@ -89,6 +93,7 @@ beforeEach(async () => {
   baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   folder = await mkdtemp(join(tmpdir(), 'weir-demo-'));
   file = join(folder, 'demo.json');
+  place = { file, baseUrl, signup: 'first' };
 });
 afterEach(async () => {
   server.closeAllConnections();
@@ -97,7 +102,7 @@ afterEach(async () => {
 });
 
 test('the first run makes an organization with all it needs, and keeps the facts for the owner alone', async () => {
-  const demo = await openDemo(file, baseUrl, silent);
+  const demo = await openDemo(place, silent);
   expect(demo?.meters.map((meter) => meter.aggregation_type)).toEqual(
     demoFeatures.map((feature) => feature.aggregation_type),
   );
@@ -108,9 +113,9 @@ test('the first run makes an organization with all it needs, and keeps the facts
 });
 
 test('a later run answers the same facts, with the address of that run, and makes nothing', async () => {
-  const demo = await openDemo(file, baseUrl, silent);
+  const demo = await openDemo(place, silent);
   await writeFile(file, JSON.stringify({ ...demo, base_url: 'http://127.0.0.1:1' }));
-  expect(await openDemo(file, baseUrl, silent)).toEqual(demo);
+  expect(await openDemo(place, silent)).toEqual(demo);
   expect(api.keys).toHaveLength(1);
   expect(api.features).toHaveLength(demoFeatures.length);
 });
@@ -123,9 +128,9 @@ test.each([
   'POST /api/v1/api-keys',
 ])('a first run cut short at %s is continued by the next', async (request) => {
   api.failing = request;
-  await expect(openDemo(file, baseUrl, silent)).rejects.toThrow('answered 500');
+  await expect(openDemo(place, silent)).rejects.toThrow('answered 500');
   const begun = JSON.parse(await readFile(file, 'utf8')) as object;
-  const demo = await openDemo(file, baseUrl, silent);
+  const demo = await openDemo(place, silent);
   expect(demo).toMatchObject({ ...begun, api_key: 'key-0' });
   expect(api.features).toHaveLength(demoFeatures.length);
   expect(api.plans.map(({ charges }) => charges.length)).toEqual([2]);
@@ -133,17 +138,44 @@ test.each([
 });
 
 test('a file that knows of no subscription gets one, and keeps its key', async () => {
-  const { subscription_id, ...kept } = (await openDemo(file, baseUrl, silent)) ?? {};
+  const { subscription_id, ...kept } = (await openDemo(place, silent)) ?? {};
   await writeFile(file, JSON.stringify(kept));
-  expect(await openDemo(file, baseUrl, silent)).toEqual({ ...kept, subscription_id });
+  expect(await openDemo(place, silent)).toEqual({ ...kept, subscription_id });
   expect(api.keys).toHaveLength(1);
 });
 
-test('where there is an organization already, nothing is added to it', async () => {
+test('where there is an organization, nothing is added to it at any start, and no password is tried', async () => {
   api.accounts.set('owner@example.com', 'a password of the owner');
   const lines: string[] = [];
-  expect(await openDemo(file, baseUrl, (line) => lines.push(line))).toBeUndefined();
-  expect(api.features).toEqual([]);
-  expect(lines.join()).toContain('not the demo');
-  await expect(readFile(file)).rejects.toThrow('ENOENT');
+  for (let start = 0; start < 2; start += 1) expect(await openDemo(place, (line) => lines.push(line))).toBeUndefined();
+  expect([api.features, api.logins]).toEqual([[], 0]);
+  expect(lines).toEqual([expect.stringContaining('not the demo'), lines[0]]);
+  expect(await readdir(folder)).toEqual([]);
 });
+
+test('facts of another database are put away, and the organization there gets nothing', async () => {
+  await openDemo(place, silent);
+  api = new FakeApi();
+  api.accounts.set('owner@example.com', 'a password of the owner');
+  expect(await openDemo(place, silent)).toBeUndefined();
+  expect(api.features).toEqual([]);
+  expect(await readdir(folder)).toEqual(['demo.json.old']);
+});
+
+test.each(['open', 'closed'])(
+  'with SIGNUP=%s no demo is made, which is said, and one that is there is used',
+  async (signup) => {
+    api.signup = signup;
+    const lines: string[] = [];
+    expect(await openDemo({ ...place, signup }, (line) => lines.push(line))).toBeUndefined();
+    expect(api.accounts.size).toBe(0);
+    expect(lines).toEqual([
+      expect.stringMatching(new RegExp(`^No demo is made with SIGNUP=${signup}, .*SIGNUP=first`)),
+    ]);
+    api.signup = 'first';
+    const { api_key: _, ...begun } = (await openDemo(place, silent)) ?? {};
+    await writeFile(file, JSON.stringify(begun));
+    api.signup = signup;
+    expect(await openDemo({ ...place, signup }, silent)).toMatchObject(begun);
+  },
+);

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFile, rename } from 'node:fs/promises';
+import { readFile, rename, rm } from 'node:fs/promises';
 import { writePrivateFile } from './connection.ts';
 import { makeSubscription, type Session } from './demo-billing.ts';
 import { type Answer, expectStatus, request } from './demo-request.ts';
@@ -29,6 +29,13 @@ type Draft = Pick<Demo, 'base_url' | 'email' | 'password'> & Partial<Demo>;
 /** The meter that the demo shows and bills: a quantity shows best where quantities add up. */
 const SHOWN_AGGREGATION = 'SUM';
 
+const NOT_THE_DEMO =
+  'There is an organization here already, and it is not the demo: nothing was added. Sign in with your own account.';
+
+/** With another SIGNUP the API does not say whether there is an organization. */
+const withSignup = (signup: string): string =>
+  `No demo is made with SIGNUP=${signup}, only with SIGNUP=first while there is no organization.`;
+
 /** One meter for every aggregation there is. */
 export const demoFeatures = [
   { name: 'API calls', lookup_key: 'api-calls', aggregation_type: 'COUNT', unit: 'call' },
@@ -45,26 +52,34 @@ export function findShownMeter(meters: readonly DemoMeter[]): DemoMeter | undefi
   return meters.find(({ aggregation_type }) => aggregation_type === SHOWN_AGGREGATION) ?? meters[0];
 }
 
+/** Where the demo is kept, which API makes it, and who may sign up there (`SIGNUP`). */
+export interface DemoPlace {
+  file: string;
+  baseUrl: string;
+  signup: string;
+}
+
 /**
  * The demo organization of this Weir, made through its HTTP API: with an admin, an API key, a meter of every kind, and a
- * customer whose usage of one of them is billed. What is there already is used, so a run that was cut short is continued by the next. Returns `undefined`, and makes
- * nothing, when there is an organization that is not the demo's. Throws when the API refuses what it should not.
+ * customer whose usage of one of them is billed. What is there already is used, so a run that was cut short is continued by the
+ * next. It is made only while there is no organization, and only with SIGNUP=first, where the API itself sees to that. Returns
+ * `undefined` and says why where there is none. Throws when the API refuses what it should not.
  */
-export async function openDemo(file: string, baseUrl: string, log: (line: string) => void): Promise<Demo | undefined> {
+export async function openDemo(place: DemoPlace, log: (line: string) => void): Promise<Demo | undefined> {
+  const { file, baseUrl, signup } = place;
   const kept = await readDraft(file);
   const keptKey = kept?.api_key !== undefined && (await opens(baseUrl, kept.api_key)) ? kept.api_key : undefined;
   if (isComplete(kept) && keptKey !== undefined) {
     return kept.base_url === baseUrl ? kept : save(file, { ...kept, base_url: baseUrl });
   }
   const draft = kept ?? newDraft(baseUrl);
-  await save(file, draft);
-  const session = await signIn(baseUrl, draft);
+  let session = kept === undefined ? undefined : await signIn(baseUrl, kept);
+  if (session === undefined && signup === 'first') session = await signUp(baseUrl, await save(file, draft));
   if (session === undefined) {
-    // It belongs to another database; this one has its own accounts.
-    await rename(file, `${file}.old`);
-    log(
-      'There is an organization here already, and it is not the demo: nothing was added. Sign in with your own account.',
-    );
+    // What was kept belongs to another database; this one has its own accounts.
+    if (kept !== undefined) await rename(file, `${file}.old`);
+    else await rm(file, { force: true });
+    log(signup === 'first' ? NOT_THE_DEMO : withSignup(signup));
     return undefined;
   }
   const meters = await makeMeters(baseUrl, session);
@@ -110,16 +125,19 @@ async function opens(baseUrl: string, apiKey: string): Promise<boolean> {
   return true;
 }
 
-/** The headers of a session; `undefined` when this account is not, and cannot be, made here. */
-async function signIn(baseUrl: string, draft: Draft): Promise<Session | undefined> {
-  const { email, password } = draft;
+/** The headers of a session; `undefined` when there is no such account here. */
+async function signIn(baseUrl: string, { email, password }: Draft): Promise<Session | undefined> {
   const login = await request(baseUrl, 'POST', '/auth/login', {}, { email, password });
-  if (login.status === 200) return sessionOf(login);
-  if (login.status !== 401) expectStatus(login, 200);
+  if (login.status === 401) return undefined;
+  expectStatus(login, 200);
+  return sessionOf(login);
+}
+
+/** The headers of the session of a new account; `undefined` when there is an organization already. */
+async function signUp(baseUrl: string, { email, password }: Draft): Promise<Session | undefined> {
   const organization_name = 'Demo';
   const signup = await request(baseUrl, 'POST', '/auth/signup', {}, { email, password, organization_name });
-  // 403: sign-up is closed, there is an organization; 409: there is such an account, with another password.
-  if (signup.status === 403 || signup.status === 409) return undefined;
+  if (signup.status === 403) return undefined;
   expectStatus(signup, 201);
   return sessionOf(signup);
 }

@@ -7,7 +7,7 @@ import { isAbsolute, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type App, openApp } from './apps.ts';
 import { findFreePort, isPortFree, writePrivateFile } from './connection.ts';
-import { openDemo } from './demo.ts';
+import { type Demo, type DemoPlace, openDemo } from './demo.ts';
 import { run } from './run.ts';
 import { openServices } from './services.ts';
 import { tellWelcome } from './welcome.ts';
@@ -25,7 +25,7 @@ try {
 } catch (error) {
   // Told to stop while it was starting: whatever broke off then is no failure.
   if (!stopping.signal.aborted) {
-    console.error(`\n${error instanceof Error ? error.message : String(error)}`);
+    console.error(`\n${messageOf(error)}`);
     process.exitCode = 1;
   }
 } finally {
@@ -89,8 +89,18 @@ async function start(): Promise<void> {
 
   const baseUrl = reachable(api.url);
   await tell({ ...addresses, base_url: env.PUBLIC_URL || baseUrl });
-  const demo = await openDemo(join(home, 'demo.json'), baseUrl, log);
+  const demo = await tryDemo({ file: join(home, 'demo.json'), baseUrl, signup: env.SIGNUP || 'first' });
   log(tellWelcome(baseUrl, demo, shorten(home)));
+}
+
+/** Weir serves without a demo: what keeps it from being made is told, and no more. */
+async function tryDemo(place: DemoPlace): Promise<Demo | undefined> {
+  try {
+    return await openDemo(place, log);
+  } catch (error) {
+    log(`There is no demo now: ${messageOf(error)}`);
+    return undefined;
+  }
 }
 
 async function migrate(settings: NodeJS.ProcessEnv): Promise<void> {
@@ -143,7 +153,7 @@ function stopWithNpm(stop: () => void): void {
 async function closeAll(): Promise<void> {
   for (let close = closers.pop(); close !== undefined; close = closers.pop()) {
     await close().catch((error: unknown) => {
-      console.error(error instanceof Error ? error.message : String(error));
+      console.error(messageOf(error));
       process.exitCode = 1;
     });
   }
@@ -152,6 +162,10 @@ async function closeAll(): Promise<void> {
 function shorten(path: string): string {
   const fromHere = relative(process.cwd(), path);
   return fromHere.startsWith('..') || isAbsolute(fromHere) ? path : fromHere;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function log(line: string): void {

@@ -121,7 +121,8 @@ function copy(code: string, answered: Record<string, unknown>, env: Record<strin
 
 test('the guides are true from the first command to the last', async () => {
   // A reader signs in to what `npm start` has made, so a guide must not make what the demo has already.
-  const demo = await openDemo(join(folder, 'demo.json'), weir.baseUrl, () => {});
+  const place = { file: join(folder, 'demo.json'), baseUrl: weir.baseUrl, signup: 'first' };
+  const demo = await openDemo(place, () => {});
   if (demo === undefined) throw new Error('There is no demo to follow the guides in.');
   const shellOfReader = { WEIR: weir.baseUrl, EMAIL: demo.email, PASSWORD: demo.password };
   const followed = [];

@@ -45,7 +45,8 @@ let invitation = '';
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'weir-journey-'));
-  welcome = tellWelcome(weir.baseUrl, await openDemo(join(folder, 'demo.json'), weir.baseUrl, () => {}), folder);
+  const place = { file: join(folder, 'demo.json'), baseUrl: weir.baseUrl, signup: 'first' };
+  welcome = tellWelcome(weir.baseUrl, await openDemo(place, () => {}), folder);
   site = createServer((request, response) => {
     const token = new URL(request.url ?? '/', 'http://site').searchParams.get('token') ?? '';
     response.setHeader('content-type', 'text/html; charset=utf-8');

@@ -27,7 +27,7 @@ afterAll(async () => {
 
 /** The lines to paste, as somebody reads them after a start. */
 async function start(): Promise<string[]> {
-  const demo = await openDemo(file, weir.baseUrl, silent);
+  const demo = await openDemo({ file, baseUrl: weir.baseUrl, signup: 'first' }, silent);
   const lines = tellWelcome(weir.baseUrl, demo, folder).split('\n');
   return lines.filter((line) => line.startsWith('curl '));
 }
@@ -66,7 +66,10 @@ test('the printed lines send an event, count it and show it on an invoice, at ea
 test('a file that does not name the subscription gets the same subscription, and the same key', async () => {
   const { subscription_id, ...kept } = JSON.parse(await readFile(file, 'utf8')) as Demo;
   await writeFile(file, JSON.stringify(kept));
-  expect(await openDemo(file, weir.baseUrl, silent)).toEqual({ ...kept, subscription_id });
+  expect(await openDemo({ file, baseUrl: weir.baseUrl, signup: 'first' }, silent)).toEqual({
+    ...kept,
+    subscription_id,
+  });
 });
 
 async function listSubscriptions(): Promise<unknown> {

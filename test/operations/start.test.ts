@@ -1,0 +1,50 @@
+// What `npm start` runs once all is built, on a Postgres and a Redis that are given to it.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { until } from '../support/harness.ts';
+import { ownWeir } from '../support/use-weir.ts';
+
+const weir = ownWeir({ withWorker: false });
+let home: string;
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'weir-start-'));
+});
+afterEach(() => rm(home, { recursive: true }));
+
+/** Starts it, has `look` see that it serves, and stops it. Returns all that it said. */
+async function start(env: Record<string, string>, look: (url: string) => Promise<void>): Promise<string> {
+  const child = spawn(process.execPath, ['services/dist/start.js'], {
+    cwd: fileURLToPath(new URL('../..', import.meta.url)),
+    env: { PATH: process.env['PATH'], WEIR_HOME: home, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const closed = once(child, 'close');
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += String(chunk)));
+  try {
+    await until(async () => child.exitCode !== null || said.includes('Ctrl-C stops everything'), 'it is up, or ended');
+    const [, url] = /Weir runs: open (\S+)/.exec(said) ?? [];
+    if (url === undefined) throw new Error(`It ended: ${said}`);
+    await look(url);
+  } finally {
+    child.kill();
+    await closed;
+  }
+  expect([said, child.exitCode]).toEqual([expect.any(String), 0]);
+  return said;
+}
+
+const isReady = async (url: string) => expect((await fetch(`${url}/readyz`)).status).toBe(200);
+
+test('what keeps the demo from being made is told in a line, and Weir serves without it', async () => {
+  const file = join(home, 'demo.json');
+  await writeFile(file, '{');
+  const said = await start(weir.env, isReady);
+  expect(said).toMatch(/^There is no demo now: \S+demo\.json cannot be read: mend or remove it\.\n/m);
+});
