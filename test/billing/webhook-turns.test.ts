@@ -180,6 +180,49 @@ test('an event keeps its id in attempts and replays, and one with its sequence a
   expect(ids().at(-1)).not.toBe(before);
 });
 
+test.each([
+  ['by itself', 2, 500],
+  ['by itself', 10, 500],
+  ['in a replay', 2, 500],
+  ['in a replay', 10, 204],
+])(
+  'what is sent again %s is sent at once, though attempt %i was under way and is answered %i later',
+  async (asked, attempt, late) => {
+    const hanging: ServerResponse[] = [];
+    let answer: Answering = (_, response) => response.writeHead(503).end();
+    const receiver = await receiving((webhook, response) => answer(webhook, response));
+    const { id } = await createEndpoint(receiver.url);
+    await happen();
+    await deliver(id);
+    await weir.pool.query('UPDATE webhook_deliveries SET tries = $2 WHERE endpoint_id = $1', [id, attempt - 1]);
+    await passTime(id, '7 seconds');
+    answer = (_, response) => hanging.push(response);
+    // While a new event has no answer, the turn looks for what is to be sent again.
+    await happen();
+    const turn = deliver(id);
+    await until(() => hanging.length === 2, 'an attempt is under way');
+    const find = async () =>
+      (await call('GET', `/webhook-endpoints/${id}/deliveries`)).body.data.find(
+        ({ sequence }: { sequence: number }) => sequence === 1,
+      );
+    if (asked === 'by itself') await call('POST', `/deliveries/${(await find()).id}/retry`);
+    else await call('POST', `/webhook-endpoints/${id}/replay`, { from: 1, to: 1 });
+    await until(async () => (await read(id)).replay === null, 'it is to be sent again');
+    answer = (_, response) => response.writeHead(200).end();
+    for (const response of hanging) response.writeHead(late).end();
+    await turn;
+    await deliver(id);
+    expect(receiver.received.filter(({ sequence }) => sequence === 1)).toHaveLength(3);
+    const { status, attempt_count, attempts } = await find();
+    const statuses = attempts.map((each: { status: number }) => each.status);
+    expect({ status, attempt_count, statuses }).toEqual({
+      status: 'DELIVERED',
+      attempt_count: 3,
+      statuses: [503, late, 200],
+    });
+  },
+);
+
 test('a turn for which there is no place writes nothing, and gives back the one that it had', async () => {
   const receiver = await receiving();
   const { id } = await createEndpoint(receiver.url);

@@ -55,6 +55,8 @@ export interface DueDelivery {
   /** Attempts since it was asked for, and all. */
   tries: number;
   attempt_count: number;
+  /** Null: it has had no attempt. Whoever asks for it anew sets another time. */
+  next_attempt_at: string | null;
 }
 
 /**
@@ -290,7 +292,7 @@ async function findDue(
   which: RawBuilder<unknown>,
 ): Promise<DueDelivery[]> {
   const { rows } = await sql<Omit<DueDelivery, 'sequence'> & { sequence: string | null }>`
-    SELECT due.id, due.sequence, due.tries, due.attempt_count, coalesce(events.type, ${TEST_TYPE}) AS type,
+    SELECT due.id, due.sequence, due.tries, due.attempt_count, due.next_attempt_at, coalesce(events.type, ${TEST_TYPE}) AS type,
       coalesce(events.created_at, due.created_at) AS created_at, coalesce(events.actor, 'weir') AS actor,
       coalesce(events.data, '{}') AS data
     FROM (
@@ -371,6 +373,9 @@ function stateAfter(outcomes: readonly Outcome[]): 'well' | 'failed_anew' | 'fai
   return telling.some(({ next }) => next === 'DELIVERED') ? 'failed_anew' : 'failed';
 }
 
+/** It stays as it was asked for, and is tried once more: what came of an attempt of before is only listed. */
+const isAskedAnew = sql`deliveries.next_attempt_at IS DISTINCT FROM outcome.due_at`;
+
 async function updateDeliveries(
   transaction: Queries,
   organizationId: string,
@@ -379,6 +384,7 @@ async function updateDeliveries(
   const rows = outcomes.map(({ delivery, attempt, next }) => ({
     id: delivery.id,
     seen: delivery.attempt_count,
+    due_at: delivery.next_attempt_at,
     tries: delivery.tries + 1,
     status: typeof next === 'string' ? next : 'PENDING',
     wait: typeof next === 'string' ? 0 : next.retryMs / 1000,
@@ -386,14 +392,17 @@ async function updateDeliveries(
   }));
   // One that another turn has tried meanwhile is as that one found it.
   await sql`
-    UPDATE webhook_deliveries AS deliveries SET status = outcome.status, tries = outcome.tries,
+    UPDATE webhook_deliveries AS deliveries SET
+      status = CASE WHEN ${isAskedAnew} THEN deliveries.status ELSE outcome.status END,
+      tries = CASE WHEN ${isAskedAnew} THEN deliveries.tries ELSE outcome.tries END,
+      next_attempt_at = CASE WHEN ${isAskedAnew} THEN deliveries.next_attempt_at
+        ELSE now() + make_interval(secs => outcome.wait) END,
+      delivered_at = CASE WHEN NOT ${isAskedAnew} AND outcome.status = 'DELIVERED' THEN now() END,
       attempt_count = deliveries.attempt_count + 1,
-      next_attempt_at = now() + make_interval(secs => outcome.wait),
-      delivered_at = CASE WHEN outcome.status = 'DELIVERED' THEN now() END,
       attempts = CASE WHEN jsonb_array_length(deliveries.attempts) >= ${LIMITS.deliveryAttempts} THEN deliveries.attempts - 0
         ELSE deliveries.attempts END || outcome.attempt
     FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-      AS outcome (id uuid, seen integer, tries integer, status text, wait float8, attempt jsonb)
+      AS outcome (id uuid, seen integer, due_at timestamptz, tries integer, status text, wait float8, attempt jsonb)
     WHERE deliveries.organization_id = ${organizationId} AND deliveries.id = outcome.id
       AND deliveries.attempt_count = outcome.seen`.execute(transaction);
 }
