@@ -73,6 +73,7 @@ describe('with 5,000 customers on a day', LONG, () => {
     await weir.pool.query(
       `UPDATE dues SET period_start = period_start - interval '1 month', period_end = period_end - interval '1 month'`,
     );
+    await weir.pool.query(`UPDATE charges SET ended_at = ended_at - interval '1 month' WHERE ended_at IS NOT NULL`);
     const at = { ...day, meterId: billing.ownMeter.id };
     const rows = await rowsReadBy(weir, (database) => lookAtDay(database, billing.admin.id, at));
     expect(rows).toBeLessThan(30 * CUSTOMERS);

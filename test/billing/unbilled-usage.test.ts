@@ -195,6 +195,22 @@ describe('nothing is told', () => {
     expect([await reasons(true), await reasons(false)]).toEqual([['no_subscription'], ['not_in_plan']]);
   });
 
+  test('of a price that a plan got within the period and that was changed at once: it is only shown', async () => {
+    // A month of its own: the metric counts what strangers of other tests used in January.
+    await billing.moveTo('2025-04-01T00:00:00Z');
+    plan = await billing.plan([]);
+    const { customer } = await subscribe('2025-04-01');
+    await billing.moveTo('2025-04-05T10:00:00Z');
+    const { id: replaces } = await billing.post(`/plans/${plan.id}/charges`, calls('1'), 201);
+    await billing.moveTo('2025-04-05T10:05:00Z');
+    await billing.post(`/plans/${plan.id}/charges`, calls('2', { replaces }), 201);
+    await look('2025-04-06T20:00:00Z');
+    await use(customer, '2025-04-06T08:00:00Z');
+    await look('2025-04-07T01:00:00Z');
+    expect(await listed()).toMatchObject([{ reason: 'not_in_plan', events: 1 }]);
+    expect([await told(), await countUnbilledMeters(billing.database.kysely)]).toEqual([[], 0]);
+  });
+
   test('to another organization', async () => {
     await subscribe();
     await billing.moveTo('2025-01-10T00:00:00Z');

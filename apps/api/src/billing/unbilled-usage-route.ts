@@ -29,9 +29,9 @@ const unbilledUsage = z
     meter_name: z.string(),
     reason: z.enum(UNBILLED_USAGE_REASONS).meta({
       description:
-        'price_ended: the charge of the customer’s plan has ended, and no other follows it. not_in_plan: the plan has no charge of ' +
-        'the meter, or none that was there when the period began. after_end: the subscription has ended. no_subscription: the ' +
-        'customer never had one.',
+        'price_ended: the charge of the customer’s plan had ended when the period began, and no other was there. not_in_plan: the ' +
+        'plan has no charge of the meter, or got its first one within the period. after_end: the subscription has ended. ' +
+        'no_subscription: the customer never had one.',
     }),
     events: z.int(),
     customers: z.int().meta({ description: 'How many customers they are of, on the day with the most.' }),

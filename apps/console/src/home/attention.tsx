@@ -17,7 +17,7 @@ type Endpoint = Schema<'WebhookEndpoint'>;
 const SHOWN_MAX = 5;
 
 const WHY: Record<Found['reason'], string> = {
-  price_ended: 'the charge of the plan has ended, and no other follows it',
+  price_ended: 'the charge of the plan had ended when the period began, and no other was there',
   after_end: 'the subscription of the customer has ended',
   no_subscription: 'the customer has no subscription',
   not_in_plan: 'the plan of the customer has no charge for it',

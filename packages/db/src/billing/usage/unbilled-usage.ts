@@ -13,8 +13,8 @@ import { appendFeed } from '../feed.ts';
 /** Why nothing bills it, in the order in which it counts where a customer has several subscriptions. */
 export const UNBILLED_USAGE_REASONS = ['price_ended', 'not_in_plan', 'after_end', 'no_subscription'] as const;
 /**
- * `price_ended`: the plan's charge has ended, and no other follows it. `not_in_plan`: the plan has no charge of the meter, or none
- * that was there when the period began. `after_end`: the subscription has ended. `no_subscription`: the customer never had one.
+ * `price_ended`: the plan's charge had ended when the period began, and no other was there. `not_in_plan`: the plan has no charge of the
+ * meter, or got its first one within the period. `after_end`: the subscription has ended. `no_subscription`: the customer never had one.
  */
 type UnbilledUsageReason = (typeof UNBILLED_USAGE_REASONS)[number];
 
@@ -153,10 +153,12 @@ function whyOf(
   start: RawBuilder<unknown>,
   end: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
+  // When a charge has to be in force for the period to be billed by it. One that began and ended later never billed anything.
+  const pricedAt = sql`greatest(period.period_start, s.created_at)`;
   return sql`
     SELECT why FROM subscriptions s
     LEFT JOIN LATERAL (
-      SELECT plan_id, period_end FROM subscription_periods
+      SELECT plan_id, period_start, period_end FROM subscription_periods
       WHERE organization_id = ${own} AND subscription_id = s.id AND period_start < ${end}
       ORDER BY cycle DESC LIMIT 1
     ) AS period ON true
@@ -166,8 +168,8 @@ function whyOf(
       WHEN s.trial_end_at > ${start} THEN 'trial'
       WHEN period.period_end IS NULL OR period.period_end <= ${start} THEN 'not_opened'
       WHEN (SELECT true FROM charges c JOIN plans p ON p.organization_id = c.organization_id AND p.id = c.plan_id
-        WHERE c.organization_id = ${own} AND c.plan_id = period.plan_id AND c.meter_id = ${meter} AND c.ended_at < ${end}
-          AND ${isRecent(start)} LIMIT 1) THEN 'price_ended'
+        WHERE c.organization_id = ${own} AND c.plan_id = period.plan_id AND c.meter_id = ${meter}
+          AND c.ended_at <= ${pricedAt} AND ${isRecent(start)} LIMIT 1) THEN 'price_ended'
       ELSE 'not_in_plan' END AS why) AS reason
     WHERE s.organization_id = ${own} AND s.customer_external_id = u.customer_external_id
     ORDER BY array_position(
