@@ -125,7 +125,7 @@ test('events of 3, 3 and 4 are priced as 10/3: in what is open, the preview, the
   const [draft] = await billing.drafts(subscription);
   const lines = byPrice((await billing.get(`/invoices/${draft?.id}`)).lines);
   const expected = PRICES.map(({ exact_amount, amount }) => {
-    return { quantity: '3.333333333333', event_count: 3, exact_amount, amount, rating_version: 2 };
+    return { quantity: '3.333333333333', event_count: 3, exact_amount, amount, rating_version: 3 };
   });
   expect(lines).toMatchObject(expected);
   expect(lines[1]?.detail).toEqual([
@@ -160,7 +160,7 @@ test('what was billed by a rounded average is computed again exactly, and what i
   const [next] = await billing.finalizeAll(subscription);
   const late = byPrice(next.lines.filter(({ kind }: Line) => kind === 'LATE_USAGE'));
   expect(late).toMatchObject(
-    PRICES.map(({ exact_amount, rounded }) => ({ exact_amount, billed_before: rounded, rating_version: 2 })),
+    PRICES.map(({ exact_amount, rounded }) => ({ exact_amount, billed_before: rounded, rating_version: 3 })),
   );
   expect(late.map(({ amount }) => amount)).toEqual(['0.01', '0.01', '1.00', '0.01', '0.01']);
   for (const id of [invoice, next.id])

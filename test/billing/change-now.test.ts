@@ -250,6 +250,18 @@ describe('a change of plan now', () => {
     await billing.moveTo('2025-02-01T00:00:00Z', made.id);
     expect(await get(made.id)).toMatchObject({ status: 'CANCELED', cycle: 1 });
   });
+
+  test('of a plan by the day bills what was used before it, up to the maximum', async () => {
+    const meter = await billing.meter();
+    const day = { billing_interval: 'day' };
+    // Later than all that was closed before, and so the last of these: what comes from before that is late.
+    const start_date = '2025-06-01T00:00:00Z';
+    const made = await subscribe([usage(meter, '1', { maximum_amount: '100' })], { plan: day, start_date });
+    await billing.moveTo('2025-06-01T12:00:00Z', made.id);
+    await use(made, meter, 3, '2025-06-01T10:00:00Z');
+    await changeNow(made.id, (await billing.plan([usage(meter, '2', { maximum_amount: '100' })], day)).id);
+    expect(await issue(made)).toEqual([['Calls at 1 (0) 0/1 3 3.00']]);
+  });
 });
 
 describe('the meters', () => {

@@ -72,7 +72,7 @@ describe('a draft', () => {
         billed_before: '0.00',
         amount: '1.52',
         closing: null,
-        rating_version: 2,
+        rating_version: 3,
       },
       {
         kind: 'FIXED',

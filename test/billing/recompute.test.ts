@@ -114,7 +114,7 @@ describe('a finalized invoice is computed again to the last digit', () => {
       exact_amount: '22',
       billed_before: '0.00',
       amount: '22.00',
-      rating_version: 2,
+      rating_version: 3,
     });
   });
 

@@ -5,6 +5,7 @@ import { readMigration } from '@weir/db/migration-file';
 import { MIGRATIONS } from '@weir/db/migrations';
 import { queueKeys } from '@weir/queue/keys';
 import { STAGED_SEPARATOR } from '@weir/queue/staged';
+import { RATING_VERSION } from '@weir/rating/rate';
 import { randomBytes } from 'node:crypto';
 import { cp, mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -102,6 +103,18 @@ test('what the statements of an older version would not bear is told', () => {
   expect(brokenBy(before, changed, new Set())).toEqual(['a.gone was text and is uuid']);
 });
 
+/** The lines of drafts have no closing yet: they are rated by the rules of now, and come to the same. */
+const ratedNow = (answers: Kept['answers']): Kept['answers'] =>
+  JSON.parse(JSON.stringify(answers), (_, value: unknown) =>
+    typeof value === 'object' &&
+    value !== null &&
+    'rating_version' in value &&
+    'closing' in value &&
+    value.closing === null
+      ? { ...value, rating_version: RATING_VERSION }
+      : value,
+  ) as Kept['answers'];
+
 describe.each(releases)('a database of %s', (release) => {
   test('is migrated, reads and bills as before, and what waits in its queue is recorded', async () => {
     const released = Object.keys(await migrationsOf(release));
@@ -143,7 +156,7 @@ describe.each(releases)('a database of %s', (release) => {
       const answers: Record<string, unknown> = {};
       for (const path of Object.keys(kept.answers)) answers[path] = (await ask('GET', path)).body;
       // What is new in an answer is no difference.
-      expect(answers).toMatchObject(kept.answers);
+      expect(answers).toMatchObject(ratedNow(kept.answers));
       expect(Object.keys(answers).length).toBeGreaterThan(20);
 
       const { data } = (await ask('GET', '/invoices?page_size=100')).body as { data: { id: string; status: string }[] };

@@ -235,6 +235,20 @@ describe('section 7: what a part of a period costs', () => {
     expect(comesTo(tiered('graduated', ['10', '1', '7'], [null, '2', '0']), '12', 0n, days)).toBe('21');
   });
 
+  test('of a date on which a plan by the day was changed usage is due up to the whole maximum', () => {
+    const none = { inForce: 0, inPeriod: 1 };
+    expect(comesTo(perUnit('1', { maximum_amount: '100' }), '3', 3n, none)).toBe('3');
+    expect(comesTo(perUnit('1', { maximum_amount: '2' }), '3', 3n, none)).toBe('2');
+    expect(comesTo(perUnit('1', { minimum_amount: '5', maximum_amount: '100' }), '3', 3n, none)).toBe('3');
+    expect(comesTo(fixed('10'), '0', 0n, none)).toBe('0');
+    // Lines of before are computed again as they were.
+    const usage = { quantity: '3', eventCount: 3n };
+    for (const version of [1, 2])
+      expect(formatExact(rate(perUnit('1', { maximum_amount: '100' }), usage, none, version).exact)).toBe('0');
+    // By the month a date that is the other plan's is none of the maximum.
+    expect(comesTo(perUnit('1', { maximum_amount: '100' }), '3', 3n, { inForce: 0, inPeriod: 31 })).toBe('0');
+  });
+
   test.each([
     [-1, 31],
     [32, 31],

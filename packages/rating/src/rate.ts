@@ -28,7 +28,7 @@ import {
 } from './exact.ts';
 
 /** The rules that new lines are rated by. A rule that changes gets a new version; lines keep theirs. */
-export const RATING_VERSION = 2;
+export const RATING_VERSION = 3;
 
 /** For how many local dates of its period a due is in force: `22/31`. */
 export interface Days {
@@ -74,13 +74,17 @@ type Rule = (terms: ChargeTerms, usage: UsageOfDue, days: Days | null) => Rated;
 // A version stays as long as there are lines of it, which is for ever.
 const RULES = new Map<number, Rule>([
   // An average was rounded to 12 digits before it was priced.
-  [1, (terms, usage, days) => rateDue(terms, { ...usage, exact: usage.quantity }, days)],
-  [2, rateDue],
+  [1, (terms, usage, days) => rateDue(terms, { ...usage, exact: usage.quantity }, shareOf(days), shareOf(days))],
+  // Of a plan by the day that was changed the maximum was 0, and so was all usage of the date before the change.
+  [2, (terms, usage, days) => rateDue(terms, usage, shareOf(days), shareOf(days))],
+  [3, (terms, usage, days) => rateDue(terms, usage, shareOf(days), shareOf(isOfOneDate(days) ? null : days))],
 ]);
 
-function rateDue(terms: ChargeTerms, usage: UsageOfDue, days: Days | null): Rated {
-  const share = shareOf(days);
-  return terms.type === 'FIXED' ? rateFixed(terms, share) : rateUsage(terms, usage, share);
+/** Only a plan by the day has such periods. Which plan the date counts for is a question of what is billed by dates; usage has a time. */
+const isOfOneDate = (days: Days | null): boolean => days?.inPeriod === 1;
+
+function rateDue(terms: ChargeTerms, usage: UsageOfDue, share: Exact, shareOfMaximum: Exact): Rated {
+  return terms.type === 'FIXED' ? rateFixed(terms, share) : rateUsage(terms, usage, share, shareOfMaximum);
 }
 
 function shareOf(days: Days | null): Exact {
@@ -94,13 +98,13 @@ function rateFixed({ unit_price }: FixedTerms, share: Exact): Rated {
   return { exact: multiply(parseExact(unit_price), share), detail: null };
 }
 
-/** Usage is cut at the instant, so the share is taken of its bounds alone. */
-function rateUsage(terms: UsageTerms, usage: UsageOfDue, share: Exact): Rated {
+/** Usage is cut at the instant, so the shares are taken of its bounds alone. */
+function rateUsage(terms: UsageTerms, usage: UsageOfDue, share: Exact, shareOfMaximum: Exact): Rated {
   const rated = rateByModel(terms, parseExact(usage.exact ?? usage.quantity), usage.eventCount);
   const { minimum_amount, maximum_amount } = terms;
   let { exact } = rated;
   if (minimum_amount !== null) exact = max(exact, multiply(parseExact(minimum_amount), share));
-  if (maximum_amount !== null) exact = min(exact, multiply(parseExact(maximum_amount), share));
+  if (maximum_amount !== null) exact = min(exact, multiply(parseExact(maximum_amount), shareOfMaximum));
   return { exact, detail: rated.detail };
 }
 

@@ -82,7 +82,9 @@ export function priceOf(charge: ModelCharge, quantity: Fraction, events: number,
   if (charge.type === 'FIXED') return times(fraction(charge.unit_price ?? '0'), share);
   let amount = usagePriceOf(charge, quantity, events);
   if (charge.minimum_amount !== undefined) amount = larger(amount, times(fraction(charge.minimum_amount), share));
-  if (charge.maximum_amount !== undefined) amount = smaller(amount, times(fraction(charge.maximum_amount), share));
+  // A plan by the day is never prorated: of its one date the maximum is whole, whichever plan the date counts for.
+  const ofMaximum = days?.inPeriod === 1 ? fraction(1) : share;
+  if (charge.maximum_amount !== undefined) amount = smaller(amount, times(fraction(charge.maximum_amount), ofMaximum));
   return amount;
 }
 
