@@ -4,12 +4,16 @@ import { apiSettings } from '@weir/api/settings';
 import { NODE_OPTIONS } from '@weir/services/node-options';
 import { PROBE_MS_MAX } from '@weir/shared/probe';
 import { workerSettings } from '@weir/worker/settings';
+import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { ownWeir } from '../support/use-weir.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
+/** Returns what a command of a shell prints. */
+const shell = async (command: string): Promise<string> => (await promisify(execFile)('sh', ['-c', command])).stdout;
 const textOf = (path: string): string => readFileSync(`${root}/${path}`, 'utf8');
 
 describe.each(['api', 'worker'])('the unit of the %s', (app) => {
@@ -34,6 +38,18 @@ describe.each(['api', 'worker'])('the unit of the %s', (app) => {
     expect(unit).toMatch(/^ProtectSystem=strict$/m);
     expect(unit).not.toMatch(/^(ReadWritePaths|MemoryDenyWriteExecute)=/m);
   });
+});
+
+test('several APIs and several workers on one machine have each a port of their own', () => {
+  const services = { DATABASE_URL: 'postgres://x/y', REDIS_URL: 'redis://x' };
+  const portsOf = (app: string): string[] =>
+    [...textOf(`deploy/weir-${app}.service`).matchAll(new RegExp(`weir-${app}@(\\d+)`, 'g'))].map(
+      ([, port]) => port ?? '',
+    );
+  const [apis, workers] = [portsOf('api'), portsOf('worker')];
+  expect(apis).toContain(String(apiSettings.parse(services).PORT));
+  expect(workers).toContain(String(workerSettings.parse(services).WORKER_PORT));
+  expect(new Set([...apis, ...workers]).size).toBe(4);
 });
 
 test('HAProxy serves without Docker by the same rules as under compose', () => {
@@ -82,6 +98,24 @@ test('Postgres has connections for as many processes as the documents say', () =
   const [, ...counts] = /enough for (\d+) APIs and (\d+) workers/.exec(operations) ?? [];
   const [apis, workers] = counts.map(Number) as [number, number];
   expect(max).toBeGreaterThanOrEqual(2 * ofApi * apis + ofWorker * workers + 10);
+});
+
+describe('base backups of docs/operations.md', () => {
+  const page = textOf('docs/operations.md');
+
+  test('have each a folder of its own: pg_basebackup takes none that holds one', async () => {
+    const target = /pg_basebackup -D (\S+(?: \+\S+)?) -c/.exec(page)?.[1] ?? '';
+    const folderOn = (date: string) => shell(`date() { command date -d ${date} "$@"; }; echo ${target}`);
+    expect(await folderOn('2026-11-07')).toBe('/backup/base-2026-11-07\n');
+    expect(await folderOn('2026-11-14')).toBe('/backup/base-2026-11-14\n');
+  });
+
+  test('name the first WAL that they need, from before which it is deleted', async () => {
+    const label = 'START WAL LOCATION: 0/9000028 (file 000000010000000000000009)\nCHECKPOINT LOCATION: 0/9000080\n';
+    const command = /pg_archivecleanup \/backup\/wal ("\$\(sed .*\)")`/.exec(page)?.[1] ?? '';
+    const read = command.replace('/backup/base-DATE/backup_label', '-');
+    expect(await shell(`printf '${label}' | echo ${read}`)).toBe('000000010000000000000009\n');
+  });
 });
 
 describe('what docs/operations.md gives to paste', () => {
