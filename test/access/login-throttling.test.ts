@@ -168,9 +168,8 @@ test('trying which addresses are taken by signing up with them is slowed down to
 });
 
 test('a crowd that signs in at once with the right passwords, from one address, gets in', async () => {
-  const busy = await weir.startApi({ REQUESTS_IN_FLIGHT_MAX: '1000' });
   const { email, password } = organization;
-  const answers = await Promise.all(Array.from({ length: 110 }, () => login(email, password, busy.url)));
+  const answers = await Promise.all(Array.from({ length: 110 }, () => login(email, password)));
   expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
 });
 

@@ -21,8 +21,8 @@ import { doorRoute } from './access/door-route.ts';
 import { invitationRoutes } from './access/invitation-routes.ts';
 import { buildSendMail } from './access/mail.ts';
 import { ownSessionRoutes } from './access/own-session-routes.ts';
-import { buildAttemptPassword } from './access/password-attempts.ts';
 import { passwordRoutes } from './access/password-routes.ts';
+import { buildPasswordTurns } from './access/password-turns.ts';
 import { serviceAccountRoutes } from './access/service-account-routes.ts';
 import { sessionRoutes } from './access/session-routes.ts';
 import { buildThrottle } from './access/throttle.ts';
@@ -231,8 +231,18 @@ export async function buildApp(deps: AppDeps): Promise<App> {
     signupsPerAddress: settings.RATE_LIMIT_SIGNUPS_PER_ADDRESS,
     isRedisAway: deps.isRedisAway,
   });
-  const attemptPassword = buildAttemptPassword(throttle);
-  const people = { database, guards, throttle, sendMail: buildSendMail(settings), publicUrl: settings.PUBLIC_URL };
+  const passwords = buildPasswordTurns(throttle, pressure);
+  addGauges(metrics.registry, [
+    ['weir_passwords_waiting', 'Requests that wait for their password to be hashed.', () => passwords.waiting()],
+  ]);
+  const people = {
+    database,
+    guards,
+    throttle,
+    passwords,
+    sendMail: buildSendMail(settings),
+    publicUrl: settings.PUBLIC_URL,
+  };
 
   healthRoutes(app, {
     postgres: () => pingDatabase(deps.probe),
@@ -252,9 +262,9 @@ export async function buildApp(deps: AppDeps): Promise<App> {
     isDirect: () => ingest.isDirect(),
   });
   doorRoute(app, { db: database.kysely, signup: settings.SIGNUP, sendsMail: people.sendMail !== undefined });
-  sessionRoutes(app, { database, guards, throttle, attemptPassword, settings });
+  sessionRoutes(app, { database, guards, throttle, passwords, settings });
   ownSessionRoutes(app, { database, guards });
-  passwordRoutes(app, { ...people, attemptPassword });
+  passwordRoutes(app, people);
   invitationRoutes(app, people);
   userRoutes(app, { database, guards });
   auditLogRoutes(app, { database, guards });

@@ -15,7 +15,6 @@ import { newId } from '@weir/shared/ids';
 import { LIMITS } from '@weir/shared/limits';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { isHungUp } from '../http/connections.ts';
 import {
   adminCodes,
   answerOf,
@@ -37,13 +36,15 @@ import { accountAnswer, answerAccount, email, role } from './accounts.ts';
 import { requireSameOrigin } from './authenticate.ts';
 import { holdMaker, linkToken, newLink, notValid, openLink } from './links.ts';
 import { invitationMail, type SendMail } from './mail.ts';
-import { hashPassword, newPassword } from './passwords.ts';
+import type { PasswordTurns } from './password-turns.ts';
+import { newPassword } from './passwords.ts';
 import { beginSession, sendSession } from './sign-in.ts';
 import type { Throttle } from './throttle.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
 export interface PeopleDeps extends RouteDeps {
   throttle: Throttle;
+  passwords: PasswordTurns;
   sendMail: SendMail | undefined;
   publicUrl: string | undefined;
 }
@@ -67,7 +68,8 @@ const invitationAnswer = answerOf<Invitation>()({
 const createdAnswer = z.object({ ...invitationAnswer.shape, ...linkFields }).meta({ id: 'CreatedInvitation' });
 const openAnswer = z.object({ email: z.string(), organization_name: z.string(), role, expires_at: time });
 
-export function invitationRoutes(app: App, { database, guards, throttle, sendMail, publicUrl }: PeopleDeps): void {
+export function invitationRoutes(app: App, deps: PeopleDeps): void {
+  const { database, guards, throttle, passwords, sendMail, publicUrl } = deps;
   const db = database.kysely;
   const sameOrigin = async (request: FastifyRequest) => requireSameOrigin(request, publicUrl);
   const open = (request: FastifyRequest, token: string) =>
@@ -198,7 +200,7 @@ export function invitationRoutes(app: App, { database, guards, throttle, sendMai
     async (request, reply) => {
       const { found, tokenHash } = await open(request, request.body.token);
       const { organization_id, organization_name, email, role } = found;
-      const password_hash = await hashPassword(request.body.password, () => isHungUp(request));
+      const password_hash = await passwords.hash(request, request.body.password);
       const account = { user_id: newId(), email, role, organization_id, organization_name, password_hash };
       const token = await db.transaction().execute(async (transaction) => {
         if (!(await useInvitation(transaction, tokenHash))) throw notValid();

@@ -14,7 +14,6 @@ import { LIMITS } from '@weir/shared/limits';
 import type { FastifyRequest } from 'fastify';
 import pLimit from 'p-limit';
 import { z } from 'zod';
-import { isHungUp } from '../http/connections.ts';
 import { adminCodes, bodyCodes, idInPath, nothing, sessionCodes, time } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
@@ -24,13 +23,8 @@ import { personOf, requireSameOrigin } from './authenticate.ts';
 import { linkFields, mailed, strangerCodes, type PeopleDeps } from './invitation-routes.ts';
 import { holdMaker, linkToken, newLink, notValid, openLink } from './links.ts';
 import { passwordResetMail } from './mail.ts';
-import type { AttemptPassword } from './password-attempts.ts';
-import { hashPassword, newPassword } from './passwords.ts';
+import { newPassword } from './passwords.ts';
 import { beginSession, sendSession } from './sign-in.ts';
-
-export interface PasswordDeps extends PeopleDeps {
-  attemptPassword: AttemptPassword;
-}
 
 /** Mails with links that one account is sent in an hour, whoever asks for them. */
 const MAILS_PER_ACCOUNT_MAX = 5;
@@ -38,8 +32,8 @@ const MAILS_PER_ACCOUNT_MAX = 5;
 /** Mails that wait for the server; more would wait for longer than anybody does. */
 const MAILS_WAITING_MAX = 100;
 
-export function passwordRoutes(app: App, deps: PasswordDeps): void {
-  const { database, guards, throttle, publicUrl, sendMail } = deps;
+export function passwordRoutes(app: App, deps: PeopleDeps): void {
+  const { database, guards, throttle, passwords, publicUrl, sendMail } = deps;
   const db = database.kysely;
   const sameOrigin = async (request: FastifyRequest) => requireSameOrigin(request, publicUrl);
 
@@ -61,13 +55,12 @@ export function passwordRoutes(app: App, deps: PasswordDeps): void {
     },
     writing(database, async (request, write) => {
       const { userId, sessionId } = personOf(request);
-      const account = await findAccount(db, request.caller.organizationId, userId);
-      const passwordHash = account?.password_hash;
       const { current_password, new_password } = request.body;
-      const email = personOf(request).email;
-      const isRight = await deps.attemptPassword(request, { email, passwordHash }, current_password);
+      const find = () => findAccount(db, request.caller.organizationId, userId);
+      const attempted = { email: personOf(request).email, find };
+      const { account, isRight } = await passwords.attempt(request, attempted, current_password);
       if (account === undefined || !isRight) throw wrongPassword();
-      const after = await hashPassword(new_password, () => isHungUp(request));
+      const after = await passwords.hash(request, new_password);
       return await write.transaction(async (transaction) => {
         // Somebody else may have set a new one meanwhile.
         const isSet = await updatePassword(transaction, account, { before: account.password_hash, after });
@@ -137,7 +130,7 @@ export function passwordRoutes(app: App, deps: PasswordDeps): void {
         request.body.token,
         (tokenHash) => findPasswordReset(db, tokenHash),
       );
-      const password_hash = await hashPassword(request.body.new_password, () => isHungUp(request));
+      const password_hash = await passwords.hash(request, request.body.new_password);
       const { account, token } = await db.transaction().execute(async (transaction) => {
         // The user first: of two links of one user the second then finds that it was ended, and neither waits for the other.
         const isThere = await lockUser(transaction, found);

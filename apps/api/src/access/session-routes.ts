@@ -12,15 +12,14 @@ import { LIMITS } from '@weir/shared/limits';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { App } from '../http/typed-app.ts';
-import { isHungUp } from '../http/connections.ts';
 import { bodyCodes, displayName, nothing, sessionCodes, viewerCodes } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { ApiSettings } from '../settings.ts';
 import { accountAnswer, answerAccount, email } from './accounts.ts';
 import { originOf } from './audit.ts';
 import { personOf, requireSameOrigin, SESSION_COOKIE, sessionTokensOf } from './authenticate.ts';
-import type { AttemptPassword } from './password-attempts.ts';
-import { hashPassword, newPassword } from './passwords.ts';
+import type { PasswordTurns } from './password-turns.ts';
+import { newPassword } from './passwords.ts';
 import { hashSecret } from './secrets.ts';
 import { beginSession, cookieOf, sendSession } from './sign-in.ts';
 import type { Throttle } from './throttle.ts';
@@ -28,7 +27,7 @@ import type { RouteDeps } from '../route-deps.ts';
 
 export interface SessionDeps extends RouteDeps {
   throttle: Throttle;
-  attemptPassword: AttemptPassword;
+  passwords: PasswordTurns;
   settings: Pick<ApiSettings, 'SIGNUP' | 'PUBLIC_URL'>;
 }
 
@@ -47,7 +46,7 @@ const SIGNUP_CLOSED =
   'Sign-up is closed here: sign in with the account of your organization, or have whoever runs this Weir start it with ' +
   'SIGNUP=open for as long as you sign up.';
 
-export function sessionRoutes(app: App, { database, guards, throttle, attemptPassword, settings }: SessionDeps): void {
+export function sessionRoutes(app: App, { database, guards, throttle, passwords, settings }: SessionDeps): void {
   const db = database.kysely;
   const publicUrl = settings.PUBLIC_URL;
   const sameOrigin = async (request: FastifyRequest) => requireSameOrigin(request, publicUrl);
@@ -83,7 +82,10 @@ export function sessionRoutes(app: App, { database, guards, throttle, attemptPas
       // A sign-up says whether an address is taken, so trying addresses is slowed down as trying passwords is.
       const takeBack = await throttle.count(`signup ${email}`, request.ip);
       const takeBackSignup = await throttle.countSignup(request.ip);
-      const password_hash = await hashPassword(password, () => isHungUp(request));
+      const password_hash = await passwords.hash(request, password).catch(async (error: unknown) => {
+        await takeBackSignup();
+        throw error;
+      });
       const account = {
         user_id: newId(),
         email,
@@ -136,13 +138,8 @@ export function sessionRoutes(app: App, { database, guards, throttle, attemptPas
     },
     async (request, reply) => {
       const email = request.body.email.toLowerCase();
-      // First of all, so that what is tried in vain while Postgres is away does not count as a wrong password.
-      const account = await findAccountByEmail(db, email);
-      const isRight = await attemptPassword(
-        request,
-        { email, passwordHash: account?.password_hash },
-        request.body.password,
-      );
+      const attempted = { email, find: () => findAccountByEmail(db, email) };
+      const { account, isRight } = await passwords.attempt(request, attempted, request.body.password);
       const token =
         isRight && account !== undefined
           ? await db

@@ -1,6 +1,6 @@
 // Slows down those who guess passwords, and those who sign up again and again. An attempt is counted before the password is
 // checked and given back when it was right: counted afterwards, thousands of guesses sent at once would all be checked before
-// the first one counted. Each process makes one attempt after the other (see sessions.ts), so that those of a crowd that
+// the first one counted. Each process makes one attempt after the other (password-turns.ts), so that those of a crowd that
 // signs in at once do not stand in for failures.
 
 import type { QueueConnection } from '@weir/queue/connection';

@@ -44,10 +44,10 @@ export interface Pressure {
   /** Requests other than tracking that are worked on. */
   slotsTaken(): number;
   /**
-   * Lets a request wait without its slot, which others may have meanwhile. Throws what `wait` throws, and a Refusal where there
-   * is no slot for it afterwards. How many wait is for the caller to bound.
+   * Lets a request wait without its slot, which others may have meanwhile. Returns what `wait` returns and throws what it throws,
+   * and a Refusal where there is no slot for it afterwards. How many wait is for the caller to bound.
    */
-  aside(request: FastifyRequest, wait: () => Promise<void>): Promise<void>;
+  aside<Value>(request: FastifyRequest, wait: () => Promise<Value>): Promise<Value>;
 }
 
 /** Tracking is served until the event loop is this many times later than all else is served. */
@@ -122,7 +122,8 @@ function shedUnderLoad(app: FastifyInstance, options: PressureOptions): void {
 /**
  * Each request other than tracking may hold a connection to Postgres, memory for its answer and a core for a password. When
  * many are under way, others are refused at once: their turn would come too late. A request counts while it is worked on, and
- * not while its body is waited for, which takes as long as its client likes, or its caller's share (read-budget.ts).
+ * not while its body is waited for, which takes as long as its client likes, or its caller's share (read-budget.ts), or the turn
+ * of its password (password-turns.ts).
  */
 function shedOthers(app: FastifyInstance, connections: Connections, options: PressureOptions): Pressure {
   let taken = 0;
@@ -179,13 +180,10 @@ function shedOthers(app: FastifyInstance, connections: Connections, options: Pre
     async aside(request, wait) {
       giveBack(request);
       request.isAside = true;
-      try {
-        await wait();
-      } finally {
-        request.isAside = false;
-      }
+      const value = await wait().finally(() => (request.isAside = false));
       const refusal = take(request);
       if (refusal !== undefined) throw refusal;
+      return value;
     },
   };
 }

@@ -294,7 +294,7 @@ export function useReadBudget(
           const [caller, manner] = isQuick ? [`${each} quick`, QUICK_READ] : [each, READ];
           const end = budget.tryEnter(caller, manner);
           if (end !== undefined) leave.push(end);
-          else await pressure.aside(request, async () => void leave.push(await wait(request, caller, manner)));
+          else await pressure.aside(request, async () => leave.push(await wait(request, caller, manner)));
         }
         return await handler.call(this, request, reply);
       } finally {

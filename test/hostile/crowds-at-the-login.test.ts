@@ -1,0 +1,69 @@
+// Passwords are looked at one after the other. Those who wait for that take nothing from those who are signed in.
+
+import { beforeAll, expect, test } from 'vitest';
+import { expectProblem } from '../support/expect-problem.ts';
+import { signUp, until, type Organization } from '../support/harness.ts';
+import { ownWeir } from '../support/use-weir.ts';
+
+const weir = ownWeir({ withWorker: false });
+let organization: Organization;
+
+beforeAll(async () => {
+  organization = await signUp(weir);
+});
+
+/** Somebody who has no account. */
+const guess = (baseUrl: string, n: number, signal?: AbortSignal) =>
+  fetch(`${baseUrl}/api/v1/auth/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email: `nobody-${n}@example.com`, password: 'wrong horse battery' }),
+    ...(signal !== undefined && { signal }),
+  });
+const waiting = async (baseUrl: string): Promise<number> => {
+  const metrics = await (await fetch(`${baseUrl}/metrics`)).text();
+  return Number(/^weir_passwords_waiting (\d+)$/m.exec(metrics)?.[1] ?? Number.NaN);
+};
+
+test('three times as many as there are slots sign in at once, and whoever is signed in goes on reading', async () => {
+  const api = await weir.startApi({ REQUESTS_IN_FLIGHT_MAX: '10' });
+  let isOver = false;
+  const guesses = Promise.all(Array.from({ length: 30 }, (_, n) => guess(api.url, n))).finally(() => (isOver = true));
+  const read: number[] = [];
+  while (!isOver) {
+    const { status } = await weir.request('GET', '/api/v1/features', {
+      session: organization.session,
+      baseUrl: api.url,
+    });
+    read.push(status);
+  }
+  expect(new Set(read)).toEqual(new Set([200]));
+  expect(new Set((await guesses).map(({ status }) => status))).toEqual(new Set([401]));
+  await api.close();
+});
+
+test('more than can have their turn within five seconds are refused at once, and the door opens again', async () => {
+  const api = await weir.startApi();
+  const holder = await weir.pool.connect();
+  const hangUp = new AbortController();
+  const { email, password } = organization;
+  const signIn = () => weir.request('POST', '/api/v1/auth/login', { baseUrl: api.url, body: { email, password } });
+  let crowd: Promise<unknown>[] = [];
+  try {
+    await holder.query('BEGIN; LOCK TABLE users IN ACCESS EXCLUSIVE MODE');
+    crowd = Array.from({ length: 125 }, (_, n) => guess(api.url, n, hangUp.signal).catch(() => {}));
+    await until(async () => (await waiting(api.url)) === 125, 'as many wait as may');
+    const refused = await signIn();
+    expectProblem(refused, 503, 'unavailable');
+    expect(refused.body.outcome).toBe('not_accepted');
+    expect(refused.headers.get('retry-after')).toBe('5');
+  } finally {
+    hangUp.abort();
+    await holder.query('ROLLBACK');
+    holder.release();
+  }
+  await Promise.all(crowd);
+  await until(async () => (await waiting(api.url)) === 0, 'nobody waits for those who have gone');
+  expect((await signIn()).status).toBe(200);
+  await api.close();
+});
