@@ -276,6 +276,32 @@ os.kill(os.getpid(), signal.SIGKILL)
         self.assertEqual(sorted(service.accepted), [str(n) for n in range(10)])
         self.assertEqual(os.listdir(folder), [])
 
+    def test_a_process_that_is_killed_while_it_is_told_of_a_refused_event_leaves_it_to_be_told_of_again(self) -> None:
+        service = FakeService()
+        self.addCleanup(service.close)
+        refusal = {"status": 422, "code": "invalid_request", "detail": "no"}
+        service.interfere = lambda events: (207, {"data": [refusal] * len(events)})
+        folder = tempfile.mkdtemp(prefix="weir-outbox-")
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        program = f"""
+import os, signal
+from weir import Client, Event, QueueOptions
+die = lambda error, event: os.kill(os.getpid(), signal.SIGKILL)
+client = Client({service.url!r}, "k", queue=QueueOptions(outbox={folder!r}, outbox_bytes_max=400, on_refused=die))
+for n in range(3):
+    client.queue(Event("m", "acme", n, idempotency_key=str(n)))
+client.close()
+"""
+        here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        ended = subprocess.run([sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": here}, timeout=20)
+        self.assertEqual(ended.returncode, -signal.SIGKILL)
+
+        told: List[Optional[str]] = []
+        options = QueueOptions(outbox=folder, on_refused=lambda error, event: told.append(event.idempotency_key))
+        self.assertTrue(Client(service.url, "k", queue=options).close().is_done)
+        self.assertEqual(sorted(each or "" for each in told), ["0", "1", "2"])
+        self.assertEqual(os.listdir(folder), [])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -426,10 +426,10 @@ class EventQueue:
                 aside.append(event)
             elif outcome is None:
                 left.append(event)
+            elif error is not None:
+                refused.append((error, event))
             else:
                 settled.append(event)
-                if error is not None:
-                    refused.append((error, event))
         with self._changed:
             self._aside += aside
             self._store.give_back(left)
@@ -437,7 +437,9 @@ class EventQueue:
                 # They were due. Another thread, which found nothing left to send, may have taken that back.
                 self._due = 0.0
             self._store.settle(settled)
-            self._is_heard = self._is_heard or bool(settled)
+            if not self._store.is_durable:
+                self._store.settle([event for _, event in refused])
+            self._is_heard = self._is_heard or bool(settled) or bool(refused)
             if about_client is not None:
                 self._rest(about_client, True)
             if doubtful:
@@ -445,6 +447,9 @@ class EventQueue:
                 self._is_heard = False
         for error, event in refused:
             self._tell(error, event)
+            if self._store.is_durable:
+                # Not before: a process that is killed meanwhile leaves the event to the next one, which is told of it again.
+                self._store.settle([event])
 
     def _rest(self, error: WeirError, is_pause: bool) -> None:
         """Tries again after a while what was put aside. Nothing else is sent until then when everything seems to be refused."""
