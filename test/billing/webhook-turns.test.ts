@@ -2,7 +2,7 @@
 
 import { appendFeed } from '@weir/db/billing/feed';
 import type { Database } from '@weir/db/database';
-import { readWebhookState } from '@weir/db/webhooks/turns';
+import { findEndpointsWithWork, readWebhookState } from '@weir/db/webhooks/turns';
 import { verifyWebhook } from '@weir/sdk';
 import { Networks } from '@weir/shared/networks';
 import { openNameLookup } from '@weir/worker/webhooks/receiver-address';
@@ -13,6 +13,7 @@ import { EndpointPlaces } from '@weir/worker/webhooks/endpoint-places';
 import { deliverTo } from '../support/deliver-to.ts';
 import { signUp, until, type Answer, type Organization } from '../support/harness.ts';
 import { openReceiver, type Answering, type Receiver } from '../support/receiver.ts';
+import { rowsReadBy } from '../support/reading-effort.ts';
 import { openTestDatabase } from '../support/test-database.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
@@ -353,4 +354,20 @@ test('what is sent again by request or by the schedule waits from then on, and n
     [admin.id],
   );
   expect(await waited()).toBeGreaterThan(4 * DAY);
+});
+
+test('an endpoint for which too much waits, and something is due, is found by a few rows', async () => {
+  await weir.pool.query('DELETE FROM webhook_endpoints');
+  const { id } = await createEndpoint('http://127.0.0.1:9/hook');
+  await happen();
+  await weir.pool.query(
+    `INSERT INTO webhook_deliveries (organization_id, id, endpoint_id, sequence, tries, next_attempt_at)
+     SELECT $1, gen_random_uuid(), $2, 1000000 + n, 1, now() FROM generate_series(1, 10001) AS n`,
+    [admin.id, id],
+  );
+  await weir.pool.query('ANALYZE webhook_deliveries');
+  const rows = await rowsReadBy(weir, async ({ kysely }) => {
+    expect(await findEndpointsWithWork(kysely)).toEqual([{ organizationId: admin.id, endpointId: id }]);
+  });
+  expect(rows).toBeLessThan(100);
 });

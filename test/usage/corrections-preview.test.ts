@@ -226,3 +226,17 @@ test('before and after are of one instant, whatever is recorded meanwhile', asyn
   await recording;
   expect(seen.size).toBeGreaterThan(4);
 });
+
+test('what is in the way at every try is tried some hundred times at most, and then told', async () => {
+  const said = await billing.database.pool
+    .query(`DO $$ BEGIN RAISE EXCEPTION 'in the way' USING ERRCODE = '40001'; END $$`)
+    .catch((error: unknown) => error);
+  let tries = 0;
+  const collide = () => {
+    tries += 1;
+    return Promise.reject(said);
+  };
+  await expect(whileInTheWay(collide)).rejects.toThrow('in the way');
+  expect(tries).toBeGreaterThan(1);
+  expect(tries).toBeLessThanOrEqual(301);
+});

@@ -13,6 +13,7 @@ import type { UsageEvent } from '@weir/shared/event';
 import { newId } from '@weir/shared/ids';
 import { countsValues, type AggregationType } from '@weir/shared/meter';
 import { CompiledQuery, sql } from 'kysely';
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { touchUsage } from '../alerts/touched-usage.ts';
 import { plainArray, textArray } from '../array-text.ts';
@@ -78,6 +79,10 @@ const MS_MAX = 3_000;
 /** An event was given to another customer between two looks at it. */
 class Moved extends Error {}
 
+/** Who gave way waits for so long: at random, so that two of them do not meet again. */
+const PAUSE_MS = 10;
+const PAUSE_MS_MAX = 40;
+
 /** Does again what another transaction was in the way of. Throws what Postgres says when somebody is in the way for long. */
 export async function whileInTheWay<Value>(attempt: () => Promise<Value>): Promise<Value> {
   const until = performance.now() + MS_MAX;
@@ -89,6 +94,7 @@ export async function whileInTheWay<Value>(attempt: () => Promise<Value>): Promi
         error instanceof Moved || (error instanceof pg.DatabaseError && /^(40|55P03)/.test(error.code ?? ''));
       if (!isCollision || performance.now() > until) throw error;
     }
+    await delay(PAUSE_MS + Math.random() * (PAUSE_MS_MAX - PAUSE_MS));
   }
 }
 

@@ -74,15 +74,17 @@ const SEARCHED_MAX = 100_000;
 /** With so many that wait for another attempt no more are taken from the feed: a receiver that is gone fills no disk. */
 const PENDING_MAX = 10_000;
 
-/** Endpoints that have something to send, which nobody has in hand. */
+/** Endpoints that have something to send, which nobody has in hand. What counts rows is asked last: of most that are full something is due. */
 export async function findEndpointsWithWork(db: Queries): Promise<EndpointKey[]> {
   const { rows } = await sql<EndpointKey>`
     SELECT endpoints.organization_id AS "organizationId", endpoints.id AS "endpointId"
     FROM webhook_endpoints AS endpoints LEFT JOIN billing_feeds AS feeds USING (organization_id)
     WHERE endpoints.status = 'ACTIVE' AND ${isFree} AND (
-      (endpoints.last_sequence < feeds.last_sequence OR endpoints.replay_next IS NOT NULL) AND NOT ${isFull}
-      OR EXISTS (SELECT FROM ${pending} AND next_attempt_at IS NULL)
-      OR (SELECT min(next_attempt_at) FROM ${pending}) <= now())`.execute(db);
+      EXISTS (SELECT FROM ${pending} AND next_attempt_at IS NULL)
+      OR (SELECT min(next_attempt_at) FROM ${pending}) <= now()
+      OR (endpoints.last_sequence < feeds.last_sequence OR endpoints.replay_next IS NOT NULL) AND NOT ${isFull})`.execute(
+    db,
+  );
   return rows;
 }
 
