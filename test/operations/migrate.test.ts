@@ -2,6 +2,7 @@ import { migrate } from '@weir/db/migrate';
 import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import pg from 'pg';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { runToEnd } from '../support/run-to-end.ts';
 import { queryOnce, withDatabase } from '../support/setup/query.ts';
@@ -54,6 +55,39 @@ test('migrating again changes nothing and says so', async () => {
     out: 'The database is up to date.\n',
     err: '',
   });
+});
+
+test('a month to come is left to a worker while a backup reads, and the month that is now is not', async () => {
+  await migrate(databaseUrl);
+  const inMonths = (ahead: number): string => {
+    const now = new Date();
+    const month = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + ahead, 1));
+    return `events_${month.toISOString().slice(0, 7).replace('-', '_')}`;
+  };
+  await queryOnce(databaseUrl, `DROP TABLE ${inMonths(3)}`);
+  const backup = new pg.Client({ connectionString: databaseUrl });
+  await backup.connect();
+  try {
+    await backup.query('BEGIN');
+    await backup.query('LOCK TABLE events_default IN ACCESS SHARE MODE');
+    expect(await migrate(databaseUrl)).toEqual({ applied: [], isMonthLeft: true });
+    const told = await runMigrate({ DATABASE_URL: databaseUrl });
+    expect(told).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/up to date\.\nA month to come .* a worker makes it/),
+    });
+    await backup.query('ROLLBACK');
+    await queryOnce(databaseUrl, `DROP TABLE ${inMonths(0)}`);
+    await backup.query('BEGIN');
+    await backup.query('LOCK TABLE events_default IN ACCESS SHARE MODE');
+    const failed = await runMigrate({ DATABASE_URL: databaseUrl });
+    expect(failed).toMatchObject({ code: 1, err: expect.stringMatching(/^Cannot migrate: .*holds a lock[^\n]*\n$/) });
+    expect(failed.err).not.toContain('DATABASE_URL');
+    await backup.query('ROLLBACK');
+    expect(await migrate(databaseUrl)).toEqual({ applied: [] });
+  } finally {
+    await backup.end();
+  }
 });
 
 test('a database that a newer Weir has migrated is left as it is, and refused once it needs that one', async () => {

@@ -18,8 +18,12 @@ function answerArguments(given: readonly string[]): void {
 async function migrateNow(): Promise<void> {
   try {
     const settings = loadSettings(z.object({ DATABASE_URL: databaseUrl }), process.env);
-    const { applied } = await migrate(settings.DATABASE_URL);
+    const { applied, isMonthLeft } = await migrate(settings.DATABASE_URL);
     console.log(applied.length === 0 ? 'The database is up to date.' : `Applied ${applied.join(', ')}.`);
+    if (isMonthLeft === true)
+      console.log(
+        'A month to come has no partition yet, as something holds a lock, such as a backup: a worker makes it.',
+      );
   } catch (error) {
     const why = explainUnreachable(error);
     if (error instanceof SettingsError) console.error(error.message);

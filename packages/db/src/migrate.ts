@@ -8,7 +8,7 @@ import { NotingClient } from './noting-client.ts';
 import { type Migration, readMigration } from './migration-file.ts';
 import { MIGRATIONS, readSchema, requireUtf8 } from './migrations.ts';
 import { requireOwnSession } from './own-session.ts';
-import { makePartitions } from './partitions.ts';
+import { hasPartition, makePartitions } from './partitions.ts';
 import { clientTransaction } from './pool-transaction.ts';
 import { setUpSession } from './session-settings.ts';
 
@@ -27,6 +27,12 @@ const LOCK_PAUSE_MS = 500;
 /** After this it is told that something holds a lock all the time. */
 const LOCKED_MS_MAX = 300_000;
 
+export interface Migrated {
+  applied: string[];
+  /** A month to come has no partition yet, as something held a lock. A worker makes it. */
+  isMonthLeft?: true;
+}
+
 /**
  * Brings a database to the newest schema and makes the partitions of this and the coming months. Each migration runs
  * in a transaction of its own, in the order of its number, once; one that says so in its first line runs outside of any.
@@ -34,7 +40,7 @@ const LOCKED_MS_MAX = 300_000;
  * migration kept, when one fails; and a SettingsError for a database that is not UTF-8, one that a newer version has migrated
  * and has taken away from what this one reads, one of before the first release, and one of another program.
  */
-export async function migrate(databaseUrl: string, folder = MIGRATIONS): Promise<{ applied: string[] }> {
+export async function migrate(databaseUrl: string, folder = MIGRATIONS): Promise<Migrated> {
   const { connectionString, given } = withoutOptions(databaseUrl);
   const config = {
     connectionString,
@@ -56,11 +62,22 @@ export async function migrate(databaseUrl: string, folder = MIGRATIONS): Promise
     await requireUtf8(client);
     await takeLock(client);
     const applied = await applyMissing(client, folder);
-    await makePartitions(client, new Date());
-    return { applied };
+    const isMonthLeft = !(await makeMonths(client, new Date()));
+    return { applied, ...(isMonthLeft && { isMonthLeft }) };
   } finally {
     // Ends the session, and with it the lock. It may stand although connecting failed.
     await client.end();
+  }
+}
+
+/** Returns false where a month to come is left to a worker: nobody needs it yet, and a backup may hold its lock for hours. */
+async function makeMonths(client: pg.Client, now: Date): Promise<boolean> {
+  try {
+    await makePartitions(client, now);
+    return true;
+  } catch (error) {
+    if (errorCodeOf(error) === '55P03' && (await hasPartition(client, now))) return false;
+    throw error;
   }
 }
 

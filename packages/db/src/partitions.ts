@@ -55,6 +55,12 @@ export async function makePartitions(client: ClientBase, now: Date): Promise<str
   return made;
 }
 
+/** Whether the month of `now` has its partition. */
+export async function hasPartition(client: ClientBase, now: Date): Promise<boolean> {
+  const { rows } = await client.query('SELECT to_regclass($1) IS NOT NULL AS found', [monthAfter(now, 0).table]);
+  return rows[0]?.found === true;
+}
+
 // The names and bounds come from a date above, never from a request, since no statement of definition takes parameters.
 async function makePartition(client: ClientBase, { table, from, to }: Month): Promise<void> {
   // Without this lock a row could reach the default partition between the move and the attachment, and fail the latter.

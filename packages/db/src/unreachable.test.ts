@@ -27,6 +27,7 @@ test.each([
   [sqlError('no pg_hba.conf entry for host "10.0.0.1"', '28000'), 'pg_hba.conf'],
   [sqlError('this Postgres is a standby, and takes no writes', '25006'), 'the primary'],
   [sqlError('sorry, too many clients already', '53300'), 'max_connections'],
+  [sqlError('canceling statement due to lock timeout', '55P03'), 'holds a lock for long'],
   [sqlError('the database system is starting up', '57P03'), 'that Postgres runs'],
 ])('%s is explained in one line, with what to do', (error, advice) => {
   const line = explainUnreachable(error);

@@ -20,6 +20,7 @@ const ADVICE: [sign: RegExp, advice: string][] = [
   [/^25006/, 'have DATABASE_URL lead to the primary, or promote this one'],
   [/^3D000/, 'make the database there, or check its name in DATABASE_URL'],
   [/^(ENOTFOUND|EAI_)/, 'check the name of the host in DATABASE_URL'],
+  [/^55P03/, 'something there holds a lock for long, such as a backup: run it again once that has ended'],
   [/^53300/, 'it has no connection left: raise max_connections there, or lower DATABASE_CONNECTIONS'],
 ];
 
