@@ -1,5 +1,6 @@
 // `npm run admin`: how whoever runs a Weir helps people into their accounts.
 
+import { placeOf } from '@weir/shared/services-file';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join as joinPath } from 'node:path';
@@ -94,6 +95,21 @@ test('without settings it finds what npm start brought up, and where its API is'
   const { code, out } = await run(['reset-password', viewer.email], { WEIR_HOME: home });
   await rm(home, { recursive: true });
   expect([code, out]).toEqual([0, expect.stringMatching(/^http:\/\/127\.0\.0\.1:3210\/password-reset#rst_/)]);
+});
+
+test('what npm start brought up says nothing of another database that is given', async () => {
+  const home = await mkdtemp(joinPath(tmpdir(), 'weir-admin-'));
+  const env = { WEIR_HOME: home, DATABASE_URL: weir.databaseUrl };
+  const reset = async (services: object) => {
+    await writeFile(joinPath(home, 'services.json'), JSON.stringify(services));
+    return await run(['reset-password', viewer.email], env);
+  };
+  const base_url = 'http://127.0.0.1:3210';
+  const other = await reset({ database_url: 'postgres://127.0.0.1:1/weir', base_url });
+  expect(other).toMatchObject({ code: 2, out: '', err: expect.stringContaining('PUBLIC_URL is not set') });
+  const given = await reset({ given: { DATABASE_URL: placeOf(weir.databaseUrl) }, base_url });
+  expect(given).toMatchObject({ code: 0, out: expect.stringContaining(base_url) });
+  await rm(home, { recursive: true });
 });
 
 test.each<[string, string[], Record<string, string> | undefined, number, RegExp]>([

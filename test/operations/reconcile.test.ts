@@ -288,6 +288,21 @@ test('what cannot be found out ends with status 2 and one line that says what to
     const services = { database_url: closed.DATABASE_URL, redis_url: closed.REDIS_URL };
     await writeFile(join(home, 'services.json'), JSON.stringify(services));
     expect(await line({})).toMatch(/Redis cannot be reached \(.*127\.0\.0\.1:1\)/);
+    // Of another database it is not the queue.
+    const DATABASE_URL = 'postgres://weir:secret@127.0.0.1:2/weir?sslmode=disable';
+    for (const program of [main, 'apps/reconcile/dist/take-over-main.js']) {
+      const ended = await runToEnd(program, { WEIR_HOME: home, DATABASE_URL });
+      expect(ended).toMatchObject({
+        code: 2,
+        out: '',
+        err: expect.stringMatching(/^[^\n]*REDIS_URL is not set[^\n]*\n$/),
+      });
+    }
+    const half = { redis_url: closed.REDIS_URL, given: { DATABASE_URL: '127.0.0.1:2/weir' } };
+    await writeFile(join(home, 'services.json'), JSON.stringify(half));
+    expect(await line({ DATABASE_URL })).toMatch(/Redis cannot be reached \(.*127\.0\.0\.1:1\)/);
+    expect(await line(closed)).toMatch(/Redis cannot be reached \(.*127\.0\.0\.1:1\)/);
+    expect(await line({ DATABASE_URL: closed.DATABASE_URL })).toContain('REDIS_URL is not set');
   } finally {
     await rm(home, { recursive: true });
   }

@@ -1,4 +1,4 @@
-import { loadServicesFile } from '@weir/shared/services-file';
+import { withServices } from '@weir/shared/services-file';
 import { SettingsError, databaseUrl, loadSettings, publicUrl } from '@weir/shared/settings';
 import { z } from 'zod';
 
@@ -8,11 +8,7 @@ export type AdminSettings = z.output<typeof settingsSchema>;
 
 /** The settings of the command; without them, what npm start brought up. Throws a SettingsError. */
 export function loadAdminSettings(env: Record<string, string | undefined>): AdminSettings {
-  const { database_url, base_url } = loadServicesFile(env);
-  const started = { DATABASE_URL: database_url, PUBLIC_URL: base_url };
-  // What is given counts, as a value or as a file.
-  const missing = Object.entries(started).filter(([name]) => !env[name] && !env[`${name}_FILE`]);
-  return loadSettings(settingsSchema, { ...env, ...Object.fromEntries(missing) });
+  return loadSettings(settingsSchema, withServices(env));
 }
 
 /** Where links lead to. Throws a SettingsError where nobody has said so. */

@@ -16,7 +16,7 @@ import { isRedisAway, isRefusedByRedis } from '@weir/queue/redis-away';
 import { requireRedisPolicy } from '@weir/queue/redis-policy';
 import { Closer } from '@weir/shared/closer';
 import type { Logger } from '@weir/shared/log';
-import { explainTakenPort } from '@weir/shared/settings';
+import { explainListening } from '@weir/shared/settings';
 import { setTimeout as delay } from 'node:timers/promises';
 import { buildApiKeyCache } from './access/api-key-cache.ts';
 import { openLastUse } from './access/last-use.ts';
@@ -223,7 +223,7 @@ export async function serveApi(
     });
     closer.add('the server', () => app.close());
     const { PORT: port, HOST: host } = settings;
-    const url = await explainTakenPort(app.listen({ port, host }), { setting: 'PORT', port, host });
+    const url = await explainListening(app.listen({ port, host }), { setting: 'PORT', port, host });
     return {
       url,
       schema: () => schema,

@@ -3,7 +3,7 @@
 import { explainUnreachable } from '@weir/db/unreachable';
 import { RedisUnreachable, isRedisAway } from '@weir/queue/redis-away';
 import { errorCodeOf } from '@weir/shared/errors';
-import { loadServicesFile } from '@weir/shared/services-file';
+import { withServices } from '@weir/shared/services-file';
 import { SettingsError, databaseUrl, loadSettings, queuePrefix, redisUrl } from '@weir/shared/settings';
 import { Command } from 'commander';
 import { z } from 'zod';
@@ -23,21 +23,7 @@ export function newCommand(): Command {
 
 /** The settings of a command; without them, the services that npm start brought up. */
 export function loadCommandSettings(env: NodeJS.ProcessEnv): z.output<typeof settingsSchema> {
-  return loadSettings(settingsSchema, { ...loadServices(env), ...given(env) });
-}
-
-/** Empty values count as unset. */
-function given(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
-}
-
-/** What npm start leaves in services.json for tools on the same machine: the services it brought up. */
-function loadServices(env: NodeJS.ProcessEnv): { DATABASE_URL?: string; REDIS_URL?: string } {
-  const { database_url, redis_url } = loadServicesFile(env);
-  return {
-    ...(database_url !== undefined && !env['DATABASE_URL_FILE'] && { DATABASE_URL: database_url }),
-    ...(redis_url !== undefined && !env['REDIS_URL_FILE'] && { REDIS_URL: redis_url }),
-  };
+  return loadSettings(settingsSchema, withServices(env));
 }
 
 /** The line for the person who ran the command; undefined for a defect, which is shown as it is. */

@@ -11,7 +11,7 @@ import { Ownership } from '@weir/queue/ownership';
 import { requireRedisPolicy } from '@weir/queue/redis-policy';
 import { Closer } from '@weir/shared/closer';
 import type { Logger } from '@weir/shared/log';
-import { explainTakenPort } from '@weir/shared/settings';
+import { explainListening } from '@weir/shared/settings';
 import { openAlerts } from './alerts/open-alerts.ts';
 import { openBilling } from './billing/open-billing.ts';
 import { openWebhooks } from './webhooks/open-webhooks.ts';
@@ -89,7 +89,7 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
     });
     closer.add('health', () => health.close());
     const { WORKER_PORT: port, HOST: host } = settings;
-    const url = await explainTakenPort(health.listen({ port, host }), { setting: 'WORKER_PORT', port, host });
+    const url = await explainListening(health.listen({ port, host }), { setting: 'WORKER_PORT', port, host });
 
     const warning = await requireRedisPolicy(queue);
     if (warning !== undefined) log.warn(warning);

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import {
   SettingsError,
   databaseUrl,
+  explainListening,
   host,
   loadSettings,
   logLevel,
@@ -139,5 +140,32 @@ describe('a setting may be kept in a file, such as a mounted secret', () => {
 
   test('but no other variable that ends in _FILE is read', () => {
     expect(load({ SOMETHING_FILE: '/nowhere' })).toMatchObject(good);
+  });
+});
+
+describe('an address that cannot be listened on is told in one line, with the setting to change', () => {
+  const place = { setting: 'WORKER_PORT', port: 80, host: 'here' };
+  const told = (code: string) =>
+    explainListening(Promise.reject(Object.assign(new Error('listen'), { code })), place).catch(
+      (error: unknown) => error,
+    );
+
+  test.each([
+    ['EADDRINUSE', 'Cannot start: port 80 of here is taken: stop what listens there, or set WORKER_PORT.'],
+    ['EACCES', 'Cannot start: this user may not listen on port 80 of here: set WORKER_PORT to one above 1023.'],
+    [
+      'EADDRNOTAVAIL',
+      'Cannot start: here is no address of this machine: set HOST to one that is, or to 0.0.0.0 for all of them.',
+    ],
+    [
+      'EAI_AGAIN',
+      'Cannot start: no address is known for the name here: correct HOST, or set it to an address of this machine.',
+    ],
+  ])('%s', async (code, line) => {
+    expect(await told(code)).toEqual(new SettingsError(line));
+  });
+
+  test('and anything else is thrown as it is', async () => {
+    expect(await told('EMFILE')).not.toBeInstanceOf(SettingsError);
   });
 });

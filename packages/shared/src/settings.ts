@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { errorCodeOf } from './errors.ts';
+import { type Env, readGiven } from './given-settings.ts';
 import { Networks } from './networks.ts';
 import { parseSentinelAddress } from './sentinel-address.ts';
 
@@ -11,36 +11,31 @@ export class SettingsError extends Error {
 }
 
 /**
- * Reads settings from the environment, or for a setting NAME from the file that NAME_FILE names, such as a mounted secret;
- * the white space at its end is no part of it. An empty value counts as unset. Throws a {@link SettingsError} that names every bad
- * setting in one line.
+ * Reads settings from the environment and from files ({@link readGiven}). Throws a {@link SettingsError} that names every bad setting in
+ * one line.
  */
-export function loadSettings<T extends z.ZodObject>(schema: T, env: Record<string, string | undefined>): z.output<T> {
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
-  const lines = Object.keys(schema.shape).flatMap((name) => readFromFile(name, given) ?? []);
-  const result = schema.safeParse(given);
-  if (result.success && lines.length === 0) return result.data;
+export function loadSettings<T extends z.ZodObject>(schema: T, env: Env): z.output<T> {
+  const { values, problems } = readGiven(env, Object.keys(schema.shape));
+  const result = schema.safeParse(values);
+  if (result.success && problems.size === 0) return result.data;
+  const lines = [...problems.values()];
   for (const issue of result.error?.issues ?? []) {
     const name = issue.path.join('.');
-    // What is wrong with its file is said already.
-    if (given[name] !== undefined) lines.push(`${name}: ${issue.message}`);
-    else if (given[`${name}_FILE`] === undefined) lines.push(`${name} is not set: ${issue.message}`);
+    if (values[name] !== undefined) lines.push(`${name}: ${issue.message}`);
+    else if (!problems.has(name)) lines.push(`${name} is not set: ${issue.message}`);
   }
-  throw new SettingsError(`Cannot start: ${lines.join('; ')}. See docs/configuration.md.`);
+  throw refuse(lines);
 }
 
-/** Puts a setting that is given as NAME_FILE among those given. Returns what is wrong with it, if anything is. */
-function readFromFile(name: string, given: Record<string, string | undefined>): string | undefined {
-  const path = given[`${name}_FILE`];
-  if (path === undefined) return undefined;
-  if (given[name] !== undefined) return `${name} and ${name}_FILE are both set: leave one of them out`;
-  try {
-    const text = readFileSync(path, 'utf8').trimEnd();
-    if (text === '') return `${name}_FILE: ${path} is empty`;
-    given[name] = text;
-  } catch (error) {
-    return `${name}_FILE: ${(error as Error).message}`;
-  }
+/** The settings of these names that are given, unchecked. Throws a {@link SettingsError} where it cannot be said what is given. */
+export function loadGiven(env: Env, names: readonly string[]): Record<string, string> {
+  const { values, problems } = readGiven(env, names);
+  if (problems.size > 0) throw refuse([...problems.values()]);
+  return values;
+}
+
+function refuse(lines: readonly string[]): SettingsError {
+  return new SettingsError(`Cannot start: ${lines.join('; ')}. See docs/configuration.md.`);
 }
 
 /** A whole number between two bounds. */
@@ -131,17 +126,29 @@ export const logLevel = z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fata
   error: 'must be one of trace, debug, info, warn, error, fatal, silent',
 });
 
-/** Makes of a port that is taken the line that says which setting to change; other errors are thrown as they are. */
-export async function explainTakenPort(
-  listening: Promise<string>,
-  { setting, port, host }: { setting: string; port: number; host: string },
-): Promise<string> {
+/** Makes of an address that cannot be listened on the line that says which setting to change; other errors are thrown as they are. */
+export async function explainListening(listening: Promise<string>, place: ListeningPlace): Promise<string> {
   try {
     return await listening;
   } catch (error) {
-    if (errorCodeOf(error) !== 'EADDRINUSE') throw error;
-    throw new SettingsError(
-      `Cannot start: port ${port} of ${host} is taken: stop what listens there, or set ${setting}.`,
-    );
+    const why = whyNotListening(errorCodeOf(error) ?? '', place);
+    throw why === undefined ? error : new SettingsError(`Cannot start: ${why}.`, { cause: error });
   }
+}
+
+/** Where a process is to listen, and the setting that has the port. */
+interface ListeningPlace {
+  setting: string;
+  port: number;
+  host: string;
+}
+
+function whyNotListening(code: string, { setting, port, host }: ListeningPlace): string | undefined {
+  if (code === 'EADDRINUSE') return `port ${port} of ${host} is taken: stop what listens there, or set ${setting}`;
+  if (code === 'EACCES') return `this user may not listen on port ${port} of ${host}: set ${setting} to one above 1023`;
+  if (code === 'EADDRNOTAVAIL' || code === 'EINVAL')
+    return `${host} is no address of this machine: set HOST to one that is, or to 0.0.0.0 for all of them`;
+  if (/^(ENOTFOUND|EAI_)/.test(code))
+    return `no address is known for the name ${host}: correct HOST, or set it to an address of this machine`;
+  return undefined;
 }
