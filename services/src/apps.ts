@@ -1,17 +1,24 @@
+import { loadGiven } from '@weir/shared/settings';
 import { basename } from 'node:path';
 import { type KeptServer, keepRunning } from './keep-running.ts';
 import { NODE_OPTIONS } from './node-options.ts';
 import { type StopStep, findProcesses, stopProcess } from './processes.ts';
 import { type Server, type ServerPlan, startServer } from './server.ts';
 
+/** How long an app with these settings may take to stop: it drains, and ends by itself when that takes too long. */
+export function drainSeconds(env: NodeJS.ProcessEnv): number {
+  const { DRAIN_DELAY_MS = '5000', DRAIN_TIMEOUT_MS = '10000' } = loadGiven(env, [
+    'DRAIN_DELAY_MS',
+    'DRAIN_TIMEOUT_MS',
+  ]);
+  return (Number(DRAIN_DELAY_MS) + Number(DRAIN_TIMEOUT_MS)) / 1000 + 5;
+}
+
 /** An app drains at SIGTERM: what it has begun is finished. */
-const stopSteps: StopStep[] = [
-  ['SIGTERM', 15],
+const stopSteps = (seconds: number): StopStep[] => [
+  ['SIGTERM', seconds],
   ['SIGKILL', 5],
 ];
-
-/** An app whose launcher is gone drains without being told; another signal would only cut that short. */
-const formerStopSteps: StopStep[] = [[0, 15], ...stopSteps];
 
 /** One of the two processes Weir consists of. */
 export interface AppPlan {
@@ -48,7 +55,7 @@ export async function openApp(plan: AppPlan): Promise<App> {
       folder: process.cwd(),
       logPath: plan.logPath,
       startSeconds: 60,
-      stopSteps,
+      stopSteps: stopSteps(drainSeconds(plan.env)),
       onMessage: (message) => (url = urlIn(message) ?? url),
       isReady: async () => url !== '' && isReady(url),
       signal: plan.signal,
@@ -59,12 +66,15 @@ export async function openApp(plan: AppPlan): Promise<App> {
   return { ...kept, url };
 }
 
-/** Waits for the apps that an earlier run of this home left behind. */
-export async function stopFormerApps(home: string, log: (line: string) => void): Promise<void> {
+/**
+ * Waits for the apps that an earlier run of this home left behind. An app whose launcher is gone drains without being told; another
+ * signal would only cut that short.
+ */
+export async function stopFormerApps(home: string, seconds: number, log: (line: string) => void): Promise<void> {
   const pids = await findProcesses([basename(process.execPath)], markOf(home));
   if (pids.length === 0) return;
   log(`Waiting for what an earlier run left behind to finish (process ${pids.join(' and ')}).`);
-  await Promise.all(pids.map((pid) => stopProcess(pid, formerStopSteps)));
+  await Promise.all(pids.map((pid) => stopProcess(pid, [[0, seconds], ...stopSteps(seconds)])));
 }
 
 /** An argument that the app ignores; it is there to be found in the list of processes. */

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { loadConnection } from './connection.ts';
+import { findFreePort, isPortFree, loadConnection } from './connection.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -30,4 +30,8 @@ test('a port that something else has taken is given up, the password is not', as
   } finally {
     await new Promise((resolve) => other.close(resolve));
   }
+});
+
+test.each(['192.0.2.1', 'no.invalid'])('%s, where nobody can listen here, has no port that is taken', async (host) => {
+  expect(await isPortFree(await findFreePort(), host)).toBe(true);
 });

@@ -63,11 +63,11 @@ export async function findFreePort(): Promise<number> {
   throw new Error(`No free port was found between ${FIRST_PORT} and ${LAST_PORT} on 127.0.0.1.`);
 }
 
-/** Whether a server could listen on this port now. */
+/** Whether nothing keeps a server from this port now that leaves it other ports. What leaves it none it says itself, and better. */
 export function isPortFree(port: number, host = '127.0.0.1'): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
-    server.once('error', () => resolve(false));
+    server.once('error', (error) => resolve(!isCode(error, 'EADDRINUSE', 'EACCES')));
     server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(true)));
   });
 }

@@ -16,6 +16,8 @@ export interface ServicesOptions {
   databaseUrl?: string | undefined;
   /** A Redis that runs already; used as it is. */
   redisUrl?: string | undefined;
+  /** How long the processes that an earlier run left behind may take to finish. Default: 15. */
+  drainSeconds?: number;
   log: (line: string) => void;
   /** Aborted while it opens: what takes long is given up, and the call rejects. */
   signal?: AbortSignal;
@@ -49,7 +51,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
   };
   try {
     // They still write to the services of their time, which are stopped next.
-    await stopFormerApps(path, options.log);
+    await stopFormerApps(path, options.drainSeconds ?? 15, options.log);
     const keep = <T extends KeptServer>(server: T): T => {
       closers.push(() => server.stop());
       return server;

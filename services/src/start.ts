@@ -2,10 +2,13 @@
 // told to stop. It keeps what it brought up running (keep-running.ts). When it is killed itself, the API and the
 // worker notice, drain and end; the services stay until the next start stops and replaces them (services.ts).
 
+import { type ServicesFile, placeOf } from '@weir/shared/services-file';
+import { loadGiven } from '@weir/shared/settings';
 import { once } from 'node:events';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type App, openApp } from './apps.ts';
+import { type App, drainSeconds, openApp } from './apps.ts';
+import { withSettings } from './child-settings.ts';
 import { findFreePort, isPortFree, writePrivateFile } from './connection.ts';
 import { type Demo, type DemoPlace, openDemo } from './demo.ts';
 import { run } from './run.ts';
@@ -14,6 +17,18 @@ import { tellWelcome } from './welcome.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const env = process.env;
+/** What it has to know of what the processes are told. */
+const OWN_SETTINGS = [
+  'DATABASE_URL',
+  'REDIS_URL',
+  'HOST',
+  'PORT',
+  'WORKER_PORT',
+  'PUBLIC_URL',
+  'SIGNUP',
+  'DRAIN_DELAY_MS',
+  'DRAIN_TIMEOUT_MS',
+];
 const stopping = new AbortController();
 const closers: (() => Promise<void>)[] = [];
 
@@ -37,36 +52,48 @@ process.exit();
 async function start(): Promise<void> {
   const home = resolve(root, env.WEIR_HOME || '.weir');
   const { signal } = stopping;
+  const given = loadGiven(env, OWN_SETTINGS);
+  // Nobody stands between people and the one API: Ctrl-C has nobody to tell.
+  const { DRAIN_DELAY_MS = '0' } = given;
   const services = await openServices({
     home,
-    databaseUrl: env.DATABASE_URL || undefined,
-    redisUrl: env.REDIS_URL || undefined,
+    databaseUrl: given.DATABASE_URL,
+    redisUrl: given.REDIS_URL,
+    drainSeconds: drainSeconds({ ...given, DRAIN_DELAY_MS }),
     log,
     signal,
   });
   closers.push(() => services.close());
   signal.throwIfAborted();
-  // For tools on the same machine (npm run reconcile, npm run admin). What was given is not ours to write down.
-  const addresses = {
-    ...(!env.DATABASE_URL && { database_url: services.databaseUrl }),
-    ...(!env.REDIS_URL && { redis_url: services.redisUrl }),
+  // For tools on the same machine (npm run reconcile, npm run admin). What opens what was given is not ours to write down.
+  const addresses: ServicesFile = {
+    ...(given.DATABASE_URL === undefined && { database_url: services.databaseUrl }),
+    ...(given.REDIS_URL === undefined && { redis_url: services.redisUrl }),
+    given: {
+      ...(given.DATABASE_URL !== undefined && { DATABASE_URL: placeOf(given.DATABASE_URL) }),
+      ...(given.REDIS_URL !== undefined && { REDIS_URL: placeOf(given.REDIS_URL) }),
+    },
   };
-  const tell = (file: object) => writePrivateFile(join(home, 'services.json'), `${JSON.stringify(file, null, 2)}\n`);
+  const tell = (file: ServicesFile) =>
+    writePrivateFile(join(home, 'services.json'), `${JSON.stringify(file, null, 2)}\n`);
   await tell(addresses);
-  // Nobody stands between people and the one API: Ctrl-C has nobody to tell.
-  const settings = { DRAIN_DELAY_MS: '0', ...env, DATABASE_URL: services.databaseUrl, REDIS_URL: services.redisUrl };
+  const settings = withSettings(env, {
+    DRAIN_DELAY_MS,
+    DATABASE_URL: services.databaseUrl,
+    REDIS_URL: services.redisUrl,
+  });
   await migrate(settings);
 
-  const port = await choosePort(env.PORT, 3000);
-  const workerPort = await choosePort(env.WORKER_PORT, port === '3001' ? 3002 : 3001);
+  const port = await choosePort(given.PORT, 3000, given.HOST);
+  const workerPort = await choosePort(given.WORKER_PORT, port === '3001' ? 3002 : 3001, given.HOST);
   // When one cannot start, the other is not waited for.
   const failing = new AbortController();
-  const open = (name: string, app: string, setting: NodeJS.ProcessEnv): Promise<App> =>
+  const open = (name: string, app: string, setting: Record<string, string>): Promise<App> =>
     openApp({
       name: `The ${name}`,
       script: join(root, 'apps', app, 'dist', 'main.js'),
       logPath: join(home, 'log', `${app}.log`),
-      env: { ...settings, ...setting },
+      env: withSettings(settings, setting),
       home,
       log,
       signal: AbortSignal.any([signal, failing.signal]),
@@ -88,8 +115,8 @@ async function start(): Promise<void> {
   if (api === undefined) throw new Error('The API did not start.');
 
   const baseUrl = reachable(api.url);
-  await tell({ ...addresses, base_url: env.PUBLIC_URL || baseUrl });
-  const demo = await tryDemo({ file: join(home, 'demo.json'), baseUrl, signup: env.SIGNUP || 'first' });
+  await tell({ ...addresses, base_url: given.PUBLIC_URL ?? baseUrl });
+  const demo = await tryDemo({ file: join(home, 'demo.json'), baseUrl, signup: given.SIGNUP ?? 'first' });
   log(tellWelcome(baseUrl, demo, shorten(home)));
 }
 
@@ -114,9 +141,9 @@ async function migrate(settings: NodeJS.ProcessEnv): Promise<void> {
 }
 
 /** A port that is set is taken at its word; where none is set and the usual one is taken, any free one will do. */
-async function choosePort(set: string | undefined, usual: number): Promise<string> {
-  if (set) return set;
-  return String((await isPortFree(usual, env.HOST || '127.0.0.1')) ? usual : await findFreePort());
+async function choosePort(set: string | undefined, usual: number, host = '127.0.0.1'): Promise<string> {
+  if (set !== undefined) return set;
+  return String((await isPortFree(usual, host)) ? usual : await findFreePort());
 }
 
 /** Listening on every address is not an address one can open. */

@@ -1,13 +1,15 @@
 // What `npm start` runs once all is built, on a Postgres and a Redis that are given to it.
 
+import { type ServicesFile, placeOf } from '@weir/shared/services-file';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { until } from '../support/harness.ts';
+import { runToEnd } from '../support/run-to-end.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const weir = ownWeir({ withWorker: false });
@@ -47,4 +49,30 @@ test('what keeps the demo from being made is told in a line, and Weir serves wit
   await writeFile(file, '{');
   const said = await start(weir.env, isReady);
   expect(said).toMatch(/^There is no demo now: \S+demo\.json cannot be read: mend or remove it\.\n/m);
+});
+
+test('each setting that it sets itself may be kept in a file, and the others are told where it is', async () => {
+  const names = ['DATABASE_URL', 'REDIS_URL', 'PORT', 'WORKER_PORT', 'DRAIN_DELAY_MS'];
+  const env = { ...weir.env };
+  for (const name of names) {
+    const file = join(home, name);
+    await writeFile(file, `${env[name]}\n`);
+    delete env[name];
+    env[`${name}_FILE`] = file;
+  }
+  await start(env, async (url) => {
+    await isReady(url);
+    const { database_url, redis_url, base_url, given } = JSON.parse(
+      await readFile(join(home, 'services.json'), 'utf8'),
+    ) as ServicesFile;
+    expect({ database_url, redis_url, base_url }).toEqual({ base_url: url });
+    expect(given).toEqual({ DATABASE_URL: placeOf(weir.databaseUrl), REDIS_URL: placeOf(weir.env.REDIS_URL ?? '') });
+  });
+});
+
+test.each(['api', 'worker'])('an address that cannot be listened on is told in one line: %s', async (app) => {
+  for (const HOST of ['192.0.2.1', 'no.invalid']) {
+    const ended = await runToEnd(`apps/${app}/dist/main.js`, { ...weir.env, HOST });
+    expect(ended).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/^Cannot start: [^\n]*HOST[^\n]*\n$/) });
+  }
 });
