@@ -45,6 +45,6 @@ test('every test of the Python client passes', async () => {
   const ended = await run('python3', ['-m', 'unittest', 'discover', '-s', 'tests'], { cwd: client, env }).catch(
     (error: { stderr: string }) => error,
   );
-  expect(ended.stderr).toMatch(/\nRan \d{2} tests in [\d.]+s\n\nOK\n$/);
+  expect(ended.stderr).toMatch(/\nRan \d+ tests in [\d.]+s\n\nOK\n$/);
   // Each of them has its own limits; all of them together take a while on a machine that is busy.
 }, 180_000);
