@@ -206,6 +206,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   // Before what wraps handlers: a route is known by its own.
   useRepeats(app, database);
   const tagged = useVersions(app);
+  useAudit(app, database);
   const budget = useReadBudget(
     app,
     { connections, pressure },
@@ -225,7 +226,6 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   const consolePage = await useConsole(app, deps.consoleFolder);
   const { keyUse, tokenUse } = deps;
   const guards = buildGuards(app, { database, apiKeys, keyUse, tokenUse, publicUrl: settings.PUBLIC_URL });
-  useAudit(app, database);
   const turns = new Turns();
   const throttle = buildThrottle(queue, {
     signupsPerAddress: settings.RATE_LIMIT_SIGNUPS_PER_ADDRESS,

@@ -28,7 +28,10 @@ const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** As much of what a browser calls itself as tells one from another. */
 const USER_AGENT_CHARACTERS_MAX = 500;
 
-/** Sets the log up for every route that is added after this. Throws for an unsafe route of which it does not know the name. */
+/**
+ * Sets the log up for every route that is added after this. Throws for an unsafe route of which it does not know the name. Has to be
+ * set up before the shares of callers (read-budget.ts): what waits for its share, or is refused for it, has written nothing.
+ */
 export function useAudit(app: App, database: Database): void {
   app.decorateRequest('auditEntryId', undefined);
   app.addHook('onRoute', (route) => {
@@ -37,7 +40,12 @@ export function useAudit(app: App, database: Database): void {
       const name = `${method} ${route.url}`;
       const operation = AUDITED[name];
       if (operation !== undefined) {
-        route.preHandler = [route.preHandler ?? [], begin(database, operation)].flat();
+        const { handler } = route;
+        const beginEntry = begin(database, operation);
+        route.handler = async function audited(request, reply) {
+          await beginEntry(request);
+          return await handler.call(this, request, reply);
+        };
         route.onSend = [route.onSend ?? [], end(database, operation)].flat();
       } else if (!NOT_AUDITED.has(name)) {
         throw new Error(`${name} has no name in the audit log: give it one in access/audited-operations.ts`);
@@ -79,7 +87,7 @@ function end(database: Database, operation: AuditedOperation) {
       else if (isDone(reply)) {
         const resourceId = operation.resource === 'answer' ? idIn(payload) : resourceOf(request, operation);
         await completeAuditEntry(kysely, organizationId, id, resourceId ?? null);
-      } else if (isRefused(reply)) await deleteAuditEntry(kysely, organizationId, id);
+      } else if (isRefused(reply) || request.isNotAccepted) await deleteAuditEntry(kysely, organizationId, id);
       // Else something broke, and it is not known what came of the change: the entry stays, and says so.
     } catch (error) {
       // The change is made, and its entry is there. Telling the client that it failed would have it made again.

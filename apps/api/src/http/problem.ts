@@ -10,6 +10,13 @@ import { z } from 'zod';
 import { isHungUp } from './connections.ts';
 import { SparseLog } from './sparse-log.ts';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whether its answer says that nothing of it was kept (`not_accepted`). */
+    isNotAccepted: boolean;
+  }
+}
+
 const PROBLEMS = {
   malformed_json: { status: 400, title: 'The body is not JSON' },
   malformed_request: { status: 400, title: 'The request is not valid HTTP' },
@@ -141,6 +148,7 @@ export function problemOf(refusal: Refusal, requestId: string) {
 
 function sendProblem(reply: FastifyReply, refusal: Refusal): FastifyReply {
   const problem = problemOf(refusal, reply.request.id);
+  reply.request.isNotAccepted = problem.outcome === 'not_accepted';
   const retryAfter = refusal.fields.retryAfterSeconds ?? (problem.status === 503 ? 1 : undefined);
   if (retryAfter !== undefined) void reply.header('retry-after', String(retryAfter));
   // What is no refusal has its line already.
@@ -422,6 +430,7 @@ export function useProblems(
     if (!known.includes(entry)) known.push(entry);
     for (const method of [route.method].flat()) entry.methods.add(method);
   });
+  app.decorateRequest('isNotAccepted', false);
   app.setErrorHandler(answerError);
   app.setNotFoundHandler((request, reply) => {
     const page = answerPage(request, reply);
