@@ -45,6 +45,8 @@ const TABLE = {
   'a token as an API key': [NO, NO, NO, NO, NO, NO, NO, NO],
   'a session and a token': [TWO, TWO, TWO, TWO, TWO, TWO, NO, NO],
   'two sessions': [TWO, TWO, TWO, TWO, TWO, TWO, NO, NO],
+  'a session behind the cookie of another program': ['open', 'open', 'open', 'open', 'open', 'open', NO, NO],
+  'a session before an empty cookie': ['open', 'open', 'open', 'open', 'open', 'open', NO, NO],
   'a session twice': ['open', 'open', 'open', 'open', 'open', 'open', NO, NO],
   // Where only keys open anything, no token is looked at.
   'an API key and a token': [TWO, TWO, TWO, TWO, TWO, TWO, 'open', NO],
@@ -114,6 +116,8 @@ beforeAll(async () => {
     'a token as an API key': { apiKey: admin.token },
     'a session and a token': { session, ...admin.credential },
     'two sessions': { session: `${(await signUp(weir)).session}; access_token=${session}` },
+    'a session behind the cookie of another program': { session: `eyJh.eyJz.c2ln; access_token=${session}` },
+    'a session before an empty cookie': { session: `${session}; access_token=` },
     'a session twice': { session: `${session}; access_token=${session}` },
     'an API key and a token': { apiKey: writeKey, ...admin.credential },
   };

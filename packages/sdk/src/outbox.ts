@@ -117,7 +117,7 @@ export class Outbox implements EventStore<OutboxEvent> {
   }
 
   get waiting(): number {
-    if (!this.#isOpen || this.#unreadOthers > 0) return Infinity;
+    if (!this.#isOpen || this.#next?.unread === Infinity) return Infinity;
     return this.#ready.length + this.#unreadOwn;
   }
 

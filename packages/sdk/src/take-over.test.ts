@@ -215,6 +215,18 @@ test('a file that cannot be read now holds no other up, is not taken for sent, a
   expect(taken.map(({ key }) => key)).toEqual(['own']);
 });
 
+test('while a file of others cannot be read, what is queued still waits to go with more', async () => {
+  const outbox = open();
+  leave('999999999-0-0123456789ab');
+  const folder = readdirSync(base).find((name) => name.startsWith('999999999')) ?? '';
+  const file = join(base, folder, '00000001.ndjson');
+  rmSync(file);
+  mkdirSync(file);
+  await vi.waitUntil(async () => (await outbox.take(10, 1e9)).length === 0 && problems.length > 0);
+  await outbox.add(made('own'));
+  expect([outbox.waiting, outbox.isEmpty]).toEqual([1, false]);
+});
+
 test('a process whose own folder was removed takes over what others leave all the same', async () => {
   const outbox = open();
   await outbox.add(made('own'));

@@ -17,7 +17,7 @@ import type { ApiKeyCache, CachedKey } from './api-key-cache.ts';
 import type { LastUse } from './last-use.ts';
 import { OPENINGS, tellOfGuards, type Opening } from './openings.ts';
 import { mayActInSession } from './same-origin.ts';
-import { hashSecret, hashSecretText, isApiKey, isServiceToken, isWidgetToken } from './secrets.ts';
+import { hashSecret, hashSecretText, isApiKey, isServiceToken, isSessionToken, isWidgetToken } from './secrets.ts';
 
 type Guard = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
@@ -183,11 +183,13 @@ export function requireSameOrigin(request: FastifyRequest, publicUrl: string | u
 
 /**
  * The tokens in the cookies of a request, each once. There may be two: a page of a sibling domain can set a cookie for this one, which a
- * browser sends first where its path is longer.
+ * browser sends first where its path is longer. What another program there keeps under that name is none, unless it is all there is.
  */
 export function sessionTokensOf({ headers: { cookie = '' }, server }: FastifyRequest): string[] {
-  const tokens = cookie.split(';').map((part) => server.parseCookie(part)[SESSION_COOKIE]);
-  return [...new Set(tokens.filter((token) => token !== undefined))];
+  const values = cookie.split(';').map((part) => server.parseCookie(part)[SESSION_COOKIE]);
+  const all = [...new Set(values.filter((value) => value !== undefined))];
+  const tokens = all.filter(isSessionToken);
+  return tokens.length > 0 ? tokens : all.slice(0, 1);
 }
 
 /** The token in the cookie of a request. Refuses two: they may belong to different organizations. */

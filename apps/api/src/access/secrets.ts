@@ -57,6 +57,13 @@ export function newSessionToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
+const SESSION_TOKEN = /^[\w-]{43}$/;
+
+/** Whether a text has the form of a session token: another site of the domain may have a cookie of the same name. */
+export function isSessionToken(text: string): boolean {
+  return SESSION_TOKEN.test(text);
+}
+
 const WIDGET_TOKEN = /^wgt_[\w-]{43}$/;
 
 /** 256 random bits, behind a prefix that tells a reader, and a scanner, what was found. */

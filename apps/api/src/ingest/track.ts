@@ -143,7 +143,7 @@ export function trackRoutes(app: App, deps: TrackDeps): void {
         summary: `Track up to ${LIMITS.batchEvents} usage events`,
         description:
           'Every event is judged by itself. 201 when all were accepted, else 207; data is in the order sent. One that is no JSON ' +
-          'or too large has the whole batch refused with 400 or 413, and errors names it, such as events[3]: send the others without it.',
+          'or too large has the whole batch refused with 400 or 413. Where it can be told which, errors names it, such as events[3]: send the others without it.',
         body: batchBody,
         response: { 201: batchAnswer, 207: batchAnswer, ...refusals },
       },

@@ -758,7 +758,7 @@ export interface paths {
     "/api/v1/sdk/track/batch": {
         /**
          * Track up to 1000 usage events
-         * @description Every event is judged by itself. 201 when all were accepted, else 207; data is in the order sent. One that is no JSON or too large has the whole batch refused with 400 or 413, and errors names it, such as events[3]: send the others without it.
+         * @description Every event is judged by itself. 201 when all were accepted, else 207; data is in the order sent. One that is no JSON or too large has the whole batch refused with 400 or 413. Where it can be told which, errors names it, such as events[3]: send the others without it.
          *
          *     Who may: an API key with the scope usage.write.
          */

@@ -56,9 +56,9 @@ export async function listDeliveries(
   );
 }
 
-/** Has it sent once more, and again by the schedule while that fails, whatever came of it before or comes of an attempt under way. */
+/** Has it sent once more, and again by the schedule while that fails, whatever came of it before or comes of a further attempt under way. */
 export async function retryDelivery(db: Queries, organizationId: string, id: string): Promise<Delivery | undefined> {
-  // One that has not been sent at all keeps its place.
+  // One that has not been sent at all, or is just being sent for the first time, keeps its place.
   await sql`UPDATE webhook_deliveries SET status = 'PENDING', tries = 0, next_attempt_at = now(), delivered_at = NULL
     WHERE organization_id = ${organizationId} AND id = ${id} AND next_attempt_at IS NOT NULL`.execute(db);
   const { rows } = await sql<DeliveryRow>`
