@@ -130,7 +130,8 @@ test('a file of lines is all of them, page by page, and stops where somebody say
   await stop.click();
   await stop.waitFor({ state: 'detached' });
   expect([files, await page.getByText('lines read').count(), await page.getByRole('alert').count()]).toEqual([0, 0, 0]);
-  expect(await lines.isEnabled()).toBe(true);
+  await page.getByRole('status').getByText('Stopped: there is no file.').waitFor();
+  await lines.and(page.locator(':focus')).waitFor();
   await page.unrouteAll({ behavior: 'ignoreErrors' });
   expect(visit.faults).toEqual([]);
 });

@@ -34,7 +34,14 @@ const call = async (method: string, path: string, body?: object) =>
 
 const dialog = () => page.getByRole('dialog');
 const button = (name: string | RegExp) => dialog().getByRole('button', { name, exact: typeof name === 'string' });
-const unreached = () => dialog().getByRole('alert').filter({ hasText: 'Weir cannot be reached' });
+const problem = (words: string) => dialog().getByRole('alert').filter({ hasText: words });
+const unreached = () => problem('Weir cannot be reached');
+
+/** What comes of a first preview, and does not stand any more when it is asked for again: with its words, and names of plans. */
+const PASSING = [
+  ['got no answer', undefined, 'Weir cannot be reached', 'Daily', 'Small', 'Large'],
+  ['was refused for what has passed', 'usage_moving', 'It is just being moved', 'Nightly', 'Little', 'Huge'],
+] as const;
 
 /** Counts what is sent to a path from now on. */
 function countSent(path: RegExp): () => number {
@@ -46,9 +53,12 @@ function countSent(path: RegExp): () => number {
   return () => count;
 }
 
-/** Has the first request to an address get no answer. */
-async function cutFirstOff(address: string): Promise<void> {
-  await page.route(address, (route) => route.abort(), { times: 1 });
+/** Has the first request to an address get no answer, or a refusal. */
+async function cutFirstOff(address: string, code?: string, detail?: string): Promise<void> {
+  const body = JSON.stringify({ type: 'about:blank', title: 'Not now', status: 409, code, detail, request_id: 'one' });
+  const headers = { 'content-type': 'application/problem+json', 'x-request-id': 'one' };
+  const refusal = { status: 409, headers, body };
+  await page.route(address, (route) => (code === undefined ? route.abort() : route.fulfill(refusal)), { times: 1 });
 }
 
 /** Records an event of a customer for each of these times. */
@@ -104,50 +114,53 @@ test('events are shown and voided with the times by which they are looked for, a
   expect(visit.faults).toEqual([]);
 });
 
-test('a subscription whose preview got no answer is not sent before it has one', async () => {
-  await makePricedPlan(weir, admin, [fixedCharge(5)], { name: 'Daily', billing_interval: 'day' });
+test.each(PASSING)('a subscription whose preview %s is not sent before it has one', async (_, code, words, plan) => {
+  await makePricedPlan(weir, admin, [fixedCharge(5)], { name: plan, billing_interval: 'day' });
   const { id } = await makeCustomer(weir, admin);
   const sent = countSent(/\/subscriptions$/);
-  await cutFirstOff('**/api/v1/subscriptions/preview');
+  await cutFirstOff('**/api/v1/subscriptions/preview', code, words);
   await page.goto(`/customers/${id}`);
   await page.getByRole('button', { name: 'Subscribe to a plan', exact: true }).click();
   await dialog().getByRole('combobox', { name: 'Plan' }).click();
-  await page.getByRole('option', { name: /^Daily/ }).click();
+  await page.getByRole('option', { name: plan }).click();
   const day = dialog().getByRole('textbox', { name: 'Start date' });
   await day.fill(new Date(Date.now() - 2 * DAY_MS).toISOString().slice(0, 10));
-  await unreached().waitFor();
+  await problem(words).waitFor();
   expect(await findBarriers(page)).toEqual([]);
   await button('Subscribe').click();
   await button(/^Subscribe and make \d invoices$/).waitFor();
   await dialog().getByRole('status').getByText('invoices are made at once').waitFor();
-  expect([sent(), await unreached().count()]).toEqual([0, 0]);
+  expect([sent(), await problem(words).count()]).toEqual([0, 0]);
   await button(/^Subscribe and make \d invoices$/).click();
-  await page.getByRole('heading', { level: 1, name: /^Daily for/ }).waitFor();
+  await page.getByRole('heading', { level: 1, name: `${plan} for` }).waitFor();
   expect(sent()).toBe(1);
 });
 
-test('a change of the plan now whose preview got no answer is not sent before it has one', async () => {
-  const [small] = [
-    await makePricedPlan(weir, admin, [fixedCharge(1)], { name: 'Small' }),
-    await makePricedPlan(weir, admin, [fixedCharge(9)], { name: 'Large' }),
-  ];
-  const { id: customer_id } = await makeCustomer(weir, admin);
-  const { id } = await call('POST', '/subscriptions', { customer_id, plan_id: small.id });
-  const sent = countSent(/\/change$/);
-  await cutFirstOff('**/preview-change');
-  await page.goto(`/subscriptions/${id}`);
-  await page.getByRole('button', { name: 'Change plan' }).click();
-  await dialog().getByLabel('Now', { exact: true }).check();
-  await dialog().getByRole('combobox', { name: 'New plan' }).click();
-  await page.getByRole('option', { name: /^Large/ }).click();
-  await unreached().waitFor();
-  await button('Change now').click();
-  await dialog().getByRole('region', { name: 'Invoice of the change' }).getByText('9.00').first().waitFor();
-  expect([sent(), await unreached().count()]).toEqual([0, 0]);
-  await button('Change now').click();
-  await dialog().waitFor({ state: 'detached' });
-  expect(sent()).toBe(1);
-});
+test.each(PASSING)(
+  'a change of plan now whose preview %s is not sent before',
+  async (_, code, words, _day, from, to) => {
+    const [small] = [
+      await makePricedPlan(weir, admin, [fixedCharge(1)], { name: from }),
+      await makePricedPlan(weir, admin, [fixedCharge(9)], { name: to }),
+    ];
+    const { id: customer_id } = await makeCustomer(weir, admin);
+    const { id } = await call('POST', '/subscriptions', { customer_id, plan_id: small.id });
+    const sent = countSent(/\/change$/);
+    await cutFirstOff('**/preview-change', code, words);
+    await page.goto(`/subscriptions/${id}`);
+    await page.getByRole('button', { name: 'Change plan' }).click();
+    await dialog().getByLabel('Now', { exact: true }).check();
+    await dialog().getByRole('combobox', { name: 'New plan' }).click();
+    await page.getByRole('option', { name: to }).click();
+    await problem(words).waitFor();
+    await button('Change now').click();
+    await dialog().getByRole('region', { name: 'Invoice of the change' }).getByText('9.00').first().waitFor();
+    expect([sent(), await problem(words).count()]).toEqual([0, 0]);
+    await button('Change now').click();
+    await dialog().waitFor({ state: 'detached' });
+    expect(sent()).toBe(1);
+  },
+);
 
 test('events are not voided before one has seen what that does, where that got no answer at first', async () => {
   const now = new Date().toISOString();

@@ -92,12 +92,13 @@ const P18 = 10n ** 18n;
 function fixedPoint(of: ChargeTerms, quantityText: string, events: bigint, share: Days): bigint {
   const [inForce, inPeriod] = [BigInt(share.inForce), BigInt(share.inPeriod)];
   // Two places for the percent, 18 for a quantity.
-  const bound = (text: string): bigint => scaled(text) * 100n * P18 * inForce;
+  const bound = (text: string, dates = inForce): bigint => scaled(text) * 100n * P18 * dates;
   if (of.type === 'FIXED') return bound(of.unit_price);
   let amount = inPeriod * unbounded(of, scaled(quantityText), events);
   if (of.minimum_amount !== null && amount < bound(of.minimum_amount)) amount = bound(of.minimum_amount);
-  if (of.maximum_amount !== null && amount > bound(of.maximum_amount)) amount = bound(of.maximum_amount);
-  return amount;
+  // A period of one date is of a plan by the day, whose maximum is whole.
+  const most = of.maximum_amount === null ? amount : bound(of.maximum_amount, inPeriod === 1n ? inPeriod : inForce);
+  return amount > most ? most : amount;
 }
 
 function unbounded(of: UsageTerms, q: bigint, events: bigint): bigint {

@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { client, send } from '../api/client.ts';
 import type { Part } from '../api/pages.ts';
 import { formatDecimal } from '../text/decimals.ts';
@@ -21,6 +22,7 @@ export function LinesExport({ filter }: LinesExportProps) {
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
   const reading = useRef(new AbortController());
+  const opener = useRef<HTMLButtonElement>(null);
   // Nobody could stop it who has left the page.
   useEffect(() => () => reading.current.abort(), []);
   const run = async () => {
@@ -38,10 +40,12 @@ export function LinesExport({ filter }: LinesExportProps) {
       download('invoice-lines.csv', parts);
       setSaid(isAll ? undefined : `The file has the first ${formatDecimal(count)} lines; there are more.`);
     } catch (problem) {
-      setSaid(undefined);
+      setSaid(signal.aborted ? 'Stopped: there is no file.' : undefined);
       if (!signal.aborted) setError(problem);
     } finally {
-      setBusy(false);
+      // What had the focus is gone, or was turned off meanwhile.
+      flushSync(() => setBusy(false));
+      if (document.activeElement === document.body) opener.current?.focus();
     }
   };
   return (
@@ -49,14 +53,20 @@ export function LinesExport({ filter }: LinesExportProps) {
       <span className="muted" role="status">
         {said}
       </span>
+      <Button
+        ref={opener}
+        variant="default"
+        leftSection={<Icon name="download" />}
+        loading={isBusy}
+        onClick={() => void run()}
+      >
+        Lines as CSV
+      </Button>
       {isBusy && (
         <Button variant="default" onClick={() => reading.current.abort()}>
           Stop
         </Button>
       )}
-      <Button variant="default" leftSection={<Icon name="download" />} loading={isBusy} onClick={() => void run()}>
-        Lines as CSV
-      </Button>
       <ProblemBox error={error} />
     </>
   );

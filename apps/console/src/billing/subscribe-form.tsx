@@ -2,7 +2,7 @@ import { SegmentedControl, Select, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { client, send, type Schema } from '../api/client.ts';
 import { readPages } from '../api/pages.ts';
-import { isOfWhatWasSent } from '../api/problem.ts';
+import { isOfWhatWasSent, problemOf } from '../api/problem.ts';
 import { invalidate } from '../api/queries.ts';
 import { CustomerSelect } from '../customers/customer-select.tsx';
 import { nothingFound } from '../components/outcomes/nothing-found.ts';
@@ -128,7 +128,7 @@ export function SubscribeForm({ customerId, onDone, onClose }: SubscribeFormProp
         />
       </div>
       {preview.isEnabled && preview.data !== undefined && <WhatIsIssued preview={preview.data} />}
-      {preview.isEnabled && !isOfWhatWasSent(preview.error) && <ProblemBox error={preview.error} />}
+      {preview.isEnabled && !isToldAtFields(preview.error) && <ProblemBox error={preview.error} />}
     </FormDialog>
   );
 }
@@ -156,6 +156,11 @@ function usePreview(values: Values) {
     retry: false,
   });
   return { ...query, isEnabled };
+}
+
+/** What passes is told where it is, since what it asks for is right. */
+function isToldAtFields(error: unknown): boolean {
+  return isOfWhatWasSent(error) && problemOf(error).code !== 'usage_moving';
 }
 
 function labelOf(invoices: number | undefined): string {

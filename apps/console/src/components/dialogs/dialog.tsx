@@ -3,6 +3,7 @@ import { useEffect, useState, type FocusEvent, type ReactNode } from 'react';
 import { flushSync } from 'react-dom';
 import { focusFirstOf, placesOf } from './focus.ts';
 import { HoldOpen } from './held-open.ts';
+import { useLeaving } from './leaving.ts';
 import { Question } from './question.tsx';
 import { Unsaved } from './unsaved.ts';
 
@@ -24,6 +25,7 @@ export function Dialog({ title, size = 'md', onClose, isEasilyClosed = true, chi
   const [isHeld, setHeld] = useState(false);
   const [unsaved, setUnsaved] = useState(0);
   const [isAsked, setAsked] = useState(false);
+  const leaving = useLeaving(unsaved > 0, { isWholePage: false });
   useFocusBack();
   const leave = () => {
     // First the question, which gives the focus back to a field, and then what has the field.
@@ -39,7 +41,7 @@ export function Dialog({ title, size = 'md', onClose, isEasilyClosed = true, chi
         size={size}
         returnFocus={false}
         closeOnClickOutside={isEasilyClosed && !isHeld}
-        closeOnEscape={isEasilyClosed && !isHeld && !isAsked}
+        closeOnEscape={isEasilyClosed && !isHeld && !isAsked && leaving.status !== 'blocked'}
         closeButtonProps={{ 'aria-label': 'Close', disabled: isHeld }}
         // Else it is taken for that of a page, of which there is one.
         attributes={{ header: { role: 'none' } }}
@@ -53,6 +55,7 @@ export function Dialog({ title, size = 'md', onClose, isEasilyClosed = true, chi
         </HoldOpen>
       </Modal>
       {isAsked && <LeaveQuestion onLeave={leave} onStay={() => setAsked(false)} />}
+      {leaving.status === 'blocked' && <LeaveQuestion onLeave={leaving.proceed} onStay={leaving.reset} />}
     </>
   );
 }

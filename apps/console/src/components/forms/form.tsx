@@ -259,8 +259,8 @@ interface Draft<Values> {
 }
 
 /**
- * What of a draft is still so. Where a field begins with something else by now, what was typed stays and the rest is as it is now; of a
- * list nothing stays, since it has beside what was typed what it began with.
+ * What of a draft is still so. Where a field begins with something else by now, what was typed stays and the rest is as it is now; of
+ * lists nothing stays then, since they have beside what was typed what they began with, and one goes with another.
  */
 function loadDraft<Values extends object>(name: string | undefined, now: Partial<Values>): Partial<Values> {
   const text = name === undefined ? null : sessionStorage.getItem(keyOf(name));
@@ -268,10 +268,13 @@ function loadDraft<Values extends object>(name: string | undefined, now: Partial
   const { initial, values } = draft;
   // A tab outlives an upgrade: in version 1.0 a draft is its values alone.
   if (initial === undefined || values === undefined) return {};
+  const fields = Object.keys(values) as (keyof Values)[];
+  const isAsBefore = (field: keyof Values): boolean => isSame(initial[field], now[field]);
+  const isList = (field: keyof Values): boolean => Array.isArray(values[field]);
+  const areListsKept = fields.filter(isList).every(isAsBefore);
   const isKept = (field: keyof Values): boolean =>
-    isSame(initial[field], now[field]) || (typeof values[field] !== 'object' && !isSame(initial[field], values[field]));
-  const fields = Object.entries(values).filter(([field]) => isKept(field as keyof Values));
-  return Object.fromEntries(fields) as Partial<Values>;
+    isList(field) ? areListsKept : isAsBefore(field) || !isSame(initial[field], values[field]);
+  return Object.fromEntries(fields.filter(isKept).map((field) => [field, values[field]])) as Partial<Values>;
 }
 
 function saveDraft<Values>(name: string | undefined, draft: Draft<Values> | undefined): void {
