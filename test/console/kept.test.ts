@@ -131,6 +131,7 @@ test('who gives an endpoint another secret a second time is told that the one be
   await page.getByText('The secret before signs until').waitFor();
   await rotate();
   await warning.waitFor();
+  await page.getByRole('menu').waitFor({ state: 'detached' });
   expect(await findBarriers(page)).toEqual([]);
   expect(visit.faults).toEqual([]);
 });
