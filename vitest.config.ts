@@ -9,9 +9,8 @@ export default defineConfig({
   ssr: { resolve: { conditions, externalConditions: ['@weir/source'] } },
   test: {
     exclude: [...defaultExclude, '**/dist/**'],
-    // The machine it has to run on has two cores, and each file has a database and processes of its own, for which it waits a
-    // third of its time.
-    maxWorkers: 3,
+    // The machine it has to run on has two cores, and each file has a database and processes of its own.
+    maxWorkers: 2,
     // Loading the whole of Weir anew for each file took a third of the time. Files share a process, and no database or queue.
     isolate: false,
     sequence: { sequencer: LongestFirst },

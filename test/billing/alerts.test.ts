@@ -314,7 +314,10 @@ describe('a new alert', () => {
     let isMade = false;
     const making = makeAlert(billing, { meter_id: meter.id }, [7]).finally(() => (isMade = true));
     await until(async () => {
-      const { rowCount } = await weir.pool.query(`SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`);
+      const { rowCount } = await weir.pool.query(
+        `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+           AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+      );
       return rowCount === 1;
     }, 'the alert waits for what is recorded');
     expect(isMade).toBe(false);

@@ -58,7 +58,8 @@ test('a migration that waits for a table holds nobody off for long, and says wha
     // As a backup does, for hours.
     await reader.query('BEGIN; SELECT FROM customers');
     const migrated = migrate(weir.databaseUrl, folder);
-    const waits = `SELECT FROM pg_locks WHERE relation = 'customers'::regclass AND NOT granted`;
+    const waits = `SELECT FROM pg_locks WHERE relation = 'customers'::regclass AND NOT granted
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
     await until(async () => (await weir.pool.query(waits)).rowCount === 1, 'the migration waits');
     await other.query(`SET lock_timeout = '20s'; UPDATE customers SET name = name`);
     await reader.query('COMMIT');

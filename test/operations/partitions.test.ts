@@ -129,7 +129,8 @@ test('a month is made another time when the default partition is read for long, 
   await reader.query('BEGIN');
   await reader.query('SELECT count(*) FROM events_default');
   const making = make('2037-01-01T00:00:00Z').catch((error: unknown) => error);
-  const waiting = `SELECT FROM pg_locks WHERE relation = 'events_default'::regclass AND NOT granted`;
+  const waiting = `SELECT FROM pg_locks WHERE relation = 'events_default'::regclass AND NOT granted
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
   await until(async () => (await pool.query(waiting)).rowCount === 1, 'the month waits for its lock');
   // Waits behind it, and goes on without it.
   expect(await recordEvents(pool, eventsAt('2037-01-05T00:00:00Z', 3))).toMatchObject({ recorded: 3 });

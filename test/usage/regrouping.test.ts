@@ -92,7 +92,8 @@ async function connect(): Promise<pg.Client> {
 /** Statements that wait for the lock of a closing, as who records does while it is held off. */
 async function heldOff(): Promise<number> {
   const { rows } = await weir.pool.query(
-    'SELECT count(*)::int AS n FROM pg_locks WHERE locktype = $1 AND classid = 20002 AND NOT granted',
+    `SELECT count(*)::int AS n FROM pg_locks WHERE locktype = $1 AND classid = 20002 AND NOT granted
+       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
     ['advisory'],
   );
   return rows[0].n;
