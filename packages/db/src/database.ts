@@ -196,8 +196,8 @@ const MESSAGES_OF_THE_DRIVER =
 const CODES_OF_THE_NETWORK = /^E[A-Z]+$|^EAI_|^UNABLE_TO_|CERT|^HOSTNAME_MISMATCH$|^ERR_(TLS|SSL)_/;
 
 /**
- * Whether an error of a query says that Postgres cannot answer now: away, timed out, deadlocked, out of room, without its standby (SQLSTATE classes 40, 53,
- * 57, 58; 55P03; 25P03, a transaction in which this process was silent for too long).
+ * Whether an error of a query says that Postgres cannot answer now: away, timed out, deadlocked, out of room (SQLSTATE classes 40, 53,
+ * 57, 58; 55P03; 25P03, a transaction in which this process was silent for too long), or without its standby.
  */
 export function isUnavailable(error: unknown): boolean {
   if (isDatabaseAway(error) || error instanceof StandbyAway) return true;
