@@ -7,11 +7,13 @@ import { explainUnreachable } from '@weir/db/unreachable';
 import { errorCodeOf } from '@weir/shared/errors';
 import { SettingsError } from '@weir/shared/settings';
 import { problemOfDate } from '@weir/shared/date-or-instant';
+import { exitOnSignal } from '@weir/shared/stop-signals';
 import { Command, InvalidArgumentError } from 'commander';
 import { describeAccounts, makeAdmin, makeResetLink, NoSuchAccount } from './accounts.ts';
 import { loadAdminSettings, publicUrlOf } from './admin-settings.ts';
 import { describeMoves, eraseCustomer, moveUsage, NotMoved } from './moves.ts';
 
+exitOnSignal();
 const command = new Command()
   .name('npm run admin --')
   .description('Helps people into their accounts, whichever organization they belong to, and erases their customers.')

@@ -9,12 +9,14 @@ import { disconnect, openCommand, type QueueConnection } from '@weir/queue/conne
 import { foreignQueue, readOwner, unmarkedQueue } from '@weir/queue/ownership';
 import { Closer } from '@weir/shared/closer';
 import { ProgressLine } from '@weir/shared/progress-line';
+import { exitOnSignal } from '@weir/shared/stop-signals';
 import { explainFailure, loadCommandSettings, newCommand } from './connect.ts';
 import { parseReconcileOptions, type ReconcileOptions } from './reconcile-options.ts';
 import { describe, toJson } from './reconcile-report.ts';
 import { reconcile } from './reconcile.ts';
 import { verdictOf } from './verdict.ts';
 
+exitOnSignal();
 const options = parseReconcileOptions(process.argv.slice(2), newCommand());
 try {
   process.exitCode = await run(options);

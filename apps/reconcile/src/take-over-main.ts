@@ -10,8 +10,10 @@ import { countBatches } from '@weir/queue/batches';
 import { disconnect, openCommand } from '@weir/queue/connection';
 import { isSameWeir, readOwner, takeOver } from '@weir/queue/ownership';
 import { Closer } from '@weir/shared/closer';
+import { exitOnSignal } from '@weir/shared/stop-signals';
 import { explainFailure, loadCommandSettings, newCommand } from './connect.ts';
 
+exitOnSignal();
 newCommand()
   .name('npm run take-over')
   .description('Gives the queue in Redis to the database, which takes the place of the one that it belonged to.')

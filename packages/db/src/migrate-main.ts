@@ -1,6 +1,7 @@
 import { migrate } from './migrate.ts';
 import { explainUnreachable } from './unreachable.ts';
 import { databaseUrl, loadSettings, SettingsError } from '@weir/shared/settings';
+import { exitOnSignal } from '@weir/shared/stop-signals';
 import { z } from 'zod';
 
 const USAGE = 'migrate takes no arguments: it reads DATABASE_URL (docs/operations.md)';
@@ -32,6 +33,7 @@ async function migrateNow(): Promise<void> {
   }
 }
 
+exitOnSignal();
 const given = process.argv.slice(2);
 if (given.length > 0) answerArguments(given);
 else await migrateNow();

@@ -1,6 +1,7 @@
 import closeWithGrace from 'close-with-grace';
 import { describeError, type Logger } from './log.ts';
 import { SettingsError } from './settings.ts';
+import { exitOnSignal } from './stop-signals.ts';
 
 /** Something that runs until the process is told to stop. */
 export interface Running {
@@ -14,12 +15,14 @@ export interface Running {
 
 /**
  * Runs a process: starts it, and closes it on SIGTERM, SIGINT, an error nobody caught, or the end of the parent that
- * started it with an IPC channel. Bad settings end it with one line on standard error and exit code 1.
+ * started it with an IPC channel. Told to stop before it has started, it ends at once: it has taken nothing yet. Bad settings end it with
+ * one line on standard error and exit code 1.
  */
 export async function runUntilStopped(start: () => Promise<Running>): Promise<void> {
   // A launcher that was killed leaves no orphan behind that holds its port, also not one that is still starting.
   let stop: () => void = () => process.exit(1);
   process.once('disconnect', () => stop());
+  const hasStarted = exitOnSignal(0);
   let running: Running;
   try {
     running = await start();
@@ -34,6 +37,7 @@ export async function runUntilStopped(start: () => Promise<Running>): Promise<vo
     await running.close();
     log.info('stopped');
   });
+  hasStarted();
   stop = () => grace.close();
   process.send?.({ url: running.url });
 }
