@@ -9,7 +9,7 @@ import { appendFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { renderChart, type KubernetesObject } from '../../deploy/helm/render.mjs';
 
@@ -193,4 +193,75 @@ test('the check finds a field that Kubernetes does not have', () => {
   } finally {
     rmSync(folder, { recursive: true });
   }
+});
+
+describe('what docs/scale.md has for Kubernetes', () => {
+  const page = readFileSync(`${root}/docs/scale.md`, 'utf8');
+  const commands = page.slice(page.indexOf('### Commands on Kubernetes'), page.indexOf('## The next step'));
+  /** The block of commands that has this text. */
+  const blockWith = (text: string): string =>
+    [...commands.matchAll(/```sh\n([^`]*)```/g)].flatMap(([, block = '']) =>
+      block.includes(text) ? [block] : [],
+    )[0] ?? '';
+  const [cronJob] = renderChart(everything).filter(({ kind }) => kind === 'CronJob');
+
+  /** The labels that a selector asks for, each with the values that it takes. */
+  const labelsOf = (selector: string): [name: string, values: string[]][] =>
+    [...selector.matchAll(/([\w./]+)(?:=(\w+)| in \(([\w,]+)\))/g)].map(([, name = '', value, values = '']) => [
+      name,
+      value === undefined ? values.split(',') : [value],
+    ]);
+  const isFound = (labels: Record<string, string>, selector: string): boolean =>
+    labelsOf(selector).every(([name, values]) => values.includes(labels[name] ?? ''));
+
+  test('a job has another name each time, and is waited for', () => {
+    const names = [...commands.matchAll(/kubectl create job (.*?) --from=cronjob\/(\S+?)[ `]/g)];
+    expect(names).toHaveLength(2);
+    const [, variable] = /^job=(.*)$/m.exec(commands) ?? [];
+    for (const [, name = '', from] of names) {
+      expect(name.replace('$job', variable ?? '')).toMatch(/^[a-z-]+-\$\(date \+%s\)$/);
+      expect(from).toBe(cronJob?.metadata.name);
+    }
+    // What is there already would be left as it is.
+    expect(commands).not.toMatch(/kubectl (apply|replace)/);
+    expect(blockWith('kubectl create job')).toMatch(
+      /kubectl create -f -\nkubectl wait job\/\$job --for=condition=complete/,
+    );
+  });
+
+  test('a stop ends what runs, and comes back when nothing does', () => {
+    const block = blockWith('--replicas=0');
+    const [, jobs = ''] = /kubectl delete job -l (\S+) --cascade=foreground$/m.exec(block) ?? [];
+    const { jobTemplate } = (cronJob?.spec ?? {}) as {
+      jobTemplate?: { metadata?: { labels: Record<string, string> } };
+    };
+    expect(labelsOf(jobs).map(([name]) => name)).toContain('app.kubernetes.io/component');
+    expect(isFound(jobTemplate?.metadata?.labels ?? {}, jobs)).toBe(true);
+    const [, pods = ''] = /--replicas=0\n(?:.*\n)*?kubectl wait pod -l '([^']+)' --for=delete/.exec(block) ?? [];
+    const waitedFor = Object.entries(podsOf(everything)).filter(([, { metadata }]) => isFound(metadata.labels, pods));
+    expect(waitedFor.map(([component]) => component).sort()).toEqual(['api', 'worker']);
+  });
+
+  test('a start after a restore has workers bill nothing and send nothing', () => {
+    const [, settings = ''] = /^kubectl set env deploy weir-worker (.*?) +#/m.exec(blockWith('--replicas=3')) ?? [];
+    expect(settings.split(' ')).toEqual(['BILLING_CONCURRENCY=0', 'WEBHOOK_CONCURRENCY=0']);
+  });
+
+  test('the alarm for reconcile looks at each CronJob by itself, also at one that has never succeeded', () => {
+    const [rule] = [...page.matchAll(/```yaml\n([^`]*)```/g)].flatMap(([, block = '']) =>
+      block.includes('WeirReconcileFails') ? [(parse(block) as { expr: string }[])[0]] : [],
+    );
+    const expr = (rule?.expr ?? '').replaceAll(/\s+/g, ' ').trim();
+    expect(expr).not.toMatch(/\b(max|min|sum|avg|count|group|topk)\b/);
+    const [old = '', never = ''] = expr.split(' or ');
+    const last = 'kube_cronjob_status_last_successful_time';
+    expect(old).toMatch(new RegExp(`^time\\(\\) - ${last}\\{.*\\} > \\d+`));
+    expect(never).toMatch(
+      new RegExp(`^\\(time\\(\\) - kube_cronjob_created\\{.*unless on \\(namespace, cronjob\\) ${last}\\)$`),
+    );
+    for (const [, selector] of expr.matchAll(/cronjob=~"([^"]+)"/g)) {
+      expect(cronJob?.metadata.name).toMatch(new RegExp(`^(?:${selector})$`));
+      expect('backup-reconcile').not.toMatch(new RegExp(`^(?:${selector})$`));
+    }
+  });
 });
