@@ -68,6 +68,33 @@ test('every npm script that a document names is there', () => {
   expect(missing(/`?npm run ([a-z-]+)/g, (_document, script) => Object.hasOwn(scripts, script))).toEqual([]);
 });
 
+test('the steps of a restore say of every table what becomes of what was written to it since the backup', () => {
+  const operations = readFileSync(join(root, 'docs', 'operations.md'), 'utf8');
+  const [, steps = ''] = /^### Restore or move Postgres\n([^]*?)^### /m.exec(operations) ?? [];
+  const schema = readFileSync(join(root, 'packages', 'db', 'schema.sql'), 'utf8');
+  const tables = [...schema.matchAll(/^CREATE TABLE (\w+) \(/gm)].map(([, name = '']) => name);
+  // What clients send again, what is made of it and of what is entered again, and what Weir keeps for itself.
+  const made = [
+    'accepted_events events rejected_events duplicate_events idempotency_keys late_events perhaps_staged_events pending_claims',
+    'customer_usage_hours customer_usage_days customer_value_days meter_usage_quarters meter_value_days touched_usage',
+    'customer_group_hours customer_group_value_days meter_group_quarters meter_group_value_days metadata_groups ungrouped_events',
+    'metadata_backfills metadata_keys_version alert_crossings unbilled_usage_days unbilled_usage_looks unbilled_usage_told',
+    'billed_meters billing_feeds closings credit_entries dues invoice_lines invoice_numbers revenue_reckonings subscription_periods',
+    'drained_counts installation migrations reconciliations webhook_deliveries',
+  ].flatMap((names) => names.split(' '));
+  const access = [
+    'users sessions password_resets invitations api_keys widget_tokens service_accounts service_account_tokens',
+    'webhook_endpoints',
+  ].flatMap((names) => names.split(' '));
+  expect(tables.length).toBeGreaterThan(60);
+  const isNamed = (table: string) => new RegExp(`\`${table}\`|(?:FROM|INTO|UPDATE) ${table}\\b`).test(steps);
+  expect(tables.filter((table) => !isNamed(table) && ![...made, ...access].includes(table))).toEqual([]);
+  expect(made.filter((table) => !tables.includes(table))).toEqual([]);
+  // Before an API answers anybody.
+  const [, beforeStart = ''] = /^4\. ([^]*?)^5\. Start the API/m.exec(steps) ?? [];
+  for (const table of access) expect(beforeStart).toMatch(new RegExp(`\\b${table}\\b`));
+});
+
 test('docs/billing.md has every type of the feed, and no other', () => {
   const rows = readFileSync(join(root, 'docs', 'billing.md'), 'utf8').matchAll(
     /^\| \w+ \| (`([a-z_]+)\.[a-z_]+`.*) \|$/gm,
