@@ -122,8 +122,14 @@ test('a page of a customer costs neither all of its events nor what others have 
     rowsReadBy(weir, async (database) => {
       expect(await listStoredEvents(database, admin.id, { ...filter, ...page })).toHaveLength(20);
     });
-  expect(await list({ customerExternalId: 'seldom' })).toBeLessThan(MANY);
-  expect(await list({ customerExternalId: 'often' })).toBeLessThan(2 * FEW);
+  const listAll = async () => {
+    expect(await list({ customerExternalId: 'seldom' })).toBeLessThan(MANY);
+    expect(await list({ customerExternalId: 'often' })).toBeLessThan(2 * FEW);
+  };
+  await listAll();
+  // Now Postgres knows that no event comes before those of this organization.
+  await weir.pool.query('ANALYZE events');
+  await listAll();
   expect(await list({ status: 'voided' })).toBeLessThan(2 * FEW);
 });
 

@@ -65,12 +65,13 @@ async function recordedPage(database: Database, organizationId: string, filter: 
   const { customerExternalId, idempotencyKey, status, before, limit } = filter;
   if (customerExternalId !== undefined && idempotencyKey === undefined && status !== 'voided') {
     // Whoever has some part of all events is met soon, however many there are. Compared as a row, the organization is no part of them of
-    // which Postgres believes that it is small, and sorts it. Behind its last event come those of others, which are left out.
+    // which Postgres believes that it is small, and sorts it; by a subquery each, it does not look how many come before either, which for
+    // the first of all organizations are none. Behind its last event come those of others, which are left out.
     const rows = await readPage(
       database,
       organizationId,
       filter,
-      sql`(SELECT * FROM events WHERE (organization_id, id) < (${organizationId}::uuid, ${before ?? LAST}::uuid)
+      sql`(SELECT * FROM events WHERE (organization_id, id) < ((SELECT ${organizationId}::uuid), (SELECT ${before ?? LAST}::uuid))
         ORDER BY organization_id DESC, id DESC LIMIT ${RARE_MAX})`,
     );
     if (rows.length === limit) return rows;
