@@ -76,7 +76,7 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
       log,
       intervalMs: OWNERSHIP_INTERVAL_MS,
       onLook(isOurs) {
-        for (const taker of takers) taker.take(isOurs);
+        for (const taker of takers) taker.take(isOurs && !isDraining);
       },
     });
     closer.add('the watch on the queue', () => ownership.close());
@@ -156,6 +156,8 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
       schema: () => schema,
       async close() {
         isDraining = true;
+        // At once, so that none goes on while another one is waited for.
+        for (const taker of takers) taker.take(false);
         try {
           await closer.close(settings.DRAIN_TIMEOUT_MS - STOP_SPARE_MS);
         } catch (error) {

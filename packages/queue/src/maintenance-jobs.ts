@@ -12,28 +12,38 @@ export const MAINTENANCE_QUEUE = 'maintenance';
 /** Redis may lose its data, and the schedule with it; each worker writes it anew this often. */
 const RESCHEDULE_INTERVAL_MS = 30_000;
 
-export interface MaintenanceOptions<Task extends string> {
-  /** How often each task is done, in milliseconds. */
-  every: Record<Task, number>;
-  perform(task: Task): Promise<void>;
+export interface MaintenanceTask {
+  everyMs: number;
+  perform(): Promise<void>;
+}
+
+export interface MaintenanceOptions {
+  /** By name. What another build has scheduled under other names is passed over. */
+  tasks: Record<string, MaintenanceTask>;
+  /** Comes before each task; what it throws keeps the task from being done now. */
+  begin(): Promise<void>;
   log: Logger;
 }
 
 /** Schedules the tasks for all workers, and does those that come up here. After a close the schedule stays for the others. */
-export function openMaintenance<Task extends string>(
-  queue: QueueConnection,
-  { every, perform, log }: MaintenanceOptions<Task>,
-): JobWorker {
+export function openMaintenance(queue: QueueConnection, { tasks, begin, log }: MaintenanceOptions): JobWorker {
   const { redis, keys } = queue;
+  const known = new Map(Object.entries(tasks));
   const onError = (error: Error) => log.warn({ err: noteOfRedis(error) }, 'maintenance met an error');
-  const tasks = new Queue(MAINTENANCE_QUEUE, { connection: redis, prefix: keys.prefix });
-  tasks.on('error', onError);
-  const worker = openJobWorker<unknown>(queue, MAINTENANCE_QUEUE, {}, async ({ name }) => perform(name as Task), {
+  const jobs = new Queue(MAINTENANCE_QUEUE, { connection: redis, prefix: keys.prefix });
+  jobs.on('error', onError);
+  const perform = async ({ name }: { name: string }) => {
+    const task = known.get(name);
+    if (task === undefined) return;
+    await begin();
+    await task.perform();
+  };
+  const worker = openJobWorker<unknown>(queue, MAINTENANCE_QUEUE, {}, perform, {
     onFailed: (error, job) => log.error({ err: error, task: job?.name }, 'maintenance failed; it will be done again'),
     onError,
   });
   const schedule = () => {
-    scheduleAll(tasks, every).catch((error: unknown) => log.warn({ err: error }, 'maintenance could not be scheduled'));
+    scheduleAll(jobs, known).catch((error: unknown) => log.warn({ err: error }, 'maintenance could not be scheduled'));
   };
   schedule();
   const timer = setInterval(schedule, RESCHEDULE_INTERVAL_MS);
@@ -42,14 +52,14 @@ export function openMaintenance<Task extends string>(
     async close() {
       clearInterval(timer);
       await worker.close();
-      await tasks.close();
+      await jobs.close();
     },
   };
 }
 
-async function scheduleAll(queue: Queue, tasks: Record<string, number>): Promise<void> {
+async function scheduleAll(queue: Queue, tasks: ReadonlyMap<string, MaintenanceTask>): Promise<void> {
   const opts = { removeOnComplete: true, removeOnFail: true };
-  for (const [name, every] of Object.entries(tasks)) {
+  for (const [name, { everyMs: every }] of tasks) {
     // A machine whose clock was ahead has put the next time so far off that it would not come for as long.
     const next = (await queue.getJobScheduler(name))?.next ?? 0;
     if (next > Date.now() + 2 * every) await queue.removeJobScheduler(name);
