@@ -57,22 +57,22 @@ export async function runMidnight(kind: MidnightKind, given: Given, deps: BenchD
   // All of the plan, and the one of many charges.
   const expected = subscriptions + 1;
   try {
-    const drafts = "SELECT count(*)::integer AS count FROM invoices WHERE status = 'DRAFT'";
-    const numbered = 'SELECT count(*)::integer AS count FROM invoices WHERE invoice_number IS NOT NULL';
-    // Those of the start of the month have theirs already.
-    const numberedBefore = await countBy(client, numbered);
-    const wait = (what: string, query: string, all: number) =>
-      waitUntil(client, query, all, (count) => {
+    const all = 'SELECT count(*)::integer AS count FROM invoices';
+    // Those of the month that began are drafts too: their grace ends at this midnight.
+    const drafts = `${all} WHERE created_at >= '${MONTH.end}'`;
+    const numbered = `${all} WHERE invoice_number IS NOT NULL`;
+    const wait = (what: string, query: string, most: number) =>
+      waitUntil(client, query, most, (count) => {
         signal.throwIfAborted();
-        worker.look(count / all);
-        progress.show(() => `${kind}: ${count} of ${all} ${what}`);
+        worker.look(count / most);
+        progress.show(() => `${kind}: ${count} of ${most} ${what}`);
       });
     tracking?.begin();
     await startBillingClock(client, MONTH.end);
     const draftsSeconds = await wait('drafts', drafts, expected);
     const read = kind === 'alone' ? await readMeanwhile(api, given, client) : null;
     await startBillingClock(client, GRACE_OVER);
-    const finalizedSeconds = await wait('invoices', numbered, numberedBefore + expected);
+    const finalizedSeconds = await wait('invoices', numbered, await countBy(client, all));
     const tracked = (await tracking?.end()) ?? null;
     const { fingerprint, invoices } = await readInvoices(client, organizationId);
     return {

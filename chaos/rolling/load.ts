@@ -7,6 +7,8 @@ export interface Load {
   /** Answered as they should be, by what they were. */
   readonly answered: Record<string, number>;
   readonly failed: string[];
+  /** How many invoices there will be in the end that are no drafts. */
+  invoicesDue(): number;
   stop(): Promise<void>;
 }
 
@@ -48,19 +50,34 @@ interface Client {
   name: string;
   status: number;
   pauseMs: number;
-  message(): Message;
+  /** Undefined while there is nothing to ask for. */
+  message(): Message | undefined;
+  /** Told of each answer that is as it must be. */
+  seen?(text: string): void;
 }
 
-/** An organization with a meter, and whoever tracks, reads and changes something, each over a connection that is kept. */
+/** As many subscriptions are made under load. */
+const SUBSCRIPTIONS = 200;
+/** They began so long ago, by the month: three are over whatever day it is, and no other one ends within the run. */
+const DAYS_AGO = 100;
+const PERIODS_OVER = 3;
+const DAY_MS = 86_400_000;
+
+/**
+ * An organization with a meter and a plan, and whoever tracks, reads, changes, subscribes and asks for invoices, each over a connection
+ * that is kept.
+ */
 export async function startLoad(url: string, log: (line: string) => void): Promise<Load> {
   const agent = new http.Agent({ keepAlive: true });
   const create = async (
     path: string,
     body: object,
     cookie = '',
+    method = 'POST',
   ): Promise<{ made: Record<string, string>; cookie: string }> => {
-    const answer = await ask(url, agent, { method: 'POST', path: `/api/v1${path}`, headers: { cookie }, body });
-    if (answer.status !== 201) throw new Error(`${path} was answered ${answer.status}: ${answer.text}`);
+    const answer = await ask(url, agent, { method, path: `/api/v1${path}`, headers: { cookie }, body });
+    if (answer.status !== (method === 'POST' ? 201 : 200))
+      throw new Error(`${path} was answered ${answer.status}: ${answer.text}`);
     return { made: JSON.parse(answer.text) as Record<string, string>, cookie: answer.cookie ?? cookie };
   };
   const account = { email: 'admin@example.com', password: 'correct horse battery', organization_name: 'Rolling' };
@@ -68,12 +85,30 @@ export async function startLoad(url: string, log: (line: string) => void): Promi
   const feature = { name: 'Calls', lookup_key: 'calls', type: 'meter', aggregation_type: 'SUM' };
   const { made } = await create('/features', feature, cookie);
   const key = await create('/api-keys', { name: 'load', scopes: ['usage.write', 'usage.read'] }, cookie);
+  await create('/billing/settings', { invoice_grace_hours: 0 }, cookie, 'PATCH');
+  const terms = { name: 'Monthly', lookup_id: 'monthly', type: 'HYBRID', billing_interval: 'month', currency: 'USD' };
+  const plan = (await create('/plans', terms, cookie)).made['id'] ?? '';
+  const prices = [
+    { type: 'FIXED', display_name: 'Base fee', unit_price: '1' },
+    { type: 'USAGE', display_name: 'Calls', meter_id: made['meter_id'], unit_price: '0.1' },
+  ];
+  for (const price of prices) await create(`/plans/${plan}/charges`, price, cookie);
+  const subscribers: string[] = [];
+  for (let count = 1; count <= SUBSCRIPTIONS; count += 1)
+    subscribers.push((await create('/customers', { external_id: `subscriber-${count}` }, cookie)).made['id'] ?? '');
   agent.destroy();
 
+  const start_date = new Date(Date.now() - DAYS_AGO * DAY_MS).toISOString();
+  let invoice: string | undefined;
   const caller = { 'x-api-key': key.made['key'] ?? '' };
   const event = { meter_token: made['meter_token'], customer_external_id: 'acme', quantity: 1 };
   let customers = 0;
   const track = { name: 'events', status: 201, message: () => post('/sdk/track', caller, event) };
+  const load = { answered: {} as Record<string, number>, failed: [] as string[] };
+  const fail = (line: string) => {
+    load.failed.push(line);
+    log(line);
+  };
   const clients: Client[] = [
     ...Array.from({ length: 6 }, () => ({ ...track, pauseMs: 10 })),
     // Those that are slower than a stop find their connection as they left it, or not.
@@ -90,30 +125,62 @@ export async function startLoad(url: string, log: (line: string) => void): Promi
       pauseMs: 50,
       message: () => post('/customers', { cookie }, { external_id: `customer-${(customers += 1)}` }),
     },
+    {
+      name: 'subscriptions',
+      status: 201,
+      pauseMs: 100,
+      message() {
+        const customer_id = subscribers.pop();
+        return customer_id === undefined
+          ? undefined
+          : post('/subscriptions', { cookie }, { plan_id: plan, customer_id, start_date });
+      },
+    },
+    {
+      name: 'invoices',
+      status: 200,
+      pauseMs: 200,
+      message: () => ({ method: 'GET', path: '/api/v1/invoices?status=OPEN&page_size=20', headers: { cookie } }),
+      seen: (text) => void (invoice = (JSON.parse(text) as { data: { id: string }[] }).data[0]?.id),
+    },
+    {
+      name: 'computed again',
+      status: 200,
+      pauseMs: 200,
+      message: () => (invoice === undefined ? undefined : post(`/invoices/${invoice}/recompute`, { cookie }, {})),
+      seen(text) {
+        if (!(JSON.parse(text) as { identical: boolean }).identical) fail(`computed again: ${text}`);
+      },
+    },
+    {
+      name: 'feed',
+      status: 200,
+      pauseMs: 200,
+      message: () => ({ method: 'GET', path: '/api/v1/billing-events?limit=20', headers: { cookie } }),
+    },
   ];
-  const load = { answered: {} as Record<string, number>, failed: [] as string[] };
-  const fail = (line: string) => {
-    load.failed.push(line);
-    log(line);
-  };
   let isStopped = false;
-  const work = async ({ name, status, pauseMs, message }: Client): Promise<void> => {
+  const work = async ({ name, status, pauseMs, message, seen }: Client): Promise<void> => {
     const own = new http.Agent({ keepAlive: true, maxSockets: 1 });
-    while (!isStopped) {
+    for (; !isStopped; await delay(pauseMs)) {
+      const asked = message();
+      if (asked === undefined) continue;
       try {
-        const answer = await ask(url, own, message());
-        if (answer.status === status) load.answered[name] = (load.answered[name] ?? 0) + 1;
-        else fail(`${name}: ${answer.status} ${answer.text}`);
+        const answer = await ask(url, own, asked);
+        if (answer.status === status) {
+          load.answered[name] = (load.answered[name] ?? 0) + 1;
+          seen?.(answer.text);
+        } else fail(`${name}: ${answer.status} ${answer.text}`);
       } catch (error) {
         fail(`${name}: ${String(error)}`);
       }
-      await delay(pauseMs);
     }
     own.destroy();
   };
   const working = clients.map(work);
   return {
     ...load,
+    invoicesDue: () => PERIODS_OVER * (load.answered['subscriptions'] ?? 0),
     async stop() {
       isStopped = true;
       await Promise.all(working);

@@ -134,6 +134,25 @@ async function exchange(place: Place, build: string): Promise<void> {
   if (place.app === 'api') await delay(SEEN_MS);
 }
 
+/** Whether the invoices are there that are due, each once, as soon as they are. */
+async function isBilled({ invoicesDue, failed }: Load, client: pg.Client): Promise<boolean> {
+  // One that failed may be subscribed all the same.
+  const unsure = failed.some((line) => line.startsWith('subscriptions: '));
+  const deadline = Date.now() + DRAIN_MS_MAX;
+  for (;;) {
+    const { rows } = await client.query<{ invoices: number; periods: number }>(
+      `SELECT count(*)::int AS invoices, count(DISTINCT (subscription_id, cycle))::int AS periods
+       FROM invoices WHERE status <> 'DRAFT'`,
+    );
+    const { invoices = 0, periods = 0 } = rows[0] ?? {};
+    if (invoices >= invoicesDue() || Date.now() > deadline) {
+      console.log(`invoices due ${invoicesDue()}, made ${invoices}, of ${periods} periods`);
+      return invoices === periods && (unsure || invoices === invoicesDue());
+    }
+    await delay(100);
+  }
+}
+
 /** Throws where the workers do not come to an end. */
 async function untilDrained(): Promise<void> {
   const redis = new Redis(services.redisUrl);
@@ -151,17 +170,17 @@ async function untilDrained(): Promise<void> {
   }
 }
 
-/** Whether what was accepted is in Postgres, each event once, as the new build itself says too. */
-async function isCounted({ answered, failed }: Load): Promise<boolean> {
+/** Whether what was accepted is in Postgres and billed, each event and each period once, as the new build itself says too. */
+async function isCounted(load: Load): Promise<boolean> {
+  const { answered, failed } = load;
   await untilDrained();
   const client = new pg.Client({ connectionString: services.databaseUrl });
   await client.connect();
   const { rows } = await client.query<{ events: number }>('SELECT count(*)::int AS events FROM events');
+  const billed = await isBilled(load, client);
   await client.end();
-  const reconciled = await run(process.execPath, [join(resolve(options.new), 'apps/reconcile/dist/main.js')], {
-    seconds: 300,
-    env,
-  });
+  const reconcile = join(resolve(options.new), 'apps/reconcile/dist/main.js');
+  const reconciled = await run(process.execPath, [reconcile, '--invoices'], { seconds: 300, env });
   const recorded = rows[0]?.events ?? 0;
   console.log(`${stops} stops of an API, ${places.length * options.turns} of any process`);
   console.log(`answered: ${JSON.stringify(answered)}; failed: ${failed.length}`);
@@ -170,7 +189,7 @@ async function isCounted({ answered, failed }: Load): Promise<boolean> {
   // One that failed may be recorded all the same.
   const unsure = failed.filter((line) => line.startsWith('events: ')).length;
   const lost = (answered['events'] ?? 0) - recorded;
-  return reconciled.ok && lost <= 0 && -lost <= unsure;
+  return billed && reconciled.ok && lost <= 0 && -lost <= unsure;
 }
 
 function wholeOf(text: string): number {
