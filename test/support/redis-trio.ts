@@ -1,21 +1,14 @@
 // A real Redis, its replica, and three Sentinels that promote it. The replica calls the primary from an address of its own, by which a
 // proxy in front of the primary holds back what it reads, and nothing else.
 
-import { environmentOf } from '@weir/services/find-program';
-import { findRedis } from '@weir/services/redis-packages';
-import { Redis } from 'ioredis';
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { Redis } from 'ioredis';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Edge } from '../../chaos/environment/edge.ts';
 import { findFreePort } from '@weir/services/connection';
 import { until } from './harness.ts';
+import { keepingData, openRedisServers, REDIS_PASSWORD, replicationOf } from './redis-servers.ts';
 
-const PASSWORD = 'of-redis';
 const SENTINEL_PASSWORD = 'of-sentinel';
 const NAME = 'weir';
 const REPLICA_ADDRESS = '127.0.0.9';
@@ -41,28 +34,7 @@ export interface RedisTrio {
 
 /** Opens them all. It takes some three seconds. */
 export async function openRedisTrio(): Promise<RedisTrio> {
-  const home = await mkdtemp(join(tmpdir(), 'weir-trio-'));
-  const programs = process.env['WEIR_HOME'] || fileURLToPath(new URL('../../.weir', import.meta.url));
-  const program = await findRedis({ path: home, programs, log: () => {}, signal: undefined });
-  const env = environmentOf(program);
-  const children: ChildProcess[] = [];
-  const start = async (name: string, settings: string[], args: string[] = []): Promise<ChildProcess> => {
-    await mkdir(join(home, name));
-    const file = join(home, name, 'redis.conf');
-    await writeFile(file, [`dir ${join(home, name)}`, 'bind 127.0.0.1', ...settings, ''].join('\n'));
-    const child = spawn(program.path, [file, ...args], { env, stdio: 'ignore' });
-    children.push(child);
-    return child;
-  };
-  const data = (port: number) => [
-    `port ${port}`,
-    `requirepass ${PASSWORD}`,
-    `masterauth ${PASSWORD}`,
-    'appendonly yes',
-    'appendfsync always',
-    'save ""',
-    'repl-diskless-sync-delay 0',
-  ];
+  const servers = await openRedisServers();
   const [port, replicaPort, frontPort] = [await findFreePort(), await findFreePort(), await findFreePort()];
   const [plain, replication] = [new Edge(0, port), new Edge(0, port)];
   const front = createServer({ allowHalfOpen: true, noDelay: true }, (client) =>
@@ -71,28 +43,27 @@ export async function openRedisTrio(): Promise<RedisTrio> {
   front.listen(frontPort, '127.0.0.1');
   await once(front, 'listening');
 
-  const first = await start('primary', data(port));
+  const first = await servers.start('primary', keepingData(port));
   const following = [`bind-source-addr ${REPLICA_ADDRESS}`, `replicaof 127.0.0.1 ${frontPort}`];
-  await start('replica', [...data(replicaPort), ...following]);
-  const [primary, replica] = [clientAt(port), clientAt(replicaPort)];
-  const infoOf = (redis: Redis) => redis.info('replication').catch(() => '');
-  await until(async () => (await infoOf(primary)).includes('state=online'), 'the replica follows');
+  await servers.start('replica', [...keepingData(replicaPort), ...following]);
+  const [primary, replica] = [servers.clientAt(port), servers.clientAt(replicaPort)];
+  await until(async () => (await replicationOf(primary)).includes('state=online'), 'the replica follows');
 
   const sentinelPorts = [await findFreePort(), await findFreePort(), await findFreePort()];
   for (const [index, sentinelPort] of sentinelPorts.entries())
-    await start(
+    await servers.start(
       `sentinel-${index}`,
       [
         `port ${sentinelPort}`,
         `requirepass ${SENTINEL_PASSWORD}`,
         `sentinel monitor ${NAME} 127.0.0.1 ${frontPort} 2`,
-        `sentinel auth-pass ${NAME} ${PASSWORD}`,
+        `sentinel auth-pass ${NAME} ${REDIS_PASSWORD}`,
         `sentinel down-after-milliseconds ${NAME} ${BUSY_MS}`,
         `sentinel failover-timeout ${NAME} 2000`,
       ],
       ['--sentinel'],
     );
-  const sentinels = sentinelPorts.map((each) => clientAt(each, SENTINEL_PASSWORD));
+  const sentinels = sentinelPorts.map((each) => servers.clientAt(each, SENTINEL_PASSWORD));
   const isKnown = async (sentinel: Redis) => {
     const said = ((await sentinel.call('SENTINEL', 'MASTER', NAME).catch(() => [])) as string[]).join(' ');
     return said.includes('num-slaves 1') && said.includes('num-other-sentinels 2');
@@ -101,7 +72,7 @@ export async function openRedisTrio(): Promise<RedisTrio> {
 
   const hosts = sentinelPorts.map((each) => `127.0.0.1:${each}`).join(',');
   return {
-    url: `redis+sentinel://:${PASSWORD}@${hosts}/${NAME}?sentinel_password=${SENTINEL_PASSWORD}`,
+    url: `redis+sentinel://:${REDIS_PASSWORD}@${hosts}/${NAME}?sentinel_password=${SENTINEL_PASSWORD}`,
     replication,
     primary,
     replica,
@@ -114,27 +85,12 @@ export async function openRedisTrio(): Promise<RedisTrio> {
       front.close();
       await gone;
     },
-    promoted: () => until(async () => (await infoOf(replica)).includes('role:master'), 'the replica is promoted'),
+    promoted: () =>
+      until(async () => (await replicationOf(replica)).includes('role:master'), 'the replica is promoted'),
     async close() {
-      for (const client of [primary, replica, ...sentinels]) client.disconnect();
-      const running = children.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null);
-      const gone = running.map((child) => once(child, 'exit'));
-      for (const child of running) child.kill('SIGKILL');
-      await Promise.all(gone);
+      await servers.close();
       front.close();
       await Promise.all([plain.close(), replication.close()]);
-      await rm(home, { recursive: true, force: true, maxRetries: 10 });
     },
   };
-}
-
-function clientAt(port: number, password = PASSWORD): Redis {
-  const client = new Redis(port, '127.0.0.1', {
-    password,
-    maxRetriesPerRequest: 0,
-    enableReadyCheck: false,
-    retryStrategy: () => 50,
-  });
-  client.on('error', () => {});
-  return client;
 }

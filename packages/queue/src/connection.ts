@@ -3,7 +3,7 @@
 import { parseSentinelAddress } from '@weir/shared/sentinel-address';
 import { Redis, type RedisOptions } from 'ioredis';
 import { queueKeys, type QueueKeys } from './keys.ts';
-import { noteOfRedis, RedisUnreachable } from './redis-away.ts';
+import { isOfReplica, noteOfRedis, RedisUnreachable } from './redis-away.ts';
 import { loadScript } from './script.ts';
 import { buildSecondCopy, type SecondCopy } from './second-copy.ts';
 
@@ -24,7 +24,14 @@ export interface QueueAddress {
   copies?: number;
 }
 
-const retryStrategy = (attempt: number) => Math.min(1_000, 50 * attempt);
+/**
+ * A connection is made again for as long as it takes. It is also given up at the first write that a replica refuses: a primary that was
+ * replaced may live on as one and keep its connections, while its address leads new ones to who took its place.
+ */
+const LASTING = {
+  retryStrategy: (attempt: number) => Math.min(1_000, 50 * attempt),
+  reconnectOnError: isOfReplica,
+};
 
 /** A Sentinel that has not answered by then is passed over. */
 const SENTINEL_MS_MAX = 1_000;
@@ -80,7 +87,7 @@ function openProducing(url: string, commandTimeoutMs: number, onError: (error: E
     // the quarter of an hour that the system tries to send; this gives it up.
     socketTimeout: commandTimeoutMs + 1_000,
     connectTimeout: 2_000,
-    retryStrategy,
+    ...LASTING,
   });
   redis.on('error', (error) => onError(noteOfRedis(error)));
   return redis;
@@ -110,7 +117,7 @@ export function openWorker(
     maxRetriesPerRequest: null,
     socketTimeout: WORKER_SILENCE_MS_MAX,
     connectTimeout: 2_000,
-    retryStrategy,
+    ...LASTING,
   });
   redis.on('error', (error) => onError(noteOfRedis(error)));
   const keys = queueKeys(prefix);
@@ -143,6 +150,14 @@ export async function openCommand({ url, prefix }: QueueAddress): Promise<QueueC
 export async function ping({ redis }: QueueConnection): Promise<void> {
   if (redis.status !== 'ready') throw new Error('not connected');
   await redis.ping();
+}
+
+/** Those of the connections that lead to a replica. One that was the primary before answers all that is read, as if nothing had happened. */
+export async function findReplicas({ redis, secondCopy }: QueueConnection): Promise<Redis[]> {
+  const ready = [redis, ...(secondCopy?.connections ?? [])].filter(({ status }) => status === 'ready');
+  // One that does not answer is not known to be one.
+  const said = await Promise.all(ready.map((each) => each.info('replication').catch(() => '')));
+  return ready.filter((_, at) => /^role:slave/m.test(said[at] ?? ''));
 }
 
 /** Resolves to whether the connection stands, with those of its second copy, after so long at most. */

@@ -10,7 +10,8 @@ import { SettingsError } from '@weir/shared/settings';
 import { withinMs } from '@weir/shared/within';
 import type { MonthCount } from '@weir/shared/month-counts';
 import { readDrainedCounts } from './accepted-counts.ts';
-import type { QueueConnection } from './connection.ts';
+import { findReplicas, type QueueConnection } from './connection.ts';
+import { RedisUnreachable } from './redis-away.ts';
 import { loadScript } from './script.ts';
 
 /** What Postgres says of itself; see installation.ts of packages/db. */
@@ -95,7 +96,7 @@ export class Ownership {
 
   constructor(options: OwnershipOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => void this.look(), options.intervalMs);
+    this.#timer = setInterval(() => void this.look({ leavesReplicas: true }), options.intervalMs);
     // A connection that comes again may lead to another Redis.
     options.queue.redis.on('ready', this.#onReady);
   }
@@ -143,8 +144,8 @@ export class Ownership {
   }
 
   /** Looks now, or waits for the look under way. Never throws: what it finds is kept, and logged when it changes. */
-  look(): Promise<void> {
-    this.#looking ??= withinMs(LOOK_MS_MAX, this.#look())
+  look({ leavesReplicas } = { leavesReplicas: false }): Promise<void> {
+    this.#looking ??= withinMs(LOOK_MS_MAX, this.#look(leavesReplicas))
       .catch((error: unknown) => this.#tellOnce(error))
       .finally(() => {
         this.#looking = undefined;
@@ -158,10 +159,10 @@ export class Ownership {
     this.#options.queue.redis.off('ready', this.#onReady);
   }
 
-  async #look(): Promise<void> {
+  async #look(leavesReplicas: boolean): Promise<void> {
     const { queue, database } = this.#options;
     const { redis, keys } = queue;
-    if (redis.status !== 'ready') {
+    if (redis.status !== 'ready' || !(await this.#isPrimary(leavesReplicas))) {
       // Postgres may be told of all the same: a fresh process learns its mark.
       await this.#identify(undefined, database);
       return;
@@ -180,6 +181,21 @@ export class Ownership {
     const [owner] = await own(queue, facts.mark);
     if (owner === facts.mark) await this.#compareTime(facts, drained ?? '', timeline ?? '');
     this.#seeOwner(owner);
+  }
+
+  /**
+   * Whoever only reads does not hear that its Redis is a replica by now, so it is asked. Connections are given up at the regular looks
+   * alone: an address that still leads there would be called again and again.
+   */
+  async #isPrimary(leavesReplicas: boolean): Promise<boolean> {
+    const { queue, log } = this.#options;
+    const replicas = await findReplicas(queue);
+    if (leavesReplicas && replicas.length > 0) {
+      for (const replica of replicas) replica.disconnect(true);
+      const err = new RedisUnreachable('this Redis is a replica');
+      log.warn({ err }, 'connections to a replica are given up, and made again by their address');
+    }
+    return !replicas.includes(queue.redis);
   }
 
   /** Undefined where the database will not do; why is kept. */

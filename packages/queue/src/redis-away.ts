@@ -30,7 +30,12 @@ export function isRefusedByRedis(error: unknown): boolean {
   return REFUSED.test(error instanceof Error ? error.message : String(error));
 }
 
-/** Whether an error says that Redis cannot be reached, or that it, or its replica, did not answer in time. */
+/** Whether an error says that this Redis is a replica. It may have been the primary before, and live on as the replica of another one. */
+export function isOfReplica(error: Error): boolean {
+  return error.message.startsWith('READONLY ');
+}
+
+/** Whether an error says that Redis cannot be reached, is no primary, or that it, or its replica, did not answer in time. */
 export function isRedisAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return (
@@ -38,7 +43,7 @@ export function isRedisAway(error: unknown): boolean {
     error instanceof NotCopied ||
     ofRedis.has(error) ||
     error.name === 'MaxRetriesPerRequestError' ||
-    /^(Stream isn't writeable|Connection is closed|Command timed out|Socket timeout|(LOADING|MASTERDOWN|CLUSTERDOWN|WRONGPASS|NOAUTH)\b)/.test(
+    /^(Stream isn't writeable|Connection is closed|Command timed out|Socket timeout|(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|WRONGPASS|NOAUTH)\b)/.test(
       error.message,
     )
   );
