@@ -15,6 +15,10 @@ const comparison = new URL('../../apps/api/openapi/breaking-changes.mjs', import
 const { findBreakingChanges } = (await import(comparison.href)) as {
   findBreakingChanges(released: object, now: object): string[];
 };
+const deprecations = new URL('../../apps/api/openapi/deprecations.mjs', import.meta.url);
+const { findUntoldDeprecations } = (await import(deprecations.href)) as {
+  findUntoldDeprecations(document: object, changelog: string): string[];
+};
 
 const weir = sharedWeir();
 let folder: string;
@@ -157,5 +161,33 @@ test('webhooks, codes of refusals, headers of answers and defaults stay', () => 
     'webhook invoice.paid header webhook-signature is no longer sent',
     'webhook invoice.voided body.data.total may be number',
     'webhook usage.unpriced is no longer there',
+  ]);
+});
+
+test('what is deprecated without its headers, a year ahead or a line in the changelog is told', () => {
+  const untold = (change: (operation: Loose) => void, changelog: string) => {
+    const document = JSON.parse(served);
+    const operation = document.paths[SUBSCRIPTION].get;
+    operation.deprecated = true;
+    change(operation);
+    return findUntoldDeprecations(document, changelog);
+  };
+  const until = (sunset: string) => (operation: Loose) => {
+    const examples = { Deprecation: '@1801353600', Sunset: sunset, Link: '</docs>; rel="successor-version"' };
+    operation.responses['200'].headers = Object.fromEntries(
+      Object.entries(examples).map(([name, example]) => [name, { schema: { type: 'string' }, example }]),
+    );
+  };
+  const told = '## [Unreleased]\n\n### Deprecated\n\n- `GET /subscriptions`: take another.\n\n### Fixed\n\n- All.\n';
+  expect(findUntoldDeprecations(JSON.parse(served), told)).toEqual([]);
+  expect(untold(until('Tue, 01 Feb 2028 00:00:00 GMT'), told)).toEqual([]);
+  expect(untold(() => {}, told)).toEqual([
+    'GET /subscriptions is deprecated, and its 200 has no Deprecation, Sunset, Link: give its route config.deprecated',
+  ]);
+  expect(untold(until('Sat, 01 Jan 2028 00:00:00 GMT'), told)).toEqual([
+    'GET /subscriptions may be gone less than a year after it is deprecated',
+  ]);
+  expect(untold(until('Tue, 01 Feb 2028 00:00:00 GMT'), told.replace('Deprecated', 'Changed'))).toEqual([
+    'GET /subscriptions is not named under Deprecated in CHANGELOG.md, as `GET /subscriptions`',
   ]);
 });

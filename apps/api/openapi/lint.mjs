@@ -1,12 +1,13 @@
 // Lints the OpenAPI document, as a part of `npm run check`, once everything is compiled, and holds it against those of all releases. The
 // document is that of an app which is built as the API builds it and never asked anything, so no service has to run. With the
-// name of a file it is the document in it. Which rules hold: redocly.yaml and breaking-changes.mjs.
+// name of a file it is the document in it. Which rules hold: redocly.yaml, breaking-changes.mjs and deprecations.mjs.
 
 import { formatProblems, lintFromString, loadConfig } from '@redocly/openapi-core';
 import { readFile, readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { findBreakingChanges } from './breaking-changes.mjs';
+import { findUntoldDeprecations } from './deprecations.mjs';
 
 const RELEASES = new URL('../../../test/releases/', import.meta.url);
 
@@ -26,6 +27,11 @@ for (const { name: release } of (await readdir(RELEASES, { withFileTypes: true }
     console.error(`A client of ${release} breaks: ${change}`);
     process.exitCode = 1;
   }
+}
+const changelog = await readFile(new URL('../../../CHANGELOG.md', import.meta.url), 'utf8');
+for (const untold of findUntoldDeprecations(JSON.parse(source), changelog)) {
+  console.error(untold);
+  process.exitCode = 1;
 }
 
 async function buildDocument() {

@@ -62,6 +62,7 @@ import { useCompression } from './http/compression.ts';
 import { limitConnections } from './http/connection-limits.ts';
 import { watchConnections } from './http/connections.ts';
 import { useCrossOrigin } from './http/cross-origin.ts';
+import { useDeprecations } from './http/deprecations.ts';
 import { useDrain } from './http/drain.ts';
 import { useForwardedFor } from './http/forwarded-for.ts';
 import { healthRoutes } from './system/health-routes.ts';
@@ -206,6 +207,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   // Before what wraps handlers: a route is known by its own.
   useRepeats(app, database);
   const tagged = useVersions(app);
+  const deprecated = useDeprecations(app);
   useAudit(app, database);
   const budget = useReadBudget(
     app,
@@ -222,7 +224,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   await useCompression(app);
   // Only the guards read cookies, so that tracking does not pay for it.
   await app.register(cookie, { hook: false });
-  await useOpenapi(app, settings.PUBLIC_URL, webhookOperations(), tagged);
+  await useOpenapi(app, settings.PUBLIC_URL, webhookOperations(), tagged, deprecated);
   const consolePage = await useConsole(app, deps.consoleFolder);
   const { keyUse, tokenUse } = deps;
   const guards = buildGuards(app, { database, apiKeys, keyUse, tokenUse, publicUrl: settings.PUBLIC_URL });

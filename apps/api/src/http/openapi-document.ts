@@ -2,6 +2,7 @@
 // every answer and every problem.
 
 import { STATUS_CODES } from 'node:http';
+import { tellOfDeprecations, type Deprecated } from './deprecations.ts';
 import { exampleOf, type DocumentSchema } from './openapi-examples.ts';
 import { tellOfAccess } from './openapi-access.ts';
 import { tellOfRepeats } from './openapi-repeats.ts';
@@ -43,12 +44,17 @@ interface Document {
 const INPUT = 'Input';
 
 /** The finished document; what it is given is left as it is. */
-export function finishDocument<Given extends object>(given: Given, tagged: ReadonlyMap<string, Tagged>): Given {
+export function finishDocument<Given extends object>(
+  given: Given,
+  tagged: ReadonlyMap<string, Tagged>,
+  deprecated: Deprecated,
+): Given {
   const document = withUsedSchemas(given as unknown as Document);
   const { schemas } = document.components;
   tellOfAccess(document.paths);
   tellOfRepeats(document.paths);
   tellOfVersions(document.paths, tagged);
+  tellOfDeprecations(document.paths, deprecated);
   const told = new Set<string>();
   for (const operation of Object.values(document.paths).flatMap((methods) => Object.values(methods))) {
     const { operationId: owner = '', parameters = [], requestBody, responses } = operation;

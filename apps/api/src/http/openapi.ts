@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
+import type { Deprecated } from './deprecations.ts';
 import { KEPT, KeptContent } from './kept-content.ts';
 import { finishDocument } from './openapi-document.ts';
 import type { Tagged } from './versions.ts';
@@ -11,6 +12,7 @@ export async function useOpenapi(
   publicUrl: string | undefined,
   webhooks: Record<string, object>,
   tagged: ReadonlyMap<string, Tagged>,
+  deprecated: Deprecated,
 ): Promise<void> {
   await app.register(swagger, {
     openapi: {
@@ -74,7 +76,7 @@ export async function useOpenapi(
       ],
     },
     transform: jsonSchemaTransform,
-    transformObject: (object) => finishDocument(jsonSchemaTransformObject(object), tagged),
+    transformObject: (object) => finishDocument(jsonSchemaTransformObject(object), tagged, deprecated),
   });
   // It never changes while the process runs, and to write it takes longer than all the rest of the answer.
   let document: KeptContent | undefined;
