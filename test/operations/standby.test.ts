@@ -8,7 +8,9 @@ import { findRisks } from '@weir/db/installation';
 import { migrate } from '@weir/db/migrate';
 import { findRequestKey, holdRequestKey, insertRequestKey } from '@weir/db/request-keys';
 import { explainUnreachable } from '@weir/db/unreachable';
+import { openRiskWatch } from '@weir/db/risk-watch';
 import { newId } from '@weir/shared/ids';
+import { createLog } from '@weir/shared/log';
 import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { signUp, until, type Answer, type Organization, type RequestOptions } from '../support/harness.ts';
@@ -74,6 +76,36 @@ test('two copies are missed where no standby is named, or a commit does not wait
   expect(await findRisks(single, 1)).toEqual([]);
   expect(await findRisks(single, 2)).toEqual([expect.stringContaining('names no synchronous standby')]);
   await single.close();
+});
+
+test('a standby that is no longer named is missed while all runs, with one line, and so is what ends it', async () => {
+  const lines: string[] = [];
+  const log = createLog('test', 'info', [], { write: (line) => lines.push((JSON.parse(line) as { msg: string }).msg) });
+  let looks = 0;
+  const watch = openRiskWatch(database, 2, log, () => (looks += 1));
+  const worker = await weir.startWorker(env);
+  const metric = async (of: string) => {
+    const { body } = await weir.request('GET', '/metrics', { baseUrl: of });
+    return /^weir_database_synced (\d)$/m.exec(body)?.[1];
+  };
+  const isSeen = async (value: string) => (await metric(baseUrl)) === value && (await metric(worker.url)) === value;
+  try {
+    await until(async () => looks > 0 && (await isSeen('1')), 'all have looked');
+    expect(lines).toEqual([]);
+    await queryOnce(pair.primaryUrl, `ALTER SYSTEM SET synchronous_standby_names = ''`);
+    await queryOnce(pair.primaryUrl, 'SELECT pg_reload_conf()');
+    await until(() => lines.length > 0 && isSeen('0'), 'it is missed');
+    const before = looks;
+    await until(() => looks > before, 'it is looked at again');
+    expect(lines).toEqual([expect.stringContaining('names no synchronous standby')]);
+  } finally {
+    await queryOnce(pair.primaryUrl, 'ALTER SYSTEM RESET synchronous_standby_names');
+    await queryOnce(pair.primaryUrl, 'SELECT pg_reload_conf()');
+  }
+  await until(() => lines.length > 1 && isSeen('1'), 'it is named again');
+  expect(lines).toHaveLength(2);
+  watch.close();
+  await worker.close();
 });
 
 test('a standby is refused, and said to be one', async () => {

@@ -56,11 +56,12 @@ export async function openPostgresPair(): Promise<PostgresPair> {
   const conninfo = `host=127.0.0.1 port=${replication.port} user=weir password=${PASSWORD} application_name=second`;
   await appendFile(join(standbyData, 'postgresql.conf'), `\nprimary_conninfo = '${conninfo}'\n`);
   await writeFile(join(standbyData, 'standby.signal'), '');
+  await appendFile(join(primaryData, 'postgresql.conf'), `\nsynchronous_standby_names = 'second'\n`);
   await own(standbyData, user);
   await Promise.all([replication.open(), front.open()]);
   const [primary, standby] = await Promise.all([
-    start(bin, primaryData, primaryPort, user, ['-c', 'synchronous_standby_names=second']),
-    start(bin, standbyData, standbyPort, user, []),
+    start(bin, primaryData, primaryPort, user),
+    start(bin, standbyData, standbyPort, user),
   ]);
   const [url, primaryUrl, standbyUrl] = [front.port, primaryPort, standbyPort].map(urlOf) as [string, string, string];
   await until(async () => {
@@ -110,16 +111,10 @@ async function initialize(bin: string, folder: string, data: string, user: User 
   if (!made.ok) throw new Error(`The data of Postgres could not be made: ${made.output}`);
 }
 
-async function start(
-  bin: string,
-  data: string,
-  port: number,
-  user: User | undefined,
-  args: string[],
-): Promise<ChildProcess> {
+async function start(bin: string, data: string, port: number, user: User | undefined): Promise<ChildProcess> {
   const settings = { listen_addresses: '127.0.0.1', unix_socket_directories: '', shared_buffers: '32MB' };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const child = spawn(join(bin, 'postgres'), ['-D', data, '-p', String(port), ...flags, ...args], {
+  const child = spawn(join(bin, 'postgres'), ['-D', data, '-p', String(port), ...flags], {
     cwd: data,
     stdio: 'ignore',
     ...user,

@@ -2,9 +2,10 @@
 
 import { raiseTotals } from '@weir/db/accepted';
 import { openDatabase } from '@weir/db/database';
-import { findRisks, identify, requireSchema, type SchemaRange } from '@weir/db/installation';
+import { identify, requireSchema, type SchemaRange } from '@weir/db/installation';
 import { forgetClaims, listPendingClaims } from '@weir/db/pending-claims';
 import { DIRECT_MS_MAX } from '@weir/db/record-directly';
+import { openRiskWatch } from '@weir/db/risk-watch';
 import { admit } from '@weir/queue/admit';
 import { writeClaims } from '@weir/queue/claims';
 import { disconnect, openProducer, untilReady, type QueueConnection } from '@weir/queue/connection';
@@ -129,13 +130,16 @@ export async function serveApi(
     });
     closer.add('the watch on the queue', () => ownership.close());
     await ownership.requireOurs();
-    for (const risk of await findRisks(probe, settings.DATABASE_COPIES)) log.warn(risk);
 
     const metrics = buildMetrics({
       bufferDepth: () => ingest.depth,
       isDirect: () => ingest.isDirect(),
       queue: () => watch.state(),
     });
+    const risks = openRiskWatch(probe, settings.DATABASE_COPIES, log, (isSafe) =>
+      metrics.databaseSynced.set(Number(isSafe)),
+    );
+    closer.add('the watch on the settings of Postgres', () => risks.close());
     const claims = new PendingClaims({
       list: (page) => listPendingClaims(lookups.pool, page),
       write: async (pending) => writeClaims(queue, await ownership.epoch(), pending, watch.state().claimSeconds),

@@ -2,7 +2,8 @@
 
 import { raiseTotals } from '@weir/db/accepted';
 import { openDatabase, pingDatabase } from '@weir/db/database';
-import { findRisks, identify, requireSchema, type SchemaRange } from '@weir/db/installation';
+import { identify, requireSchema, type SchemaRange } from '@weir/db/installation';
+import { openRiskWatch } from '@weir/db/risk-watch';
 import { openBillingJobs } from '@weir/queue/billing-jobs';
 import { disconnect, openWorker, ping } from '@weir/queue/connection';
 import { openWebhookJobs } from '@weir/queue/webhook-jobs';
@@ -94,7 +95,10 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
     const warning = await requireRedisPolicy(queue);
     if (warning !== undefined) log.warn(warning);
     await ownership.requireOurs();
-    for (const risk of await findRisks(database, settings.DATABASE_COPIES)) log.warn(risk);
+    const risks = openRiskWatch(database, settings.DATABASE_COPIES, log, (isSafe) =>
+      metrics.databaseSynced.set(Number(isSafe)),
+    );
+    closer.add('the watch on the settings of Postgres', () => risks.close());
     const billingJobs = openBillingJobs(queue, log);
     closer.add('the jobs of billing', () => billingJobs.close());
     const webhookJobs = openWebhookJobs(queue, log);

@@ -23,6 +23,7 @@ export interface WorkerMetrics {
   webhookAttempts: Counter<'outcome'>;
   webhookEndpoints: Gauge<'state'>;
   webhookOldestSeconds: Gauge;
+  databaseSynced: Gauge;
 }
 
 export function buildWorkerMetrics(): WorkerMetrics {
@@ -130,7 +131,14 @@ export function buildWorkerMetrics(): WorkerMetrics {
       help: 'How long the oldest webhook waits that is to be sent by now to an endpoint which is on.',
       registers: [registry],
     }),
+    databaseSynced: new Gauge({
+      name: 'weir_database_synced',
+      help: '1 while the settings of Postgres say that a commit is on disk, and with DATABASE_COPIES=2 on that of a standby; else 0.',
+      registers: [registry],
+    }),
   };
+  // It begins as what it is meant to be, until Postgres is seen.
+  metrics.databaseSynced.set(1);
   // Prometheus sees no rise in a series that begins with its first count.
   for (const outcome of Object.keys(OUTCOMES)) metrics.events.inc({ outcome }, 0);
   for (const outcome of ['delivered', 'failed']) metrics.webhookAttempts.inc({ outcome }, 0);

@@ -54,28 +54,28 @@ async function requireSessions(pool: pg.Pool): Promise<void> {
 }
 
 /**
- * What of the server's own settings may lose commits when its machine dies, or that it cannot be asked, for the log. `copies`: how many
- * machines are to have a commit.
+ * What of the server's own settings may lose commits when its machine dies, each as a line for the log. `copies`: how many machines are to
+ * have a commit. Throws what Postgres says when it does not answer.
  */
 export async function findRisks(database: Database, copies: number): Promise<string[]> {
-  try {
-    const { rows } = await database.pool.query<{ name: string; setting: string }>(
-      `SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'full_page_writes') AND setting = 'off'
-          OR name = 'synchronous_standby_names' AND setting = '' AND $1 > 1
-          OR name = 'synchronous_commit' AND setting NOT IN ('on', 'remote_apply') AND $1 > 1 ORDER BY 1`,
-      [copies],
-    );
-    return rows.map(({ name, setting }) => {
-      if (name === 'synchronous_standby_names')
+  const { rows } = await database.pool.query<{ name: string; setting: string }>(
+    `SELECT name, current_setting(name, true) AS setting
+       FROM unnest(ARRAY['fsync', 'full_page_writes', 'synchronous_commit', 'synchronous_standby_names']) AS name`,
+  );
+  return rows.flatMap(({ name, setting }) => {
+    switch (name) {
+      case 'synchronous_standby_names':
+        if (copies === 1 || setting !== '') return [];
         return 'DATABASE_COPIES is 2, and Postgres names no synchronous standby: what is recorded is lost with its disk; set synchronous_standby_names';
-      if (name === 'synchronous_commit')
+      case 'synchronous_commit':
+        if (copies === 1 || setting === 'on' || setting === 'remote_apply') return [];
         return `DATABASE_COPIES is 2, and Postgres has synchronous_commit ${setting}: a commit does not wait for the disk of the standby; set it to on`;
-      return `Postgres has ${name} off: what is recorded may be lost when its machine dies; set it to on`;
-    });
-  } catch {
-    // No reason not to start. Who watches Postgres says what is wrong with it.
-    return ['Postgres cannot be asked whether fsync and full_page_writes are on: see to it that they are'];
-  }
+      default:
+        return setting === 'off'
+          ? `Postgres has ${name} off: what is recorded may be lost when its machine dies; set it to on`
+          : [];
+    }
+  });
 }
 
 // A copy made by CREATE DATABASE has another oid, a dump that was restored elsewhere has another server.

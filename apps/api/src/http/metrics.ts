@@ -21,6 +21,7 @@ export interface Metrics {
   refusedEvents: Counter<'reason'>;
   shed: Counter<'reason'>;
   requestSeconds: Histogram<'method' | 'route' | 'status'>;
+  databaseSynced: Gauge;
 }
 
 /** Asked whenever Prometheus reads. */
@@ -110,7 +111,14 @@ export function buildMetrics(sources: MetricSources): Metrics {
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
       registers: [registry],
     }),
+    databaseSynced: new Gauge({
+      name: 'weir_database_synced',
+      help: '1 while the settings of Postgres say that a commit is on disk, and with DATABASE_COPIES=2 on that of a standby; else 0.',
+      registers: [registry],
+    }),
   };
+  // It begins as what it is meant to be, until Postgres is seen.
+  metrics.databaseSynced.set(1);
   // Prometheus sees no rise in a series that begins with its first count.
   for (const outcome of Object.keys(ADMISSIONS)) metrics.admissions.inc({ outcome }, 0);
   for (const outcome of Object.keys(DIRECT)) metrics.directEvents.inc({ outcome }, 0);
