@@ -7,7 +7,7 @@ import { useState } from 'react';
 import { client, read, send, type Schema } from '../api/client.ts';
 import { describeCharge } from '../catalog/charge-words.ts';
 import { DataTable, type Column } from '../components/lists/data-table.tsx';
-import { formatAmount, formatDecimal } from '../text/decimals.ts';
+import { formatAmount, formatDecimal, subtractDecimals } from '../text/decimals.ts';
 import { Drawer } from '../components/dialogs/drawer.tsx';
 import { Facts } from '../components/lists/facts.tsx';
 import { Loaded } from '../components/outcomes/loaded.tsx';
@@ -142,12 +142,12 @@ function Buckets({ path, zone }: BehindProps) {
 }
 
 function Events({ path, zone, isLate }: BehindProps & { isLate: boolean }) {
-  const [onlyLate, setOnlyLate] = useState(isLate);
+  const [onlyChanges, setOnlyChanges] = useState(isLate);
   const events = useInfiniteQuery({
-    queryKey: ['/api/v1/invoices/{id}/lines/{line_id}/events', path, onlyLate],
+    queryKey: ['/api/v1/invoices/{id}/lines/{line_id}/events', path, onlyChanges],
     initialPageParam: '',
     queryFn: ({ pageParam: cursor }) => {
-      const query = { limit: 50, ...(cursor !== '' && { cursor }), ...(onlyLate && { changes: 'true' as const }) };
+      const query = { limit: 50, ...(cursor !== '' && { cursor }), ...(onlyChanges && { changes: 'true' as const }) };
       return send(client.GET('/api/v1/invoices/{id}/lines/{line_id}/events', { params: { path, query } }));
     },
     getNextPageParam: ({ meta }) => meta.next_cursor,
@@ -157,15 +157,20 @@ function Events({ path, zone, isLate }: BehindProps & { isLate: boolean }) {
   const columns: Column<Event>[] = [
     { title: 'Time', cell: ({ timestamp }) => <Time at={timestamp} zone={zone} /> },
     { title: 'Idempotency key, or id', cell: ({ idempotency_key, id }) => <code>{idempotency_key ?? id}</code> },
-    { title: 'Quantity', cell: ({ quantity }) => formatDecimal(quantity), isNumber: true },
+    { title: 'Change', cell: changeOf, isTight: true },
+    {
+      title: 'Quantity',
+      cell: ({ quantity, change }) => formatDecimal(change === 'removed' ? subtractDecimals('0', quantity) : quantity),
+      isNumber: true,
+    },
   ];
   return (
     <>
       {isLate && (
         <Switch
-          label="Only what came late"
-          checked={onlyLate}
-          onChange={({ currentTarget: { checked } }) => setOnlyLate(checked)}
+          label="Only what changed since the line before"
+          checked={onlyChanges}
+          onChange={({ currentTarget: { checked } }) => setOnlyChanges(checked)}
         />
       )}
       {isPending && <Loading />}
@@ -186,4 +191,12 @@ function Events({ path, zone, isLate }: BehindProps & { isLate: boolean }) {
       )}
     </>
   );
+}
+
+/** What an event did to the line: what is voided after it still counts in it. */
+function changeOf({ change, status }: Pick<Schema<'EventReceipt'>, 'change' | 'status'>): string {
+  if (change === 'removed') return 'taken out';
+  const isVoided = status === 'voided';
+  if (change === 'added') return isVoided ? 'added, voided since' : 'added';
+  return isVoided ? 'voided since' : '';
 }
