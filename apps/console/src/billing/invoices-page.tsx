@@ -47,7 +47,8 @@ export function InvoicesPage() {
   };
   const isReversed = areReversed(state.from, state.to);
   // Without its zone it is not known when a day begins.
-  const isUnknown = !isByIssueDate && (state.from ?? state.to) !== undefined && billing.data === undefined;
+  const isOfLastDays = !isByIssueDate && (state.from ?? state.to) !== undefined;
+  const isUnknown = isOfLastDays && billing.data === undefined;
   const content = () => {
     if (isReversed) return <ReversedDates />;
     if (isUnknown) return <Loaded query={billing}>{() => null}</Loaded>;
@@ -106,6 +107,12 @@ export function InvoicesPage() {
           onChange={(day) => (day === '' || isDay(day)) && change({ to: day })}
         />
       </div>
+      {isOfLastDays && billing.data !== undefined && (
+        <p className="muted">
+          Last days are compared in {billing.data.time_zone}. A row shows them in the zone of its subscription: one of
+          another zone may be found by the day before or after its own. Issue dates are the same everywhere.
+        </p>
+      )}
       {content()}
     </Page>
   );
