@@ -40,7 +40,7 @@ async function track(events: object[]): Promise<void> {
   await weir.drained();
 }
 
-test('days of a customer with a time zone of its own are those of its invoices, on every page', async () => {
+test('days of a customer with a time zone of its own are those of that zone, on every page', async () => {
   const { id } = await call('POST', '/customers', { external_id: 'sony', time_zone: 'Asia/Tokyo' });
   const { id: meter, meter_token } = await tokensMeter();
   const now = new Date();
@@ -52,7 +52,7 @@ test('days of a customer with a time zone of its own are those of its invoices, 
     { quantity: 7, timestamp: before.toISOString() },
   ].map((event) => ({ ...event, meter_token, customer_external_id: 'sony' }));
   await track(events);
-  const words = 'Days begin and end in Asia/Tokyo, as on the invoices of sony.';
+  const words = 'Days begin and end in Asia/Tokyo, the time zone of sony.';
   await page.goto(`/customers/${id}`);
   const charts = page.getByRole('region', { name: 'Usage of the last 30 days' });
   await charts.getByText(words).waitFor();
@@ -67,7 +67,7 @@ test('days of a customer with a time zone of its own are those of its invoices, 
   expect(await findBarriers(page)).toEqual([]);
   await page.getByLabel('Customer', { exact: true }).and(page.locator('input')).fill('globex');
   await page.keyboard.press('Enter');
-  await page.getByText('Days begin and end in UTC, as on the invoices of the organization.').waitFor();
+  await page.getByText('Days begin and end in UTC, the time zone of the organization.').waitFor();
   const plan = (await call('GET', '/plans')).data.find((each: { name: string }) => each.name === 'Scale');
   await call('POST', '/subscriptions', { customer_id: id, plan_id: plan.id });
   await page.goto(`/customers/${id}?tab=entitlements`);
@@ -76,7 +76,7 @@ test('days of a customer with a time zone of its own are those of its invoices, 
     .first()
     .waitFor();
   await page.goto(organization.addresses['meter'] ?? '');
-  await page.getByText('Days begin and end in UTC, as on the invoices of the organization.').waitFor();
+  await page.getByText('Days begin and end in UTC, the time zone of the organization.').waitFor();
   expect(visit.faults).toEqual([]);
 });
 

@@ -360,15 +360,15 @@ test('customers stand side by side with their shares, and one that is added with
   expect(faults).toEqual([]);
 });
 
-test('days of usage are those of invoices, wherever the reader is, and the page says so', async () => {
+test('days of usage are those of the organization, wherever the reader is, and the page says so', async () => {
   const { page } = visit;
   const address = organization.addresses['usage'] ?? '';
   await page.goto(address);
-  await page.getByText('Days begin and end in UTC, as on the invoices of the organization.').waitFor();
+  await page.getByText('Days begin and end in UTC, the time zone of the organization.').waitFor();
   await page.goto(`${address}&zone=Asia/Tokyo`);
-  await page.getByText('Days begin and end in Asia/Tokyo. Invoices of the organization are in UTC').waitFor();
+  await page.getByText('Days begin and end in Asia/Tokyo. The organization is in UTC').waitFor();
   await page.getByRole('link', { name: 'show them as there' }).click();
-  await page.getByText('Days begin and end in UTC, as on').waitFor();
+  await page.getByText('Days begin and end in UTC, the time zone of').waitFor();
   await expect.poll(() => new URL(page.url()).searchParams.has('zone')).toBe(false);
 });
 

@@ -124,7 +124,7 @@ function TopCustomers({ meter: { id, unit } }: { meter: Meter }) {
   return (
     <Section title="Customers" about="Of the last 30 days, the largest first.">
       <Loaded query={recent}>
-        {({ customers, window }) => (
+        {({ customers, days }) => (
           <>
             <DataTable
               label="Customers by usage"
@@ -133,7 +133,7 @@ function TopCustomers({ meter: { id, unit } }: { meter: Meter }) {
               keyOf={({ customer_external_id }) => customer_external_id}
               empty="No usage yet: send an event with the meter token."
             />
-            <p className="muted">{zoneWords(window.zone, 'the organization')}</p>
+            <p className="muted">{zoneWords(days)}</p>
           </>
         )}
       </Loaded>

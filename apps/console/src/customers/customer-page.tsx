@@ -22,7 +22,7 @@ import { RowMenu } from '../components/lists/row-menu.tsx';
 import { RowsByPage } from '../components/lists/rows-by-page.tsx';
 import { tabOf, useSearchState } from '../components/lists/search-state.ts';
 import { Time } from '../components/page/time.tsx';
-import { useRecentUsage, useZoneOfInvoices, zoneWords, type RecentUsage } from '../usage/days-of-usage.ts';
+import { useRecentUsage, useZoneOfUsage, zoneWords, type RecentUsage } from '../usage/days-of-usage.ts';
 import { CustomerForm } from './customer-form.tsx';
 import { CustomerOverview } from './customer-overview.tsx';
 import { EntitlementTable } from './entitlement-table.tsx';
@@ -191,12 +191,12 @@ function Usage({ customer }: { customer: Customer }) {
   ];
   return (
     <Loaded query={usage}>
-      {({ meters, window }) => {
+      {({ meters, days }) => {
         const used = meters.filter(({ event_count: events }) => events > 0);
         const rows = (isWhole ? meters : used).toSorted((a, b) => b.event_count - a.event_count);
         return (
           <>
-            <p className="muted">Of the last 30 days. {zoneWords(window.zone, customer.external_id)}</p>
+            <p className="muted">Of the last 30 days. {zoneWords(days)}</p>
             {used.length < meters.length && (
               <Switch
                 label="Meters without usage, too"
@@ -220,18 +220,16 @@ function Usage({ customer }: { customer: Customer }) {
 }
 
 function Entitlements({ customer: { id, external_id: externalId } }: { customer: Schema<'Customer'> }) {
-  const zone = useZoneOfInvoices(externalId);
+  const zone = useZoneOfUsage(externalId);
   const entitlements = useQuery({
     ...read('/api/v1/customers/{id}/entitlements', { path: { id } }),
     refetchInterval: () => pace(10_000),
   });
   return (
     <Loaded query={zone}>
-      {(invoices) => (
+      {({ days }) => (
         <Loaded query={entitlements}>
-          {(answer) => (
-            <EntitlementTable entitlements={'data' in answer ? answer.data : [answer]} zone={invoices.zone} />
-          )}
+          {(answer) => <EntitlementTable entitlements={'data' in answer ? answer.data : [answer]} zone={days.zone} />}
         </Loaded>
       )}
     </Loaded>

@@ -18,12 +18,12 @@ interface UsageOfCustomerProps {
   usage: RecentUsage;
 }
 
-export function UsageOfCustomer({ customer, usage: { meters, window } }: UsageOfCustomerProps) {
+export function UsageOfCustomer({ customer, usage: { meters, window, days } }: UsageOfCustomerProps) {
   const used = meters.filter(({ event_count }) => event_count > 0).toSorted((a, b) => b.event_count - a.event_count);
   return (
     <Section
       title="Usage of the last 30 days"
-      about={zoneWords(window.zone, customer.external_id)}
+      about={zoneWords(days)}
       actions={
         <Link to="/customers/$customerId" params={{ customerId: customer.id }} search={{ tab: 'usage' }}>
           {used.length > CHARTS_MAX ? `All ${used.length} meters` : 'As a table'}

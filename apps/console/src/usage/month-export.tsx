@@ -14,7 +14,7 @@ import { addDays, dateIn, timeZones } from '../text/instants.ts';
 import { firstOfMonth, lastOfMonth } from './window.ts';
 
 /** Usage of all meters and customers of a month, as one file: a row for each meter and customer that used it. */
-export function MonthExport({ zoneOfInvoices }: { zoneOfInvoices: string }) {
+export function MonthExport({ organizationZone }: { organizationZone: string }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
@@ -23,16 +23,16 @@ export function MonthExport({ zoneOfInvoices }: { zoneOfInvoices: string }) {
       </Button>
       {isOpen && (
         <Dialog title="Export a month" onClose={() => setOpen(false)}>
-          <ExportForm zoneOfInvoices={zoneOfInvoices} onDone={() => setOpen(false)} />
+          <ExportForm organizationZone={organizationZone} onDone={() => setOpen(false)} />
         </Dialog>
       )}
     </>
   );
 }
 
-function ExportForm({ zoneOfInvoices, onDone }: { zoneOfInvoices: string; onDone: () => void }) {
+function ExportForm({ organizationZone, onDone }: { organizationZone: string; onDone: () => void }) {
   const queries = useQueryClient();
-  const [initial] = useState(() => ({ month: lastMonth(zoneOfInvoices), zone: zoneOfInvoices }));
+  const [initial] = useState(() => ({ month: lastMonth(organizationZone), zone: organizationZone }));
   const [rowsRead, setRowsRead] = useState<number | undefined>();
   const [moved, setMoved] = useState<string[]>([]);
   const reading = useRef(new AbortController());

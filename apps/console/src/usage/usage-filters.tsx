@@ -4,7 +4,7 @@ import { DateField } from '../components/forms/date-field.tsx';
 import { dateIn, isDay, timeZones } from '../text/instants.ts';
 import type { SearchTexts } from '../components/lists/search-texts.ts';
 import { CustomerField } from './customer-field.tsx';
-import { zoneWords, type ZoneOfInvoices } from './days-of-usage.ts';
+import { zoneWords, type ZoneOfDays } from './days-of-usage.ts';
 import { MeterSelect } from './meter-select.tsx';
 import type { Meter } from './meters.ts';
 import { useUsageSearch } from './usage-search.ts';
@@ -14,11 +14,11 @@ interface UsageFiltersProps {
   meters: readonly Meter[];
   meter: Meter;
   window: UsageWindow;
-  invoices: ZoneOfInvoices;
+  days: ZoneOfDays;
 }
 
 /** The choice of what is looked at. All of it stands in the address. */
-export function UsageFilters({ meters, meter, window, invoices }: UsageFiltersProps) {
+export function UsageFilters({ meters, meter, window, days }: UsageFiltersProps) {
   const [search, change] = useUsageSearch();
   return (
     <>
@@ -64,17 +64,17 @@ export function UsageFilters({ meters, meter, window, invoices }: UsageFiltersPr
           w={150}
         />
       </div>
-      <ZoneWords zone={window.zone} invoices={invoices} />
+      <ZoneWords zone={window.zone} days={days} />
     </>
   );
 }
 
-function ZoneWords({ zone, invoices }: { zone: string; invoices: ZoneOfInvoices }) {
-  const whose = invoices.customer ?? 'the organization';
-  if (zone === invoices.zone) return <p className="usage-zone muted">{zoneWords(zone, whose)}</p>;
+function ZoneWords({ zone, days }: { zone: string; days: ZoneOfDays }) {
+  if (zone === days.zone) return <p className="usage-zone muted">{zoneWords(days)}</p>;
+  const whose = days.isBilled ? `Invoices of ${days.customer} are` : `${days.customer ?? 'The organization'} is`;
   return (
     <p className="usage-zone muted">
-      Days begin and end in {zone}. Invoices of {whose} are in {invoices.zone}:{' '}
+      Days begin and end in {zone}. {whose} in {days.zone}:{' '}
       <Link from="/usage" to="/usage" search={(all: SearchTexts) => ({ ...all, zone: undefined })} resetScroll={false}>
         show them as there
       </Link>

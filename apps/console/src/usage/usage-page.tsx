@@ -4,7 +4,7 @@ import { areReversed, ReversedDates } from '../components/forms/reversed-dates.t
 import { Loaded } from '../components/outcomes/loaded.tsx';
 import { Loading } from '../components/outcomes/loading.tsx';
 import { Page } from '../components/page/page.tsx';
-import { useZoneOfInvoices, type ZoneOfInvoices } from './days-of-usage.ts';
+import { useZoneOfUsage, type ZoneOfDays } from './days-of-usage.ts';
 import { useFirstMeter, useRemembered } from './first-meter.ts';
 import { useMeters, type Meter } from './meters.ts';
 import { MonthExport } from './month-export.tsx';
@@ -20,13 +20,13 @@ import { windowOf, type UsageWindow } from './window.ts';
 export function UsagePage() {
   const [{ customer }] = useUsageSearch();
   const meters = useMeters();
-  const zone = useZoneOfInvoices(customer);
+  const zone = useZoneOfUsage(customer);
   return (
-    <Page title="Usage" actions={zone.data !== undefined && <MonthExport zoneOfInvoices={zone.data.organization} />}>
+    <Page title="Usage" actions={zone.data !== undefined && <MonthExport organizationZone={zone.data.organization} />}>
       <Loaded query={zone} rows={12}>
-        {(invoices) => (
+        {({ days }) => (
           <Loaded query={meters} rows={12}>
-            {(all) => <UsageOfOne meters={all} invoices={invoices} />}
+            {(all) => <UsageOfOne meters={all} days={days} />}
           </Loaded>
         )}
       </Loaded>
@@ -34,15 +34,15 @@ export function UsagePage() {
   );
 }
 
-function UsageOfOne({ meters, invoices }: { meters: readonly Meter[]; invoices: ZoneOfInvoices }) {
+function UsageOfOne({ meters, days }: { meters: readonly Meter[]; days: ZoneOfDays }) {
   const [search] = useUsageSearch();
   const meter = useFirstMeter(meters, search.meter);
-  const window = windowOf(search, invoices.zone);
+  const window = windowOf(search, days.zone);
   if (meter === null) return <Loading rows={12} />;
   if (meter === undefined) return <NoMeters />;
   return (
     <>
-      <UsageFilters meters={meters} meter={meter} window={window} invoices={invoices} />
+      <UsageFilters meters={meters} meter={meter} window={window} days={days} />
       {areReversed(window.from, window.to) ? (
         <ReversedDates />
       ) : (

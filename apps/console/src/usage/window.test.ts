@@ -3,7 +3,7 @@ import { lastOfMonth, periodsAtMost, PRESETS, presetOf, windowBefore, windowOf }
 
 const NOW = new Date('2026-03-01T03:00:00Z');
 
-test('what an address leaves out is the last 30 days in the zone of invoices', () => {
+test('what an address leaves out is the last 30 days, and the zone beside it', () => {
   expect(windowOf({}, 'UTC', NOW)).toEqual({ from: '2026-01-31', to: '2026-03-01', zone: 'UTC', by: 'day' });
   // In New York it is still February.
   expect(windowOf({}, 'America/New_York', NOW).to).toBe('2026-02-28');

@@ -56,9 +56,9 @@ interface Address {
   by?: string;
 }
 
-/** Returns the window of an address; what it leaves out is the last 30 days, in the zone that invoices use. */
-export function windowOf({ from, to, zone: named, by }: Address, ofInvoices: string, now = new Date()): UsageWindow {
-  const zone = named ?? ofInvoices;
+/** Returns the window of an address; what it leaves out is the last 30 days, and this zone. */
+export function windowOf({ from, to, zone: named, by }: Address, otherwise: string, now = new Date()): UsageWindow {
+  const zone = named ?? otherwise;
   const end = to ?? dateIn(zone, now);
   const start = from ?? addDays(end, -29);
   const bucket = BUCKETS.find((each) => each === by) ?? bucketFor(daysBetween(start, end));
