@@ -64,3 +64,28 @@ test('what was sent is told field by field, in words', () => {
   ]);
   expect(sentFields(entry('invoice.finalize'), 'UTC')).toEqual([]);
 });
+
+test('what somebody has named is told as it was sent, and so is what looks like a time and is none', () => {
+  const sent = {
+    external_id: '4711-00-12',
+    name: '2024-01-02',
+    reference: '2024-01-02T03:04:05Z',
+    lookup_id: 'acme_corp',
+    metadata_keys: ['user_id', '2024-99-99'],
+    metadata: { model: 'gpt_4', sent_at: '2024-01-02' },
+    paid_at: '2024-13-45',
+    start_date: '2026-02-30T00:00:00Z',
+    timestamp: '2024-01-02T03:04:05+99:99',
+  };
+  expect(sentFields(entry('customer.create', sent), 'UTC').map(({ value }) => value)).toEqual([
+    '4711-00-12',
+    '2024-01-02',
+    '2024-01-02T03:04:05Z',
+    'acme_corp',
+    'user_id; 2024-99-99',
+    'model gpt_4, sent_at 2024-01-02',
+    '2024-13-45',
+    '2026-02-30T00:00:00Z',
+    '2024-01-02T03:04:05+99:99',
+  ]);
+});

@@ -2,7 +2,7 @@
 
 import type { components } from '../api/openapi.d.ts';
 import { formatDecimal } from '../text/decimals.ts';
-import { formatDay, formatInstant } from '../text/instants.ts';
+import { formatDay, formatInstant, isDay } from '../text/instants.ts';
 
 export type AuditEntry = components['schemas']['AuditEntry'];
 
@@ -155,29 +155,38 @@ export function sentFields({ resource_type: kind, changes }: AuditEntry, zone: s
     .filter(([field]) => field !== within)
     .map(([field, value]) => ({
       name: FIELDS[field] ?? sentence(field.replace(/_id$/, '')),
-      value: valueWords(value, zone),
+      value: valueWords(value, zone, field),
     }));
 }
 
-const DAY = /^\d{4}-\d{2}-\d{2}$/;
+/** Fields that are dates or instants, by the end of their name: `paid_at`, `trial_end_date`, `effective_from`, `timestamp`. */
+const TIMES = /(?:^|_)(?:at|date|from|to|timestamp)$/;
+
+/** Fields whose value is one of some words of the API: `in_advance`. */
+const CHOICES = new Set(['timing', 'model', 'when']);
+
 const INSTANT = /^\d{4}-\d{2}-\d{2}T[\d:.]+(?:Z|[+-]\d{2}:\d{2})$/;
 
-function valueWords(value: unknown, zone: string): string {
+/** What somebody has named stays as it was sent: by that it is searched for. */
+function valueWords(value: unknown, zone: string, field: string): string {
   if (value === null || value === '') return 'none';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value === 'number') return formatDecimal(value);
-  if (typeof value === 'string') return textWords(value, zone);
-  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map((each) => valueWords(each, zone)).join('; ');
-  return Object.entries(value as object)
-    .map(([field, each]) => `${field.replaceAll('_', ' ')} ${valueWords(each, zone)}`)
-    .join(', ');
+  if (typeof value === 'string') return textWords(value, zone, field);
+  if (Array.isArray(value))
+    return value.length === 0 ? 'none' : value.map((each) => valueWords(each, zone, field)).join('; ');
+  const parts = Object.entries(value as object);
+  // Its keys are named by whoever sent it, too.
+  if (field === 'metadata') return parts.map(([key, each]) => `${key} ${valueWords(each, zone, field)}`).join(', ');
+  return parts.map(([name, each]) => `${name.replaceAll('_', ' ')} ${valueWords(each, zone, name)}`).join(', ');
 }
 
-function textWords(text: string, zone: string): string {
-  if (DAY.test(text)) return formatDay(text);
-  if (INSTANT.test(text)) return formatInstant(text, zone);
-  // Statuses and the like: `in_advance`, `ARCHIVED`.
-  return /^[a-z]+(?:_[a-z]+)+$/.test(text) ? text.replaceAll('_', ' ') : text;
+function textWords(text: string, zone: string, field: string): string {
+  if (CHOICES.has(field)) return text.replaceAll('_', ' ');
+  if (!TIMES.test(field)) return text;
+  if (isDay(text)) return formatDay(text);
+  const isInstant = INSTANT.test(text) && isDay(text.slice(0, 10)) && !Number.isNaN(Date.parse(text));
+  return isInstant ? formatInstant(text, zone) : text;
 }
 
 function sentence(name: string): string {
