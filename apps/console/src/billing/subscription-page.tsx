@@ -10,6 +10,7 @@ import { invalidate } from '../api/queries.ts';
 import { EntitlementTable } from '../customers/entitlement-table.tsx';
 import { AdminOnly } from '../components/page/admin-only.tsx';
 import { Confirm } from '../components/dialogs/confirm.tsx';
+import { ToChange } from '../components/forms/to-change.tsx';
 import { Facts } from '../components/lists/facts.tsx';
 import { formatDays } from '../text/instants.ts';
 import { Loaded } from '../components/outcomes/loaded.tsx';
@@ -32,7 +33,10 @@ const TABS = [...WITHOUT_NEXT, 'next'] as const;
 
 export function SubscriptionPage() {
   const { subscriptionId: id } = useParams({ from: '/shell/subscriptions/$subscriptionId' });
-  const subscription = useQuery(read('/api/v1/subscriptions/{id}', { path: { id } }));
+  const subscription = useQuery({
+    ...read('/api/v1/subscriptions/{id}', { path: { id } }),
+    refetchInterval: () => pace(10_000),
+  });
   return (
     <Loaded query={subscription} rows={12}>
       {(data) => <SubscriptionView subscription={data} />}
@@ -95,8 +99,18 @@ function SubscriptionView({ subscription }: { subscription: Subscription }) {
           <EntitlementTable entitlements={subscription.entitlements} zone={zone} />
         </Tabs.Panel>
       </Tabs>
-      {dialog === 'cancel' && <CancelForm subscription={subscription} onClose={() => setDialog(undefined)} />}
-      {dialog === 'change' && <ChangePlanForm subscription={subscription} onClose={() => setDialog(undefined)} />}
+      {dialog !== undefined && (
+        // What it says of the end of the period is of now: another one may have begun since the page was read.
+        <ToChange key={dialog} path="/api/v1/subscriptions/{id}" params={{ path: { id } }}>
+          {({ data }) =>
+            dialog === 'cancel' ? (
+              <CancelForm subscription={data} onClose={() => setDialog(undefined)} />
+            ) : (
+              <ChangePlanForm subscription={data} onClose={() => setDialog(undefined)} />
+            )
+          }
+        </ToChange>
+      )}
     </Page>
   );
 }
