@@ -37,6 +37,10 @@ export function CustomerOverview({ customer }: { customer: Schema<'Customer'> })
     ...read('/api/v1/invoices', { query: { customer_id: id, status: 'OPEN', page_size: PAGE_SIZE_MAX } }),
     refetchInterval,
   });
+  const pastDue = useQuery({
+    ...read('/api/v1/invoices', { query: { customer_id: id, is_past_due: 'true', page_size: 1 } }),
+    refetchInterval,
+  });
   const credits = useQuery({ ...read('/api/v1/customers/{id}/credits', { path: { id } }), refetchInterval });
   const usage = useRecentUsage(customer, REFRESH_MS);
   const going = (subscriptions.data?.data ?? []).filter(({ status }) => status !== 'CANCELED');
@@ -52,9 +56,9 @@ export function CustomerOverview({ customer }: { customer: Schema<'Customer'> })
     })),
   });
   // All of it at once, so that nothing gives way to what comes later.
-  const isComing = [subscriptions, open, credits, usage, ...previews].some(({ isLoading }) => isLoading);
+  const isComing = [subscriptions, open, pastDue, credits, usage, ...previews].some(({ isLoading }) => isLoading);
   if (isComing) return <Loading rows={12} />;
-  const failed = [subscriptions, open, credits, usage, ...previews].find(({ error }) => error !== null);
+  const failed = [subscriptions, open, pastDue, credits, usage, ...previews].find(({ error }) => error !== null);
   const rows = shown.map((subscription, index) => ({ subscription, next: previews[index]?.data }));
   const isLeftOut = going.length > shown.length;
   return (
@@ -62,7 +66,7 @@ export function CustomerOverview({ customer }: { customer: Schema<'Customer'> })
       {failed !== undefined && <ProblemBox error={failed.error} onRetry={() => void failed.refetch()} />}
       <dl className="figures">
         {isAdmin && <NextInvoice rows={subscriptions.data && rows} isLeftOut={isLeftOut} />}
-        <Owed invoices={open.data} />
+        <Owed open={open.data} pastDue={pastDue.data} />
         <Figure
           title="Credit"
           amounts={credits.data && Object.entries(credits.data.balance)}
@@ -147,15 +151,23 @@ function NextInvoice({ rows, isLeftOut }: NextInvoiceProps) {
   );
 }
 
-function Owed({ invoices }: { invoices: Answer<'/api/v1/invoices'> | undefined }) {
-  const { data = [], meta } = invoices ?? {};
-  const past = data.filter((invoice) => invoice.is_past_due).length;
+interface OwedProps {
+  /** The newest of them; undefined where they cannot be read. */
+  open: Answer<'/api/v1/invoices'> | undefined;
+  /** Only how many they are is looked at: beyond the newest open ones there may be more. */
+  pastDue: Answer<'/api/v1/invoices'> | undefined;
+}
+
+function Owed({ open, pastDue }: OwedProps) {
+  const isKnown = open !== undefined && pastDue !== undefined;
+  const { data, meta } = open ?? { data: [], meta: undefined };
+  const past = pastDue === undefined ? 0 : totalOf(pastDue.meta);
   const total = meta === undefined ? 0 : totalOf(meta);
   const note = total === 0 ? 'Nothing is due' : `${total} open, ${past} past due`;
   return (
     <Figure
       title={total > data.length ? `Balance, of ${data.length} invoices` : 'Balance'}
-      amounts={invoices && sumsOf(data.map(({ currency, amount_due }) => [currency, amount_due]))}
+      amounts={isKnown ? sumsOf(data.map(({ currency, amount_due }) => [currency, amount_due])) : undefined}
       note={note}
       isBad={past > 0}
     />
