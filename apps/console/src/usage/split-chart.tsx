@@ -21,8 +21,8 @@ interface Line {
 }
 
 /** Stacked bars of what adds up, and a line for each of what does not. At the pointer all of them are read out. */
-export function SplitChart({ meter, answer: { usage, split, window }, drawn }: SplitChartProps) {
-  const { zone, by } = window;
+export function SplitChart({ meter, answer: { usage, split, scope }, drawn }: SplitChartProps) {
+  const { zone, by } = scope.window;
   const words = periodWords(usage, zone, by);
   const unit = unitOf(meter);
   const { addsUp = false } = AGGREGATIONS[meter.aggregation_type];

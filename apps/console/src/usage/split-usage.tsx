@@ -26,7 +26,7 @@ export function SplitUsage({ scope, split, below }: SplitUsageProps) {
   return (
     <>
       <Loaded query={answer} rows={14}>
-        {(data) => <Split scope={{ ...scope, window: data.window }} answer={data} chosen={chosen} />}
+        {(data) => <Split scope={scope} answer={data} isOfBefore={answer.isPlaceholderData} chosen={chosen} />}
       </Loaded>
       {answer.data !== undefined && below}
     </>
@@ -36,20 +36,27 @@ export function SplitUsage({ scope, split, below }: SplitUsageProps) {
 interface SplitProps {
   scope: Scope;
   answer: Answer;
+  /** Whether the answer is that of another question. */
+  isOfBefore: boolean;
   chosen: readonly PartName[] | undefined;
 }
 
-function Split({ scope, answer, chosen }: SplitProps) {
+function Split({ scope, answer, isOfBefore, chosen }: SplitProps) {
   const { meter } = scope;
-  const { usage, split, window } = answer;
+  const { usage, split, scope: asked } = answer;
   const { addsUp = false } = AGGREGATIONS[meter.aggregation_type];
   const drawn = useMemo(() => drawnOf(answer, chosen, addsUp), [answer, chosen, addsUp]);
   return (
     <>
       <UsageFigures meter={meter} usage={usage} />
-      <UsageBar scope={scope} split={split} shown={window} csv={() => csvOf(answer, drawn)} />
+      <UsageBar
+        scope={scope}
+        split={split}
+        shown={asked.window}
+        csv={isOfBefore ? undefined : () => csvOf(answer, drawn)}
+      />
       {usage.event_count === 0 ? (
-        <NoUsage scope={scope} />
+        <NoUsage scope={asked} />
       ) : (
         <div className="usage-split">
           <SplitChart meter={meter} answer={answer} drawn={drawn} />

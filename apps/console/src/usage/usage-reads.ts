@@ -39,13 +39,13 @@ function queryOf({ window, customer, only }: Scope) {
 }
 
 export function useUsage(scope: Scope, isOn = true) {
-  const { meter, window } = scope;
+  const { meter } = scope;
   const query = queryOf(scope);
   return useQuery({
     queryKey: [PATH, 'asked', meter.id, query],
     queryFn: async ({ signal }) => {
       const usage = await send(client.GET(PATH, { params: { path: { id: meter.id }, query }, signal }));
-      return { usage, window };
+      return { usage, scope };
     },
     enabled: isOn,
     refetchInterval: () => pace(REFRESH_MS),
@@ -61,7 +61,8 @@ export interface SplitUsage {
   /** What has values beyond these, where the API tells it: it is all that one knows of the rest of what does not add up. */
   rest: Part | undefined;
   split: SplitKey;
-  window: UsageWindow;
+  /** What was asked. */
+  scope: Scope;
 }
 
 /**
@@ -85,15 +86,14 @@ interface PartsQuestion {
 }
 
 function useParts({ scope, split, chosen }: PartsQuestion, isOn = true, meanwhile?: SplitUsage) {
-  const { meter, window } = scope;
   return useQuery<SplitUsage>({
-    queryKey: [PATH, 'split', meter.id, split, queryOf(scope), chosen],
+    queryKey: [PATH, 'split', scope.meter.id, split, queryOf(scope), chosen],
     queryFn: async ({ signal }) => ({
       ...(split === null
         ? await readByCustomer(scope, chosen, signal)
         : await readByValue(scope, split, chosen ?? [], signal)),
       split,
-      window,
+      scope,
     }),
     enabled: isOn,
     // Also while the API says that it is still making the groups of new keys.

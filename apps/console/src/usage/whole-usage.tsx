@@ -24,26 +24,29 @@ export function WholeUsage({ scope, below }: WholeUsageProps) {
   const isComparing = compare === '1';
   const usage = useUsage(scope);
   const before = useUsage({ ...scope, window: windowBefore(window) }, isComparing);
-  const earlier = isComparing && !before.isPlaceholderData ? before.data?.usage : undefined;
+  // The two are put beside each other only where both are of what is asked now.
+  const isAnswered = !usage.isPlaceholderData && !before.isPlaceholderData;
+  const earlier = isComparing && isAnswered ? before.data?.usage : undefined;
+  const isMissing = usage.isPlaceholderData || (isComparing && earlier === undefined);
   return (
     <>
       <Loaded query={usage} rows={14}>
-        {({ usage: data, window: asked }) => (
+        {({ usage: data, scope: asked }) => (
           <>
             <UsageFigures meter={meter} usage={data} before={earlier} />
             <UsageBar
               scope={scope}
               split={undefined}
-              shown={asked}
-              csv={isComparing && earlier === undefined ? undefined : () => csvOf(data, earlier)}
+              shown={asked.window}
+              csv={isMissing ? undefined : () => csvOf(data, earlier)}
             />
             {isComparing && <ProblemBox error={before.error} />}
             {isComparing && (before.isPending || before.isPlaceholderData) ? (
               <Loading rows={10} />
             ) : data.event_count === 0 && (earlier?.event_count ?? 0) === 0 ? (
-              <NoUsage scope={{ ...scope, window: asked }} before={earlier && windowBefore(asked)} />
+              <NoUsage scope={asked} before={earlier && windowBefore(asked.window)} />
             ) : (
-              <UsageChart meter={meter} usage={data} before={earlier} window={asked} />
+              <UsageChart meter={meter} usage={data} before={earlier} window={asked.window} />
             )}
           </>
         )}
