@@ -2,7 +2,7 @@ import { Modal, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useState, type KeyboardEvent } from 'react';
+import { useEffect, useState, type KeyboardEvent } from 'react';
 import { read } from '../api/client.ts';
 import { useFocusBack } from '../components/dialogs/dialog.tsx';
 import { Icon } from '../components/page/icons.tsx';
@@ -45,7 +45,12 @@ function SearchBox({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate();
   const [typed, setTyped] = useState('');
   const [active, setActive] = useState(0);
-  const [search] = useDebouncedValue(typed.trim(), PAUSE_MS);
+  /** What was typed when Enter was pressed, where nothing was found for it yet. */
+  const [entered, setEntered] = useState<string>();
+  const text = typed.trim();
+  const [paused] = useDebouncedValue(text, PAUSE_MS);
+  const search = entered === text ? text : paused;
+  const isOfText = search === text && text !== '';
   const customers = useQuery({
     ...read('/api/v1/customers', { query: { search, page_size: FOUND_MAX } }),
     enabled: search !== '',
@@ -59,43 +64,57 @@ function SearchBox({ onClose }: { onClose: () => void }) {
     ...read('/api/v1/invoices', { query: { search, page_size: FOUND_MAX } }),
     enabled: isNumber,
   });
-  const billed = (isNumber ? (invoices.data?.data ?? []) : []).map((invoice): Found => ({
+  const billed = (isOfText && isNumber ? (invoices.data?.data ?? []) : []).map((invoice): Found => ({
     id: invoice.id,
     label: invoice.invoice_number ?? '',
     kind: 'Invoice',
     to: `/invoices/${invoice.id}`,
   }));
   const pages = DESTINATIONS.flatMap((group) => group.pages)
-    .filter(({ label }) => label.toLowerCase().includes(typed.trim().toLowerCase()))
+    .filter(({ label }) => label.toLowerCase().includes(text.toLowerCase()))
     .map(({ to, label }): Found => ({ id: to, label, kind: 'Page', to }));
-  const named = (search === '' ? [] : (customers.data?.data ?? [])).map((customer): Found => ({
+  const named = (isOfText ? (customers.data?.data ?? []) : []).map((customer): Found => ({
     id: customer.id,
     label: customer.name ?? customer.external_id,
     kind: 'Customer',
     to: `/customers/${customer.id}`,
   }));
-  const subscribed = (search === '' ? [] : (subscriptions.data?.data ?? [])).map((subscription): Found => ({
+  const subscribed = (isOfText ? (subscriptions.data?.data ?? []) : []).map((subscription): Found => ({
     id: subscription.id,
     label: `${subscription.plan_name} for ${subscription.customer_external_id}`,
     kind: 'Subscription',
     to: `/subscriptions/${subscription.id}`,
   }));
   // What looks like an id of an event is offered as one.
-  const events: Found[] = /^[0-9a-f-]{36}$/.test(typed.trim())
-    ? [{ id: 'event', label: typed.trim(), kind: 'Event', to: `/events?event=${typed.trim()}` }]
+  const events: Found[] = /^[0-9a-f-]{36}$/.test(text)
+    ? [{ id: 'event', label: text, kind: 'Event', to: `/events?event=${text}` }]
     : [];
   const found = [...events, ...billed, ...subscribed, ...named, ...pages];
   const at = Math.min(active, Math.max(found.length - 1, 0));
 
-  const open = (item: Found | undefined): void => {
-    if (item === undefined) return;
+  const open = (to: string): void => {
     onClose();
-    void navigate({ href: item.to });
+    void navigate({ href: to });
+  };
+  const asked = [customers, subscriptions, invoices];
+  const error = asked.map((query) => query.error).find((each) => each !== null) ?? null;
+  const isComing = search !== text || asked.some(({ isLoading }) => isLoading);
+  const chosen = found[at]?.to;
+  const awaited = entered === text && !isComing && error === null ? chosen : undefined;
+  useEffect(() => {
+    if (awaited === undefined) return;
+    onClose();
+    void navigate({ href: awaited });
+  }, [awaited, onClose, navigate]);
+  const enter = (): void => {
+    // Somebody who types on is not taken to what was found before.
+    if (search !== text || (chosen === undefined && isComing)) setEntered(text);
+    else if (chosen !== undefined) open(chosen);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key === 'ArrowDown') setActive(Math.min(at + 1, found.length - 1));
     else if (event.key === 'ArrowUp') setActive(Math.max(at - 1, 0));
-    else if (event.key === 'Enter') open(found[at]);
+    else if (event.key === 'Enter') enter();
     else return;
     event.preventDefault();
   };
@@ -116,10 +135,11 @@ function SearchBox({ onClose }: { onClose: () => void }) {
         onChange={(event) => {
           setTyped(event.currentTarget.value);
           setActive(0);
+          setEntered(undefined);
         }}
         onKeyDown={onKeyDown}
       />
-      <ProblemBox error={customers.error ?? subscriptions.error ?? invoices.error} />
+      <ProblemBox error={error} />
       <ul id="search-found" role="listbox" aria-label="Found">
         {found.map((item, index) => (
           // The field has the focus and the keys; the pointer may choose too.
@@ -130,7 +150,7 @@ function SearchBox({ onClose }: { onClose: () => void }) {
             role="option"
             aria-selected={index === at}
             onMouseMove={() => setActive(index)}
-            onClick={() => open(item)}
+            onClick={() => open(item.to)}
           >
             <span>{item.label}</span>
             <span className="search-kind">{item.kind}</span>
@@ -139,7 +159,7 @@ function SearchBox({ onClose }: { onClose: () => void }) {
       </ul>
       {found.length === 0 && (
         <p className="search-none">
-          {[customers, subscriptions, invoices].some(({ isFetching }) => isFetching) ? 'Searching …' : 'Nothing found.'}
+          {isComing || asked.some(({ isFetching }) => isFetching) ? 'Searching …' : 'Nothing found.'}
         </p>
       )}
     </div>
