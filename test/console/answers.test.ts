@@ -5,6 +5,7 @@ import type { Locator, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { fromOtherMachine, openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
 import { furnish, type Furnished } from '../support/browser/furnished.ts';
+import { holdBack } from '../support/browser/hold-back.ts';
 import { signUp } from '../support/harness.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
@@ -37,19 +38,6 @@ beforeEach(async () => {
 const signIn = (url = weir.baseUrl) =>
   visit.context.addCookies([{ name: 'access_token', value: organization.session, url }]);
 
-/** Holds requests back until they are let go. */
-async function holdBack(address: string | RegExp): Promise<() => void> {
-  let open = (): void => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  await page.route(address, async (route) => {
-    await opened;
-    await route.continue();
-  });
-  return open;
-}
-
 const total = () => page.locator('.figure').first();
 
 test('usage of other days stands as what it was until they are there, and says that it loads', async () => {
@@ -58,7 +46,7 @@ test('usage of other days stands as what it was until they are there, and says t
   const shown = page.locator('.shown', { has: page.locator('.figures') }).last();
   expect(await shown.getAttribute('aria-busy')).toBe('false');
   const before = await total().textContent();
-  const letGo = await holdBack(/\/usage\?.*start_date=2020-01-01/);
+  const letGo = await holdBack(page, /\/usage\?.*start_date=2020-01-01/);
   await page.getByLabel('From', { exact: true }).fill('2020-01-01');
   await page.getByText('Loading … what stands here is from before').first().waitFor();
   expect([await shown.getAttribute('aria-busy'), await total().textContent()]).toEqual(['true', before]);
@@ -195,7 +183,7 @@ test('who signs in with one tab has signed in with all: what another person has 
 
 test('nothing is said to be done before the answer, and of one that is cut off that it is not known', async () => {
   await typeCustomer('Soylent');
-  const letGo = await holdBack('**/api/v1/customers');
+  const letGo = await holdBack(page, '**/api/v1/customers');
   await create();
   await dialog('New customer').locator('button[data-loading]').waitFor();
   expect([await page.locator('.notice').count(), page.url()]).toEqual([
@@ -319,7 +307,7 @@ test('a subscription is not sent before one has seen what comes of it, and its f
     await page.getByRole('button', { name: 'Subscribe to a plan', exact: true }).click();
   };
   await open();
-  const letGo = await holdBack('**/api/v1/subscriptions/preview');
+  const letGo = await holdBack(page, '**/api/v1/subscriptions/preview');
   await form.getByLabel(/^Plan/).first().click();
   await page.getByRole('option').first().click();
   const start = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);

@@ -1,0 +1,212 @@
+// What the console says of money and of days is what is billed: what came and what went behind a line, in whose zone a day is, up to
+// when a subscription lasts, how much is past due, and of whom a number is.
+
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { findBarriers, openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
+import { holdBack } from '../support/browser/hold-back.ts';
+import { startBilled, type Billed } from '../support/invoicing.ts';
+import { ownWeir } from '../support/use-weir.ts';
+
+const weir = ownWeir();
+let billing: Billed;
+let browser: Browser;
+let visit: Visit;
+let page: Page;
+
+beforeAll(async () => {
+  [billing, browser] = await Promise.all([startBilled(weir), openBrowser([weir.baseUrl])]);
+  const viewport = { width: 1280, height: 900 };
+  visit = await browser.visit({ baseURL: weir.baseUrl, viewport, timezoneId: 'Asia/Tokyo' });
+  await visit.context.addCookies([{ name: 'access_token', value: billing.admin.session, url: weir.baseUrl }]);
+  page = visit.page;
+}, 120_000);
+afterEach(async () => {
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+});
+afterAll(async () => {
+  await browser?.close();
+  await billing?.close();
+});
+
+const dialog = () => page.getByRole('dialog');
+const button = (name: string) => page.getByRole('button', { name, exact: true });
+
+interface Line {
+  id: string;
+  kind: string;
+}
+
+/** Opens what is behind a line of a kind, at its events. */
+async function openEvents({ id, lines }: { id: string; lines: Line[] }, kind: string): Promise<void> {
+  await page.goto(`/invoices/${id}?line=${lines.find((line) => line.kind === kind)?.id}`);
+  await dialog().getByRole('tab', { name: 'Events' }).click();
+}
+
+const behind = () => dialog().getByRole('group', { name: 'Events' }).locator('tbody tr');
+async function expectBehind(...ends: RegExp[]): Promise<void> {
+  await expect.poll(() => behind().allInnerTexts()).toEqual(ends.map((end) => expect.stringMatching(end)));
+}
+
+test('behind a late line it is told what came and what was taken out, and elsewhere what is void since', async () => {
+  await billing.use(50, '2025-01-15T12:00:00Z');
+  await billing.use(950, '2025-01-16T12:00:00Z');
+  const [january] = await billing.finalizeAll(billing.subscription);
+  const { data } = await billing.get(`/events?customer_external_id=${billing.ownCustomer.external_id}`);
+  const idOf = (wanted: string) => data.find(({ quantity }: { quantity: string }) => quantity === wanted).id;
+  await billing.post(`/events/${idOf('50')}/void`, { reason: 'a test run' }, 201);
+  await billing.post(`/events/${idOf('950')}/amend`, { reason: 'ten too many', quantity: 940 }, 201);
+  await billing.moveTo('2025-03-01T00:10:00Z', billing.subscription);
+  const [february] = await billing.finalizeAll(billing.subscription);
+
+  await openEvents(february, 'LATE_USAGE');
+  await expectBehind(/taken out\s+−50$/, /taken out\s+−950$/, /added\s+940$/);
+  expect(await findBarriers(page)).toEqual([]);
+  await dialog().getByLabel('Only what changed since the line before').click();
+  await expectBehind(/^(?!.*(?:added|taken|voided)).*\s940$/s);
+  await openEvents(january, 'USAGE');
+  await expectBehind(/voided since\s+50$/, /voided since\s+950$/);
+  expect(visit.faults).toEqual([]);
+});
+
+test('invoices that are found by the last day of their period say in which zone it is compared', async () => {
+  const { id: customer } = await billing.customer({ external_id: 'hollywood', time_zone: 'America/Los_Angeles' });
+  const { id } = await billing.subscribe(billing.ownPlan.id, customer, { start_date: '2025-02-01' });
+  await billing.moveTo('2025-03-01T08:10:00Z', id);
+  const words = page.getByText('Last days are compared in UTC.');
+  await page.goto('/invoices?from=2025-03-01&to=2025-03-01');
+  await words.waitFor();
+  const rows = page.getByRole('group', { name: 'Invoices' }).locator('tbody tr');
+  await expect.poll(() => rows.allInnerTexts()).toEqual([expect.stringContaining('1 Feb 2025 – 28 Feb 2025')]);
+  expect(await findBarriers(page)).toEqual([]);
+  await page.goto('/invoices?by=issue&from=2025-03-01&to=2025-03-01');
+  await page.getByRole('textbox', { name: 'Issued from' }).waitFor();
+  expect(await words.count()).toBe(0);
+  await page.goto('/invoices');
+  await rows.first().waitFor();
+  expect(await words.count()).toBe(0);
+});
+
+test('days of a customer are those of its invoices, whatever zone it has got since it subscribed', async () => {
+  const { id, external_id: name } = await billing.customer();
+  await billing.subscribe(billing.ownPlan.id, id);
+  const { featureId } = await billing.admin.createMeter('SUM');
+  const limited = { feature_id: featureId, usage_limit: 100, usage_reset_period: 'month' };
+  await billing.post(`/plans/${billing.ownPlan.id}/features`, limited, 201);
+  expect((await billing.request('PATCH', `/customers/${id}`, { time_zone: 'Asia/Tokyo' })).status).toBe(200);
+
+  const words = `Days begin and end in UTC, as on the invoices of ${name}.`;
+  const address = `/usage?meter=${billing.ownMeter.id}&customer=${name}`;
+  await page.goto(address);
+  await page.getByText(words).waitFor();
+  await page.goto(`${address}&zone=Asia/Tokyo`);
+  await page.getByText(`Days begin and end in Asia/Tokyo. Invoices of ${name} are in UTC`).waitFor();
+  await page.goto(`/customers/${id}`);
+  await page.getByRole('region', { name: 'Usage of the last 30 days' }).getByText(words).waitFor();
+  await page.getByRole('tab', { name: 'Entitlements' }).click();
+  await page.locator('time', { hasText: '1 Apr 2025, 00:00:00' }).waitFor();
+  // With a subscription of either zone, there is none that is that of the invoices.
+  const other = await billing.plan([{ type: 'FIXED', display_name: 'Other', unit_price: '1' }]);
+  await billing.subscribe(other.id, id);
+  await page.goto(address);
+  await page.getByText(`Days begin and end in Asia/Tokyo, the time zone of ${name}.`).waitFor();
+});
+
+test('up to when a subscription lasts, and since when another plan holds, is told as of now', async () => {
+  await page.goto(`/subscriptions/${billing.subscription}`);
+  await page.getByText('1 Mar 2025 – 31 Mar 2025', { exact: true }).first().waitFor();
+  await billing.moveTo('2025-04-01T00:10:00Z', billing.subscription);
+  await button('Cancel subscription').click();
+  await dialog().getByText('With its period: its last day is 30 Apr 2025').waitFor();
+  await dialog().getByRole('button', { name: 'Cancel', exact: true }).click();
+  await dialog().waitFor({ state: 'detached' });
+  await billing.moveTo('2025-05-01T00:10:00Z', billing.subscription);
+  await button('Change plan').click();
+  await dialog().getByText('The first day of the new plan is 1 Jun 2025').waitFor();
+  expect(visit.faults).toEqual([]);
+});
+
+test('all invoices that are past due are counted, also beyond the newest hundred that are open', async () => {
+  const { id: customer } = await billing.customer();
+  const { id: subscription } = await billing.subscribe(billing.ownPlan.id, customer);
+  const [{ id }] = await billing.finalizeAll(subscription);
+  await weir.pool.query(
+    `INSERT INTO invoices SELECT (jsonb_populate_record(invoices, jsonb_build_object(
+       'id', 'ffffffff-ffff-7fff-8fff-' || lpad(n::text, 12, '0'), 'kind', 'ADJUSTMENT', 'cycle', null,
+       'invoice_number', 'COPY-' || n))).*
+     FROM invoices, generate_series(1, 100) AS n WHERE id = $1`,
+    [id],
+  );
+  await weir.pool.query('UPDATE invoices SET is_past_due = true WHERE id = $1', [id]);
+  await page.goto(`/customers/${customer}`);
+  await page.getByText('Balance, of 100 invoices').waitFor();
+  await page.getByText('101 open, 1 past due').waitFor();
+  expect(await page.locator('.figure-bad').count()).toBe(1);
+});
+
+test('numbers of one customer are never beside those of another, nor said of one who is not read yet', async () => {
+  const { id: meter, token } = await billing.admin.createMeter('SUM', undefined, ['model']);
+  const used = (customer: string, at: string, quantity: number) => ({
+    meter: { id: meter, token },
+    customer,
+    quantity,
+    at: `2025-01-${at}T12:00:00Z`,
+    metadata: { model: 'large' },
+  });
+  await billing.track([used('ada', '05', 100), used('ada', '15', 300), used('bob', '05', 7), used('bob', '15', 9)]);
+  const hold = (customer: string, start: string) =>
+    holdBack(page, ({ pathname, searchParams: asked }) => {
+      const isOfOne = asked.get('customer_external_id') === customer && asked.get('start_date') === start;
+      return isOfOne && pathname.endsWith('/usage');
+    });
+  const choose = async (customer: string) => {
+    await page.getByLabel('Customer', { exact: true }).and(page.locator('input')).fill(customer);
+    await page.keyboard.press('Enter');
+  };
+  const address = (customer: string) => `/usage?meter=${meter}&customer=${customer}&from=2025-01-11&to=2025-01-20`;
+
+  await page.goto(`${address('ada')}&compare=1`);
+  const notes = page.locator('.figure-note');
+  await notes.filter({ hasText: '+200 % · 100 before' }).waitFor();
+  const chart = page.getByRole('slider');
+  await chart.waitFor();
+  const letGo = await hold('bob', '2025-01-11');
+  const letGoBefore = await hold('bob', '2025-01-01');
+  await choose('bob');
+  await chart.waitFor({ state: 'detached' });
+  letGoBefore();
+  await chart.waitFor();
+  expect([await page.locator('.figure').first().textContent(), await notes.count()]).toEqual(['300', 0]);
+  expect(await button('CSV').isDisabled()).toBe(true);
+  letGo();
+  await notes.filter({ hasText: '+28.6 % · 7 before' }).waitFor();
+  expect(await button('CSV').isDisabled()).toBe(false);
+
+  for (const split of ['', '&split=metadata.model']) {
+    await page.unrouteAll({ behavior: 'wait' });
+    await page.goto(`${address('nobody')}${split}`);
+    await page.getByText(/counted no event of nobody from/).waitFor();
+    const letGoOne = await hold('bob', '2025-01-11');
+    await choose('bob');
+    await page.getByText('Loading … what stands here is from before').first().waitFor();
+    await page.getByText(/counted no event of nobody from/).waitFor();
+    expect([split, await button('CSV').isDisabled()]).toEqual([split, true]);
+    letGoOne();
+    await page.locator('.figure', { hasText: /^9$/ }).waitFor();
+  }
+  expect(visit.faults).toEqual([]);
+});
+
+test('whoever types on in the search and presses Enter at once is taken to what was typed in the end', async () => {
+  await page.goto('/');
+  await page.locator('h1').waitFor();
+  await page.keyboard.press('/');
+  await dialog().getByRole('combobox', { name: 'Search' }).fill('INV-2025-00000');
+  // The newest comes first.
+  await expect.poll(() => dialog().getByRole('option').first().textContent()).toMatch(/INV-2025-00000[2-9]/);
+  const letGo = await holdBack(page, /\/invoices\?.*search=INV-2025-000001/);
+  await page.keyboard.press('1');
+  await page.keyboard.press('Enter');
+  letGo();
+  await page.getByRole('heading', { level: 1, name: 'INV-2025-000001' }).waitFor();
+});
