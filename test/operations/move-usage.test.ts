@@ -4,6 +4,7 @@ import type { Database } from '@weir/db/database';
 import { performMoves } from '@weir/db/moves/perform-moves';
 import { learnForRecording } from '@weir/db/known-for-recording';
 import { recordEvents } from '@weir/db/record';
+import { ALL_ROLLUPS } from '@weir/db/rollups';
 import { newId } from '@weir/shared/ids';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findInTables, performAllMoves, throwIt } from '../support/erasing.ts';
@@ -322,6 +323,33 @@ test('usage that was moved from an erased customer, or to it, leads back to none
     { from_external_id: '[erased]', to_external_id: erasures[0].external_id },
     { from_external_id: '[erased]', to_external_id: 'other' },
   ]);
+});
+
+test('what is moved leaves no row in any rollup of customers under its former id', async () => {
+  const admin = await signUp(weir);
+  const { token } = await admin.createMeter('UNIQUE_COUNT', undefined, ['model']);
+  const event = {
+    meter_token: token,
+    customer_external_id: 'in every rollup',
+    quantity: 1,
+    timestamp: '2025-01-05T00:01:00Z',
+    metadata: { user_id: 'u', model: 'm' },
+  };
+  await send(admin, [event]);
+  const moved = { from_external_id: 'in every rollup', to_external_id: 'in every other' };
+  const tables = ALL_ROLLUPS.filter(({ scope }) => scope === 'customer').map(({ table }) => table);
+  const rowsUnder = async (externalId: string) => {
+    const counts = tables.map(
+      (table) => `(SELECT count(*)::int FROM ${table} WHERE customer_external_id = $1) AS ${table}`,
+    );
+    return (await weir.pool.query(`SELECT ${counts.join(', ')}`, [externalId])).rows[0];
+  };
+  const inEach = (count: number) => Object.fromEntries(tables.map((table) => [table, count]));
+  expect(await rowsUnder(moved.from_external_id)).toEqual(inEach(1));
+  expect((await ask(admin, '/usage-moves', moved)).status).toBe(202);
+  await performAllMoves(database);
+  expect(await rowsUnder(moved.from_external_id)).toEqual(inEach(0));
+  expect(await rowsUnder(moved.to_external_id)).toEqual(inEach(1));
 });
 
 test('a meter whose usage is just being grouped anew is waited for', async () => {

@@ -14,7 +14,17 @@ import { type AggregationType, countsValues } from '@weir/shared/meter';
 import type pg from 'pg';
 import { TOUCH, touchValues } from '../alerts/touched-usage.ts';
 import { dropConnection, poolTransaction } from '../pool-transaction.ts';
-import { addTo, BEGINNING, columnsOf, keyOf, ROLLUPS, rowsOfEvents, rowsOfFiner, type Rollup } from '../rollups.ts';
+import {
+  addTo,
+  ALL_ROLLUPS,
+  BEGINNING,
+  columnsOf,
+  keyOf,
+  ROLLUPS,
+  rowsOfEvents,
+  rowsOfFiner,
+  type Rollup,
+} from '../rollups.ts';
 import { everInStream, IS_VOID, own, quartersOf } from '../usage/usage-rows.ts';
 import type { RunningMove } from './usage-moves.ts';
 
@@ -162,12 +172,10 @@ WHERE ${ofKept} AND kept.day = moved.day AND quarters & mask <> B'0'::bit(96) AN
 }
 const ofKept = `kept.organization_id = ${ORGANIZATION} AND kept.meter_id = ${METER} AND kept.customer_external_id = ${FROM}`;
 
-/** Those of customers but for hours and days, in the order in which every statement writes to them. */
-const CUSTOMER_ROLLUPS: readonly Rollup[] = [
-  ROLLUPS.customerValueDays,
-  ROLLUPS.customerGroupHours,
-  ROLLUPS.customerGroupValueDays,
-];
+/** Those of customers but for hours and days, in the order in which every statement writes to them. Usage is moved by the hour. */
+const CUSTOMER_ROLLUPS = ALL_ROLLUPS.filter(
+  (rollup) => rollup.scope === 'customer' && rollup !== HOURS && rollup !== DAYS,
+);
 
 interface LockedMeter {
   metadata_keys: string[];
