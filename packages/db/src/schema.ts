@@ -4,10 +4,8 @@ import type { ColumnType, Generated, Selectable } from 'kysely';
 import type { AlertTables } from './alerts/alert-tables.ts';
 import type { Party } from './billing/parties.ts';
 import type { BillingTables } from './billing/tables.ts';
+import type { Time } from './columns.ts';
 import type { WebhookTables } from './webhooks/webhook-tables.ts';
-
-/** A timestamp, read as ISO 8601 UTC text to the microsecond. */
-type Time = ColumnType<string, string | undefined, string>;
 
 /** What a person may do: an admin everything, a viewer read. */
 export type Role = 'admin' | 'viewer';

@@ -328,8 +328,8 @@ export function invalidRequest(error: z.ZodError, at = ''): Refusal {
 /** As many as one reads in a sentence. */
 const ERRORS_TOLD_MAX = 3;
 
-/** Enough to find an unknown field by; its name may be as long as the body. */
-const KEY_CHARACTERS_MAX = 100;
+/** Enough to find an unknown field by, or a key; its name may be as long as the body. */
+export const KEY_CHARACTERS_MAX = 100;
 
 export function invalidFields(errors: FieldError[]): Refusal {
   const first = errors[0];

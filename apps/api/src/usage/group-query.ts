@@ -9,7 +9,7 @@ import { LIMITS } from '@weir/shared/limits';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { sizeOf } from '../http/fields.ts';
-import { invalidFields } from '../http/problem.ts';
+import { invalidFields, KEY_CHARACTERS_MAX } from '../http/problem.ts';
 
 type Filters = [key: string, value: unknown][];
 
@@ -56,9 +56,6 @@ export async function gatherFilters(request: FastifyRequest): Promise<void> {
   if (filters.length > 0 && !rest.some(([name]) => name === 'filter'))
     request.query = Object.fromEntries([...rest, ['filter', filters]]);
 }
-
-/** Enough to find a key by in an answer. */
-const KEY_CHARACTERS_MAX = 100;
 
 /**
  * What of a question is about metadata, charged to the caller; undefined where nothing is. Throws a Refusal for keys that the meter

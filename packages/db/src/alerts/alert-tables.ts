@@ -1,7 +1,7 @@
 // The tables of alerts, for kysely.
 
 import type { ColumnType, Generated } from 'kysely';
-import type { Time } from '../billing/tables.ts';
+import type { Time } from '../columns.ts';
 
 /** What an alert is to do. */
 export type AlertStatus = 'ACTIVE' | 'DISABLED';

@@ -14,7 +14,7 @@ import { sql } from 'kysely';
 import { appendFeed } from '../billing/feed.ts';
 import { readUsageAmounts } from '../billing/invoices/upcoming.ts';
 import type { DueUsageQuestion } from '../billing/usage/due-question.ts';
-import { readDueUsage } from '../billing/usage/due-usage.ts';
+import { QUESTIONS_AT_ONCE, readDueUsage } from '../billing/usage/due-usage.ts';
 import type { Database, Queries } from '../database.ts';
 import { holdErased } from '../moves/usage-moves.ts';
 import { findCustomers } from './alerts.ts';
@@ -169,9 +169,6 @@ interface Watched {
   isOf(alert: ActiveAlert, customer: string): boolean;
 }
 
-/** So much is read at once: a statement of some hundredths of a second. */
-const READ_AT_ONCE = 500;
-
 /** Usage is read by what reads it for a draft, once for all alerts on it. */
 async function readMeters(
   db: Queries,
@@ -205,8 +202,8 @@ async function readMeters(
   }
   const all = [...questions.values()];
   const readings: Reading[] = [];
-  for (let from = 0; from < all.length; from += READ_AT_ONCE) {
-    const some = all.slice(from, from + READ_AT_ONCE);
+  for (let from = 0; from < all.length; from += QUESTIONS_AT_ONCE) {
+    const some = all.slice(from, from + QUESTIONS_AT_ONCE);
     const usage = await readDueUsage(
       db,
       some.map(({ question }) => question),

@@ -12,14 +12,8 @@ import type {
   InvoiceStatus,
   LineKind,
 } from '@weir/billing/kinds';
+import type { Int8, Json, Time, TimeOrNull } from '../columns.ts';
 import type { Party } from './parties.ts';
-
-/** A timestamp, read as ISO 8601 UTC text to the microsecond. */
-export type Time = ColumnType<string, string | undefined, string>;
-export type TimeOrNull = ColumnType<string | null, string | null | undefined, string | null>;
-/** Read as it was parsed, written as JSON text. */
-type Json<Value> = ColumnType<Value, string, string>;
-export type BigInt = ColumnType<string, string | number | undefined, string | number>;
 
 type CreditEntryKind = 'DRAW' | 'RETURN' | 'VOID';
 
@@ -64,7 +58,7 @@ interface Subscriptions {
   ended_at: TimeOrNull;
   run_at: TimeOrNull;
   run_error: string | null;
-  closing: BigInt;
+  closing: Int8;
   is_scheduled: Generated<boolean>;
   created_at: Time;
 }
@@ -186,13 +180,13 @@ interface InvoiceLines {
 interface InvoiceNumbers {
   organization_id: string;
   year: number;
-  last_number: BigInt;
+  last_number: Int8;
   issue_date: TimeOrNull;
 }
 
 interface Closings {
   organization_id: string;
-  number: BigInt;
+  number: Int8;
   until: ColumnType<string, string, string>;
   closed_at: ColumnType<string, string, string>;
 }
@@ -203,7 +197,7 @@ interface LateEvents {
   customer_external_id: string;
   timestamp: ColumnType<string, string, never>;
   event_id: string;
-  closing: BigInt;
+  closing: Int8;
   quantity: string;
   voids: ColumnType<string | null, never, never>;
 }
@@ -236,12 +230,12 @@ interface CreditEntries {
 
 interface BillingFeeds {
   organization_id: string;
-  last_sequence: BigInt;
+  last_sequence: Int8;
 }
 
 interface BillingEvents {
   organization_id: string;
-  sequence: BigInt;
+  sequence: Int8;
   type: string;
   created_at: ColumnType<string, string, never>;
   actor: string;

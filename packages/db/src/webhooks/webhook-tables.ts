@@ -1,7 +1,7 @@
 // The tables of webhooks, for kysely.
 
 import type { ColumnType, Generated } from 'kysely';
-import type { BigInt, Time, TimeOrNull } from '../billing/tables.ts';
+import type { Int8, Time, TimeOrNull } from '../columns.ts';
 
 export type EndpointStatus = 'ACTIVE' | 'DISABLED';
 
@@ -32,7 +32,7 @@ interface WebhookEndpoints {
   secret: Buffer;
   previous_secret: Buffer | null;
   previous_secret_until: TimeOrNull;
-  last_sequence: BigInt;
+  last_sequence: Int8;
   replay_next: ColumnType<string | null, string | number | null | undefined, string | number | null>;
   replay_last: ColumnType<string | null, string | number | null | undefined, string | number | null>;
   failing_since: TimeOrNull;

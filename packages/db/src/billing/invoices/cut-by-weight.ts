@@ -1,15 +1,9 @@
 // Cuts what has to be computed into parts that fit into memory, by the weight of their dues: docs/decisions/0053.
 
-import { Room, ROW_BYTES } from '@weir/billing/chunk-weight';
+import { COMPUTED_BYTES_MAX, Room, ROW_BYTES } from '@weir/billing/chunk-weight';
 import { sql, type RawBuilder } from 'kysely';
 import type { Queries } from '../../database.ts';
 import { invoicesById } from './invoices.ts';
-
-/**
- * What is computed at once, in bytes of terms as text and of rows: some tenths of a second, for which the next organization
- * waits. In memory it takes some five times as much. 500 invoices with a few plain charges each fit.
- */
-const COMPUTED_BYTES_MAX = 3_000_000;
 
 /** Cuts drafts into chunks that can be computed in one transaction each, in the order given. One alone may be heavier. */
 export async function cutByWeight(

@@ -1,7 +1,7 @@
 // Computes finalized invoices again, from the events behind them: each line with its own copy of the charge, its closing, its
 // rating version and its days. Changes nothing.
 
-import { ROW_BYTES } from '@weir/billing/chunk-weight';
+import { COMPUTED_BYTES_MAX, ROW_BYTES } from '@weir/billing/chunk-weight';
 import { inOneGo, type Drive } from '@weir/billing/drive';
 import { usageToRate, type DueUsage } from '@weir/billing/due';
 import { amountOf } from '@weir/billing/amounts';
@@ -174,9 +174,6 @@ export async function recomputeInvoices(
   });
 }
 
-/** Bytes of lines that are computed again at once: some tens of megabytes in memory. */
-const COMPUTED_BYTES_MAX = 3_000_000;
-
 /**
  * The ids of finalized invoices of an organization, in order, after the one that the page before ended with: up to `limit`, and fewer
  * where their lines are many. One that is heavy is alone.
@@ -205,6 +202,7 @@ export async function listFinalizedInvoices(
       ) AS charge ON true
     ) AS weight
     ORDER BY page.id`.execute(db);
+  // A `Room` would take a heavy one with those before it: it is alone, to be computed in parts.
   let room = bytesMax;
   const beyond = rows.findIndex(({ bytes }, index) => {
     room -= bytes;

@@ -22,7 +22,7 @@ import type { Database, Queries } from '../../database.ts';
 import { cutBoundaries } from './cut-by-weight.ts';
 import { computeFirstLines } from './draft-lines.ts';
 import { readDrafting } from '../drafting.ts';
-import { readDueUsage } from '../usage/due-usage.ts';
+import { QUESTIONS_AT_ONCE, readDueUsage } from '../usage/due-usage.ts';
 import type { DueRow } from '../subscriptions/dues.ts';
 import { fieldsOfComputed, lineOf, questionOfLine, type InvoiceLine } from './invoice-lines.ts';
 import { invoiceOf, type Invoice, type InvoiceRow } from './invoices.ts';
@@ -218,18 +218,15 @@ type PricedMeter = Pick<
   'charge_id' | 'customer_external_id' | 'period_start' | 'period_end' | 'days_in_force' | 'days_in_period'
 > & { meter_id: string; terms: ChargeTerms; aggregation_type: AggregationType };
 
-/** So much is read at once: a statement of some hundredths of a second. */
-const READ_AT_ONCE = 500;
-
 async function readPriced(
   db: Queries,
   organizationId: string,
   priced: readonly PricedMeter[],
 ): Promise<(DueUsage | undefined)[]> {
   const usage: DueUsage[] = [];
-  for (let from = 0; from < priced.length; from += READ_AT_ONCE) {
+  for (let from = 0; from < priced.length; from += QUESTIONS_AT_ONCE) {
     const questions = priced
-      .slice(from, from + READ_AT_ONCE)
+      .slice(from, from + QUESTIONS_AT_ONCE)
       .flatMap((each) => questionOfLine(organizationId, { ...each, closing: null }) ?? []);
     usage.push(...(await readDueUsage(db, questions)));
   }

@@ -14,6 +14,9 @@ import { sumsFromEvents, sumsFromRollups } from './due-rows.ts';
 /** The source of usage. Both give the same; events take a time that grows with their number. */
 export type UsageSource = 'rollups' | 'events';
 
+/** So many questions at once, where there may be any number: a statement of some hundredths of a second. */
+export const QUESTIONS_AT_ONCE = 500;
+
 /**
  * Reads the usage of dues, in the order of the questions, in one statement. At a closing it returns the same for ever, if the
  * transaction began after that closing had committed and the due ends at its `until` or before.
