@@ -31,8 +31,8 @@ export function pythonLimits<Name extends string>(limits: Limits<Name>, names: r
   return `# ${MADE}\n${constants.join('')}`;
 }
 
-/** Returns all limits as a page of the documents. */
-export function limitsPage(limits: Limits<string>): string {
+/** Returns all limits as a page of the documents, with the years that dates may have: all, and those of what is counted or billed. */
+export function limitsPage(limits: Limits<string>, years: { min: number; max: number }, firstYear: number): string {
   const all = Object.values(limits);
   const parts = [...new Set(all.map(({ under }) => under))].map((part) => {
     const rows = all
@@ -40,7 +40,13 @@ export function limitsPage(limits: Limits<string>): string {
       .map((limit) => `| ${grouped(limit.max, ',')} | ${limit.of}${besides(limit)} | ${limit.why} |`);
     return [`## ${part}`, '', '| at most | of | since |', '|---:|---|---|', ...rows, ''].join('\n');
   });
-  return [PAGE_HEAD, ...parts].join('\n');
+  const dates = [
+    '## Years',
+    '',
+    `Dates and times in requests are of the years ${years.min} to ${years.max}. Events, and starts of subscriptions, are of ${firstYear} or later.`,
+    '',
+  ].join('\n');
+  return [PAGE_HEAD, ...parts, dates].join('\n');
 }
 
 function besides({ min, byDefault }: Limit): string {
@@ -50,9 +56,10 @@ function besides({ min, byDefault }: Limit): string {
 
 const PAGE_HEAD = `# Limits
 
-What a request may hold, and how much an answer gives at once. A request beyond one is refused with 422, and the refusal
-says the number. Nothing here can be set; how large a body may be, and how many requests come through, an operator sets:
-[configuration.md](configuration.md).
+What a request may hold, how much an answer gives at once, and how long things are kept. A request that holds more is refused
+with 422, and the refusal says the number; what is too often in a time is refused with 429. An answer that has more gives the
+first of it, or the last, as is said there. Nothing here can be set; how large a body may be, and how many requests come
+through, an operator sets: [configuration.md](configuration.md).
 
 <!-- ${MADE} -->
 `;

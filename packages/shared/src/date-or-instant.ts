@@ -1,20 +1,17 @@
 import { isoOf, microsOf, parseInstant, type Micros } from './instant.ts';
+import { YEARS } from './limits.ts';
 import { DAY, firstInstant } from './time-zone.ts';
 
 const DATE = /^\d{4}-\d\d-\d\d$/;
 
-// Where instants are still safe integers, and all calendars agree on what a year is.
-const YEAR_MIN = 1970;
-const YEAR_MAX = 2199;
-
-/** Returns why a text is no date and no ISO 8601 time with its offset of the years 1970 to 2199; undefined where it is one. */
+/** Returns why a text is no date and no ISO 8601 time with its offset of the years of {@link YEARS}; undefined where it is one. */
 export function problemOfDateOrInstant(text: string): string | undefined {
   const isDate = DATE.test(text);
   const instant = parseInstant(isDate ? `${text}T00:00Z` : text);
   if ('problem' in instant)
     return isDate ? 'is not a date of the calendar' : `${instant.problem}; or a date, such as 2026-01-31`;
   const year = Number(text.slice(0, 4));
-  return year < YEAR_MIN || year > YEAR_MAX ? `must be in the years ${YEAR_MIN} to ${YEAR_MAX}` : undefined;
+  return year < YEARS.min || year > YEARS.max ? `must be in the years ${YEARS.min} to ${YEARS.max}` : undefined;
 }
 
 /** The same of what is to be a date, such as `2026-11-24`. */

@@ -7,9 +7,6 @@ import { LIMITS } from './limits.ts';
 
 const LITERAL = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
-/** Digits after the point that a quantity may have: enough for the smallest double, 4.94e-324. */
-const FRACTION_DIGITS_MAX = 400;
-
 /**
  * A JSON number literal written without exponent, leading or trailing zeros: `1.50e1` → `15`. The literal must be one
  * that JSON allows and its exponent must be small (see {@link parseQuantity}); throws on anything else.
@@ -19,7 +16,7 @@ export function plainDecimal(literal: string): string {
   if (match === null) throw new Error(`not a decimal literal: ${literal.slice(0, 40)}`);
   const [, sign = '', int = '', fraction = '', exponentText = '0'] = match;
   const exponent = Number(exponentText);
-  if (Math.abs(exponent) > 2 * FRACTION_DIGITS_MAX) throw new Error(`exponent out of range: ${exponentText}`);
+  if (Math.abs(exponent) > 2 * LIMITS.quantityCharacters) throw new Error(`exponent out of range: ${exponentText}`);
   const digits = int + fraction;
   const point = int.length + exponent;
   const whole = (point > 0 ? digits.slice(0, point).padEnd(point, '0') : '').replace(/^0+/, '') || '0';
@@ -38,7 +35,8 @@ export function parseQuantity(literal: string, value: number): { decimal: string
   if (!(value > 0)) return { problem: 'must be greater than 0' };
   const tooLarge = { problem: `must be at most ${LIMITS.quantity}` };
   if (value > LIMITS.quantity) return tooLarge;
-  if (literal.length > FRACTION_DIGITS_MAX) return { problem: `must have at most ${FRACTION_DIGITS_MAX} characters` };
+  if (literal.length > LIMITS.quantityCharacters)
+    return { problem: `must have at most ${LIMITS.quantityCharacters} characters` };
   const decimal = plainDecimal(literal);
   // The nearest double of 9007199254740991.4 is the limit itself, so the comparison above does not see it.
   if (value === LIMITS.quantity && decimal !== String(LIMITS.quantity) && decimal.startsWith(`${LIMITS.quantity}.`))

@@ -1,5 +1,6 @@
-// The limits of the interface: what a request may hold, and how much an answer gives at once. Each has its number here and nowhere else:
-// schemas, messages, the clients, the console and docs/limits.md are made of them. What an operator sets is in docs/configuration.md.
+// The limits of the interface: what a request may hold, how much an answer gives at once, how long things are kept. Each has its
+// number here and nowhere else: schemas, messages, the clients, the console and docs/limits.md are made of them. What an operator
+// sets is in docs/configuration.md.
 
 interface Limit {
   max: number;
@@ -50,6 +51,12 @@ export const LIMIT_TABLE = {
     max: 9_007_199_254_740_991,
     of: 'the `quantity` of an event, and a `usage_limit`',
     why: '2^53 - 1: what every JSON client can still send exactly',
+  },
+  quantityCharacters: {
+    under: 'Events',
+    max: 400,
+    of: 'characters of a `quantity` as it is sent',
+    why: 'as many digits as the smallest double has, 4.94e-324',
   },
 
   key: {
@@ -254,6 +261,12 @@ export const LIMIT_TABLE = {
     of: 'combinations of metadata values that a meter keeps by themselves on a day (UTC)',
     why: 'each has rows of its own; events of others are in the total and in the rest, under no value',
   },
+  groupValue: {
+    under: 'Reading usage',
+    max: 100,
+    of: 'characters of a value that usage is grouped by',
+    why: 'of a longer one there are the first 80 and a hash',
+  },
   groupBuckets: { under: 'Reading usage', max: 50_000, of: 'periods of all groups together', why: 'some 5 MB' },
 
   trialDays: {
@@ -334,12 +347,6 @@ export const LIMIT_TABLE = {
     of: 'days that an endpoint fails before it is turned off',
     why: 'nobody waits for what comes then',
   },
-  replays: {
-    under: 'Webhooks',
-    max: 1,
-    of: 'replays of an endpoint at a time',
-    why: 'an event is sent once for all that ask for it again',
-  },
   rotationHours: {
     under: 'Webhooks',
     max: 24,
@@ -374,6 +381,18 @@ export const LIMIT_TABLE = {
     of: 'hours of a link for a new password',
     why: 'it opens an account, and is used at once',
   },
+  linksAnHour: {
+    under: 'Access',
+    max: 100,
+    of: 'links of invitations and for new passwords that an organization makes in an hour',
+    why: 'more than it needs, and too few to flood mailboxes with',
+  },
+  resetsAnHour: {
+    under: 'Access',
+    max: 5,
+    of: 'links for a new password that an account is mailed in an hour',
+    why: 'nobody floods its mailbox by asking for them; the answer is the same',
+  },
   password: {
     under: 'Access',
     max: 256,
@@ -387,6 +406,12 @@ export const LIMIT_TABLE = {
 export const LIMITS = Object.fromEntries(Object.entries(LIMIT_TABLE).map(([name, { max }]) => [name, max])) as Readonly<
   Record<keyof typeof LIMIT_TABLE, number>
 >;
+
+/** The years of dates and times in requests: where instants are still safe integers, and all calendars agree on what a year is. */
+export const YEARS = { min: 1970, max: 2199 } as const;
+
+/** Nothing that is counted or billed is older than the service could be; Postgres and JavaScript read these years alike. */
+export const FIRST_YEAR = 2000;
 
 /** What holds where a request does not say how much it wants. */
 export const DEFAULTS = {

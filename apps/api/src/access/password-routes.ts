@@ -26,9 +26,6 @@ import { passwordResetMail } from './mail.ts';
 import { newPassword } from './passwords.ts';
 import { beginSession, sendSession } from './sign-in.ts';
 
-/** Mails with links that one account is sent in an hour, whoever asks for them. */
-const MAILS_PER_ACCOUNT_MAX = 5;
-
 /** Mails that wait for the server; more would wait for longer than anybody does. */
 const MAILS_WAITING_MAX = 100;
 
@@ -191,7 +188,7 @@ export function passwordRoutes(app: App, deps: PeopleDeps): void {
         // The one that is being sent is waited for; all that wait behind it could hold a stop up for minutes.
         if (isClosing) throw new Error('the process stops');
         const account = await findAccountByEmail(db, email);
-        if (account === undefined || (await countRecentPasswordResets(db, account)) >= MAILS_PER_ACCOUNT_MAX) return;
+        if (account === undefined || (await countRecentPasswordResets(db, account)) >= LIMITS.resetsAnHour) return;
         await mailReset(account, request);
       }).catch((error: unknown) => request.log.error({ err: error }, 'a link for a new password could not be made'));
       underWay.add(work);

@@ -7,6 +7,7 @@ import type { QueueConnection } from '@weir/queue/connection';
 import { buildLimit, isRemembered, remember, type Limit, type LimitState } from '@weir/queue/limits';
 import { Refusal } from '@weir/shared/errors';
 import { digest } from '@weir/shared/hash';
+import { LIMITS } from '@weir/shared/limits';
 import { addressBlock } from '../http/address-block.ts';
 
 const WINDOW_SECONDS = 15 * 60;
@@ -24,8 +25,6 @@ const FAILURES_PER_ADDRESS_MAX = 100;
  */
 const FAILURES_PER_ACCOUNT_MAX = 100;
 
-/** Invitations and links for new passwords, in an hour: more than an organization needs, and too few to flood mailboxes with. */
-const LINKS_PER_ORGANIZATION_MAX = 100;
 const LINK_WINDOW_SECONDS = 60 * 60;
 
 /** How long an address is remembered as one from which somebody signed in to an account. */
@@ -57,7 +56,7 @@ export function buildThrottle(
   const addresses = limit('address', FAILURES_PER_ADDRESS_MAX);
   const accounts = limit('account', FAILURES_PER_ACCOUNT_MAX);
   const signups = limit('signups', signupsPerAddress, SIGNUP_WINDOW_SECONDS);
-  const links = limit('links', LINKS_PER_ORGANIZATION_MAX, LINK_WINDOW_SECONDS);
+  const links = limit('links', LIMITS.linksAnHour, LINK_WINDOW_SECONDS);
   const knownKey = (pair: string) => `${failures}:known:${pair}`;
 
   return {

@@ -9,7 +9,7 @@ import { SUBSCRIPTION_SORTS, type Parties, type Subscription } from '@weir/db/bi
 import { microsInZone } from '@weir/shared/date-or-instant';
 import { isoOf, microsOfText, type Micros } from '@weir/shared/instant';
 import { text } from '@weir/shared/text';
-import { LIMITS } from '@weir/shared/limits';
+import { FIRST_YEAR, LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import { dateOrInstant } from '../http/date-or-instant.ts';
 import { answerOf, changesOf, idOf, listQuery, oneOf, time, sortOf } from '../http/fields.ts';
@@ -85,7 +85,7 @@ export const periodsQuery = z.strictObject({
   count: z
     .unknown()
     .refine(
-      (value) => typeof value === 'string' && /^(0|[1-9]\d?)$/.test(value) && Number(value) <= LIMITS.monthsAhead,
+      (value) => typeof value === 'string' && /^(0|[1-9]\d*)$/.test(value) && Number(value) <= LIMITS.monthsAhead,
       `must be a whole number from 0 to ${LIMITS.monthsAhead}`,
     )
     .meta({ type: 'integer', minimum: 0, maximum: LIMITS.monthsAhead })
@@ -161,6 +161,8 @@ export function termsOf(
   return { start_at: isoOf(start), trial_end_at: isoOf(trial), anchor: dateOf(timeZone, trial) };
 }
 
+const TOO_LONG_AGO = `must be in the year ${FIRST_YEAR} or later`;
+
 function checkStart(
   start: Micros,
   { now, timeZone, interval }: { now: Micros; timeZone: string; interval: Interval },
@@ -168,9 +170,9 @@ function checkStart(
   const refuse = (message: string) => invalidFields([{ path: 'start_date', message }]);
   refuseTooFarAhead('start_date', start, { now, timeZone });
   // Before dates are counted: those of other millennia are none of the calendar's concern.
-  if (start < Date.UTC(1999, 11, 31) * 1000) throw refuse('must be in the year 2000 or later');
+  if (start < Date.UTC(FIRST_YEAR - 1, 11, 31) * 1000) throw refuse(TOO_LONG_AGO);
   const anchor = dateOf(timeZone, start);
-  if (anchor < '2000-01-01') throw refuse('must be in the year 2000 or later');
+  if (anchor < `${FIRST_YEAR}-01-01`) throw refuse(TOO_LONG_AGO);
   const schedule = {
     timeZone,
     interval,

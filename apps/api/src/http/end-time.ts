@@ -1,11 +1,12 @@
 // When something ends that counts until then: a grant, or a token.
 
 import { parseInstant } from '@weir/shared/instant';
+import { YEARS } from '@weir/shared/limits';
 import { z } from 'zod';
 import { invalidFields } from './problem.ts';
 
 /** As late as any window of usage may end; what is later is a mistake, and Postgres may not hold it. */
-const BEFORE = '2200';
+const END_MAX = String(YEARS.max + 1);
 
 /** The field `expires_at` of a body; null where it is not given. {@link readEnd} reads it. */
 export function endTime(description: string) {
@@ -17,7 +18,7 @@ export function readEnd(text: string | null): string | null {
   if (text === null) return null;
   const instant = parseInstant(text);
   if ('problem' in instant) throw invalidFields([{ path: 'expires_at', message: instant.problem }]);
-  if (instant.text >= BEFORE)
-    throw invalidFields([{ path: 'expires_at', message: `must be before the year ${BEFORE}` }]);
+  if (instant.text >= END_MAX)
+    throw invalidFields([{ path: 'expires_at', message: `must be before the year ${YEARS.max + 1}` }]);
   return instant.text;
 }

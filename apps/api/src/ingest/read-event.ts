@@ -11,13 +11,13 @@ import type { StagedEvent, TrackBody } from '@weir/shared/event';
 import { digest } from '@weir/shared/hash';
 import { newId } from '@weir/shared/ids';
 import { instantOf, parseInstant } from '@weir/shared/instant';
+import { FIRST_YEAR } from '@weir/shared/limits';
 import { invalidFields } from '../http/problem.ts';
 import type { Spans } from '../http/json-spans.ts';
 import { readMetadataText } from '../http/metadata-text.ts';
 import { nameOfMeter, ofOrganization, type MeterCache } from './meter-cache.ts';
 
-/** No event is older than the service could be; it also keeps years that Postgres and JavaScript read differently out. */
-const EARLIEST_EPOCH_MS = Date.UTC(2000, 0, 1);
+const EARLIEST_EPOCH_MS = Date.UTC(FIRST_YEAR, 0, 1);
 
 /** The fields of an event but its metadata, which is read from the text: parsed it may take fifty times as much memory. */
 export type EventFields = Omit<TrackBody, 'metadata'>;
@@ -114,7 +114,7 @@ export function readTimestamp(sent: string, now: number, aheadSeconds: number, e
   const instant = parseInstant(sent);
   if ('problem' in instant) errors.push({ path: 'timestamp', message: instant.problem });
   else if (instant.epochMs < EARLIEST_EPOCH_MS)
-    errors.push({ path: 'timestamp', message: 'must be in the year 2000 or later' });
+    errors.push({ path: 'timestamp', message: `must be in the year ${FIRST_YEAR} or later` });
   else if (instant.epochMs > now + aheadSeconds * 1000) {
     errors.push({ path: 'timestamp', message: `must be at most ${hoursOrSeconds(aheadSeconds)} ahead of now` });
   } else return instant.text;

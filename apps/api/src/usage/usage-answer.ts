@@ -53,7 +53,7 @@ export const meterUsage = z
             .meta({
               description:
                 'As text. Null: the events have no such key, or null, an array or an object there; or this is the rest. A text of more ' +
-                'than 100 characters is its first 80 and a hash, and filter takes both forms.',
+                `than ${LIMITS.groupValue} characters is its first 80 and a hash, and filter takes both forms.`,
             }),
           is_rest: z.boolean().meta({ description: 'All values beyond groups_limit together.' }),
           total_usage: usage,
