@@ -7,35 +7,42 @@ import { instantInZone } from '@weir/shared/date-or-instant';
 import { microsOf, parseInstant } from '@weir/shared/instant';
 import { z } from 'zod';
 import { dateOrInstant } from '../http/date-or-instant.ts';
-import { cursorMeta, idCursor, idOf, sizeOf, time, viewerCodes } from '../http/fields.ts';
+import { answerOf, cursorMeta, idCursor, idOf, sizeOf, time, viewerCodes } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
-const entryAnswer = z
-  .object({
-    id: z.uuid(),
-    created_at: time,
-    action: z.string().meta({ examples: ['plan.update'] }),
-    resource_type: z.string(),
-    resource_id: z.uuid().nullable(),
-    actor: z.object({
-      type: z.enum(['user', 'service_account', 'api_key', 'operator']),
-      id: z.uuid().nullable(),
-      email: z.string().nullable().meta({ description: 'Of a user, as it was then.' }),
-      name: z.string().nullable().meta({ description: 'Of a service account, as it was then.' }),
-    }),
-    address: z.string().nullable(),
-    user_agent: z.string().nullable(),
-    changes: z
-      .record(z.string(), z.unknown())
-      .nullable()
-      .meta({ description: 'What was sent, without passwords and other secrets.' }),
-    outcome: z.enum(['done', 'unknown']).meta({
-      description: 'unknown: something broke while the change was made, so look whether it was.',
-    }),
-  })
-  .meta({ id: 'AuditEntry' });
+type NameOfActor = 'type' | 'id' | 'email' | 'name';
+
+/** An entry, with what it says of whoever made the change in one place. */
+interface AnsweredEntry extends Omit<AuditEntry, `actor_${NameOfActor}` | 'is_done'> {
+  created_at: string;
+  actor: { [Name in NameOfActor]: AuditEntry[`actor_${Name}`] };
+  outcome: 'done' | 'unknown';
+}
+
+const entryAnswer = answerOf<AnsweredEntry>()({
+  id: z.uuid(),
+  created_at: time,
+  action: z.string().meta({ examples: ['plan.update'] }),
+  resource_type: z.string(),
+  resource_id: z.uuid().nullable(),
+  actor: z.object({
+    type: z.enum(['user', 'service_account', 'api_key', 'operator']),
+    id: z.uuid().nullable(),
+    email: z.string().nullable().meta({ description: 'Of a user, as it was then.' }),
+    name: z.string().nullable().meta({ description: 'Of a service account, as it was then.' }),
+  }),
+  address: z.string().nullable(),
+  user_agent: z.string().nullable(),
+  changes: z
+    .record(z.string(), z.unknown())
+    .nullable()
+    .meta({ description: 'What was sent, without passwords and other secrets.' }),
+  outcome: z.enum(['done', 'unknown']).meta({
+    description: 'unknown: something broke while the change was made, so look whether it was.',
+  }),
+}).meta({ id: 'AuditEntry' });
 
 const day = 'A date is one in the time zone of the organization.';
 
@@ -111,7 +118,7 @@ async function firstMillisecond(db: Queries, organizationId: string, text: strin
   return Math.ceil(microsOf(instant) / 1_000);
 }
 
-function answerEntry(entry: AuditEntry): z.output<typeof entryAnswer> {
+function answerEntry(entry: AuditEntry): AnsweredEntry {
   const { id, action, resource_type, resource_id, actor_type, actor_id, actor_email, actor_name } = entry;
   const { address, user_agent, changes, is_done } = entry;
   return {

@@ -1,10 +1,11 @@
 // One's own sessions: where one is signed in, and how to end that.
 
-import { deleteSessionOf, deleteSessionsOf, listSessions } from '@weir/db/sessions';
+import { deleteSessionOf, deleteSessionsOf, listSessions, type OwnSession } from '@weir/db/sessions';
 import { Refusal } from '@weir/shared/errors';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import {
+  answerOf,
   cursorMeta,
   cursorOfPage,
   idInPath,
@@ -20,16 +21,17 @@ import { gone, writing } from '../http/writing.ts';
 import { personOf } from './authenticate.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
-const sessionAnswer = z
-  .object({
-    id: z.uuid(),
-    created_at: time,
-    last_used_at: time.meta({ description: 'To the minute.' }),
-    address: z.string().nullable(),
-    user_agent: z.string().nullable(),
-    is_current: z.boolean().meta({ description: 'Whether it is the session that asks.' }),
-  })
-  .meta({ id: 'Session' });
+/** A session, but for the name of a column. */
+type AnsweredSession = Omit<OwnSession, 'used_at'> & { last_used_at: OwnSession['used_at'] };
+
+const sessionAnswer = answerOf<AnsweredSession>()({
+  id: z.uuid(),
+  created_at: time,
+  last_used_at: time.meta({ description: 'To the minute.' }),
+  address: z.string().nullable(),
+  user_agent: z.string().nullable(),
+  is_current: z.boolean().meta({ description: 'Whether it is the session that asks.' }),
+}).meta({ id: 'Session' });
 
 export function ownSessionRoutes(app: App, { database, guards }: RouteDeps): void {
   const db = database.kysely;

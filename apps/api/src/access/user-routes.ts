@@ -34,7 +34,9 @@ const userAnswer = answerOf<User>()({
   last_seen_at: time.nullable().meta({ description: 'To the minute. Null: not since this is written down.' }),
 }).meta({ id: 'User' });
 
-const organizationAnswer = z.object({ id: z.uuid(), name: z.string(), created_at: time }).meta({ id: 'Organization' });
+const organizationAnswer = answerOf<OrganizationSince>()({ id: z.uuid(), name: z.string(), created_at: time }).meta({
+  id: 'Organization',
+});
 
 const organizations: Versioned<OrganizationSince> = { read: getOrganization, hold: holdOrganization };
 

@@ -1,5 +1,6 @@
 // How grants and what became of them look in an answer.
 
+import type { CreditEntry, ListedGrant } from '@weir/db/billing/credits/credit-ledger';
 import type { CreditGrant } from '@weir/db/billing/credits/credits';
 import { z } from 'zod';
 import { answerOf, time } from '../http/fields.ts';
@@ -22,37 +23,34 @@ const creditFields = answerOf<CreditGrant>()({
 export const creditAnswer = creditFields.meta({ id: 'Credit' });
 
 /** A grant among those of all customers. */
-export const listedCredit = creditFields
-  .extend({
-    customer_id: z.uuid(),
-    invoice_id: z
-      .uuid()
-      .nullable()
-      .meta({ description: 'The invoice below zero that it is the other side of; null where somebody granted it.' }),
-  })
-  .meta({ id: 'ListedCredit' });
+export const listedCredit = answerOf<ListedGrant>()({
+  ...creditFields.shape,
+  customer_id: z.uuid(),
+  invoice_id: z
+    .uuid()
+    .nullable()
+    .meta({ description: 'The invoice below zero that it is the other side of; null where somebody granted it.' }),
+}).meta({ id: 'ListedCredit' });
 
 export const balance = z
   .record(z.string(), z.string())
   .meta({ description: 'By currency.', examples: [{ USD: '82.28' }] });
 
-export const creditEntry = z
-  .object({
-    id: z.uuid(),
-    kind: z.enum(['DRAW', 'RETURN', 'VOID']).meta({
-      description:
-        'DRAW: an invoice took it. RETURN: the invoice was voided and gave it back. VOID: what was left, or came back, was ended.',
-    }),
-    amount: z.string(),
-    currency: z.string(),
-    created_at: time,
-    credit_id: z.uuid(),
-    invoice_id: z.uuid().nullable().meta({ description: 'The invoice that took it, or gave it back.' }),
-    invoice_number: z.string().nullable(),
-    given_by_invoice_id: z.uuid().nullable().meta({
-      description:
-        'The invoice below zero that the grant is the other side of, and which so lowered this one; null where somebody granted it.',
-    }),
-    given_by_invoice_number: z.string().nullable(),
-  })
-  .meta({ id: 'CreditEntry' });
+export const creditEntry = answerOf<CreditEntry>()({
+  id: z.uuid(),
+  kind: z.enum(['DRAW', 'RETURN', 'VOID']).meta({
+    description:
+      'DRAW: an invoice took it. RETURN: the invoice was voided and gave it back. VOID: what was left, or came back, was ended.',
+  }),
+  amount: z.string(),
+  currency: z.string(),
+  created_at: time,
+  credit_id: z.uuid(),
+  invoice_id: z.uuid().nullable().meta({ description: 'The invoice that took it, or gave it back.' }),
+  invoice_number: z.string().nullable(),
+  given_by_invoice_id: z.uuid().nullable().meta({
+    description:
+      'The invoice below zero that the grant is the other side of, and which so lowered this one; null where somebody granted it.',
+  }),
+  given_by_invoice_number: z.string().nullable(),
+}).meta({ id: 'CreditEntry' });

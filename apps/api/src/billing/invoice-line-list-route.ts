@@ -9,7 +9,7 @@ import { toCsv } from '@weir/shared/csv';
 import { problemOfDateOrInstant } from '@weir/shared/date-or-instant';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { cursorMeta, sizeOf, idOf, oneOf, time, viewerCodes } from '../http/fields.ts';
+import { answerOf, cursorMeta, sizeOf, idOf, oneOf, time, viewerCodes } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import { sendJson } from '../http/send-json.ts';
 import { inTurns, type Turns } from '../http/turns.ts';
@@ -28,39 +28,37 @@ const cursor = z
   }, NO_CURSOR)
   .meta({ description: 'The next_cursor of the page before.' });
 
-const listedLine = z
-  .object({
-    invoice_id: z.uuid(),
-    invoice_number: z.string(),
-    invoice_status: z.enum(INVOICE_STATUSES),
-    issue_date: z.string(),
-    customer_id: z.uuid(),
-    customer_external_id: z.string().nullable(),
-    customer_name: z.string().nullable().meta({ description: 'As it was when the invoice was finalized.' }),
-    subscription_id: z.uuid(),
-    currency: z.string(),
-    id: z.uuid(),
-    kind: z.enum(LINE_KINDS),
-    description: z.string(),
-    charge_id: z.uuid().nullable(),
-    meter_id: z.uuid().nullable(),
-    cycle: z.int().nullable(),
-    period_start: time.nullable(),
-    period_end: time.nullable(),
-    days: z
-      .string()
-      .nullable()
-      .meta({ examples: ['22/31'] }),
-    quantity: z.string().nullable(),
-    event_count: z.int().nullable(),
-    exact_amount: z.string(),
-    billed_before: z.string(),
-    waived: z.string().nullable(),
-    amount: z.string(),
-    closing: z.int().nullable(),
-    rating_version: z.int(),
-  })
-  .meta({ id: 'ListedLine' });
+const listedLine = answerOf<ListedLine>()({
+  invoice_id: z.uuid(),
+  invoice_number: z.string(),
+  invoice_status: z.enum(INVOICE_STATUSES),
+  issue_date: z.string(),
+  customer_id: z.uuid(),
+  customer_external_id: z.string().nullable(),
+  customer_name: z.string().nullable().meta({ description: 'As it was when the invoice was finalized.' }),
+  subscription_id: z.uuid(),
+  currency: z.string(),
+  id: z.uuid(),
+  kind: z.enum(LINE_KINDS),
+  description: z.string(),
+  charge_id: z.uuid().nullable(),
+  meter_id: z.uuid().nullable(),
+  cycle: z.int().nullable(),
+  period_start: time.nullable(),
+  period_end: time.nullable(),
+  days: z
+    .string()
+    .nullable()
+    .meta({ examples: ['22/31'] }),
+  quantity: z.string().nullable(),
+  event_count: z.int().nullable(),
+  exact_amount: z.string(),
+  billed_before: z.string(),
+  waived: z.string().nullable(),
+  amount: z.string(),
+  closing: z.int().nullable(),
+  rating_version: z.int(),
+}).meta({ id: 'ListedLine' });
 
 const COLUMNS = Object.keys(listedLine.shape) as (keyof ListedLine)[];
 

@@ -1,8 +1,10 @@
 // How invoices and their lines look in an answer.
 
 import { INVOICE_KINDS, INVOICE_STATUSES, LINE_KINDS } from '@weir/billing/kinds';
+import type { InvoiceLine } from '@weir/db/billing/invoices/invoice-lines';
 import type { Invoice } from '@weir/db/billing/invoices/invoices';
 import type { Payment } from '@weir/db/billing/invoices/payments';
+import type { Recomputed } from '@weir/db/billing/invoices/recompute';
 import { NO_CURSOR } from '@weir/db/order';
 import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import { LIMITS } from '@weir/shared/limits';
@@ -94,7 +96,7 @@ const meter = { meter_id: z.uuid().nullable() };
 /** The copy of a charge on a line. A charge has all of it, too. */
 export const copiedCharge = shownCharge({ display_name: z.string() }, meter, meter).meta({ id: 'ChargeTerms' });
 
-const lineFields = z.object({
+const lineFields = answerOf<InvoiceLine>()({
   id: z.uuid(),
   kind: z.enum(LINE_KINDS),
   description: z.string(),
@@ -165,17 +167,15 @@ export const invoicePreview = invoiceFields
 
 const lineSet = z.object({ lines: z.array(invoiceLine), subtotal: amount, total: amount });
 
-export const recomputation = z
-  .object({
-    invoice_id: z.uuid(),
-    invoice_number: z.string(),
-    from: z.enum(['rollups', 'events']),
-    identical: z.boolean(),
-    stored: lineSet,
-    recomputed: lineSet,
-    lines_total: linesTotal,
-  })
-  .meta({ id: 'Recomputation' });
+export const recomputation = answerOf<Recomputed>()({
+  invoice_id: z.uuid(),
+  invoice_number: z.string(),
+  from: z.enum(['rollups', 'events']),
+  identical: z.boolean(),
+  stored: lineSet,
+  recomputed: lineSet,
+  lines_total: linesTotal,
+}).meta({ id: 'Recomputation' });
 
 /** The usage behind a line: that of a meter, or of none. */
 export const lineUsage = meterUsage

@@ -1,8 +1,13 @@
 // Usage that no charge bills, by meter and reason, as the workers found it (@weir/db/billing/unbilled-usage).
 
-import { listUnbilledUsage, readUnbilledMonth, UNBILLED_USAGE_REASONS } from '@weir/db/billing/usage/unbilled-usage';
+import {
+  listUnbilledUsage,
+  readUnbilledMonth,
+  UNBILLED_USAGE_REASONS,
+  type UnbilledUsage,
+} from '@weir/db/billing/usage/unbilled-usage';
 import { z } from 'zod';
-import { answerPage, listQuery, oneOf, pageSchema, viewerCodes } from '../http/fields.ts';
+import { answerOf, answerPage, listQuery, oneOf, pageSchema, viewerCodes } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import type { RouteDeps } from '../route-deps.ts';
@@ -23,22 +28,20 @@ const isTold = oneOf(['true', 'false'])
   .optional()
   .meta({ description: 'What the feed tells, or only the rest: what is not_in_plan.' });
 
-const unbilledUsage = z
-  .object({
-    meter_id: z.uuid(),
-    meter_name: z.string(),
-    reason: z.enum(UNBILLED_USAGE_REASONS).meta({
-      description:
-        'price_ended: the charge of the customer’s plan had ended when the period began, and no other was there. not_in_plan: the ' +
-        'plan has no charge of the meter, or got its first one within the period. after_end: the subscription has ended. ' +
-        'no_subscription: the customer never had one.',
-    }),
-    events: z.int(),
-    customers: z.int().meta({ description: 'How many customers they are of, on the day with the most.' }),
-    since: z.iso.date().meta({ description: 'The first day of the month with such usage, in UTC.' }),
-    until: z.iso.date().meta({ description: 'The last one.' }),
-  })
-  .meta({ id: 'UnbilledUsage' });
+const unbilledUsage = answerOf<UnbilledUsage>()({
+  meter_id: z.uuid(),
+  meter_name: z.string(),
+  reason: z.enum(UNBILLED_USAGE_REASONS).meta({
+    description:
+      'price_ended: the charge of the customer’s plan had ended when the period began, and no other was there. not_in_plan: the ' +
+      'plan has no charge of the meter, or got its first one within the period. after_end: the subscription has ended. ' +
+      'no_subscription: the customer never had one.',
+  }),
+  events: z.int(),
+  customers: z.int().meta({ description: 'How many customers they are of, on the day with the most.' }),
+  since: z.iso.date().meta({ description: 'The first day of the month with such usage, in UTC.' }),
+  until: z.iso.date().meta({ description: 'The last one.' }),
+}).meta({ id: 'UnbilledUsage' });
 
 export function unbilledUsageRoute(app: App, { database, guards }: RouteDeps): void {
   app.get(

@@ -3,10 +3,10 @@
 
 import { closeForSettling, settleClosed } from '@weir/db/billing/run/settlements';
 import { readInvoiceWithin, type InvoiceWithLines } from '@weir/db/billing/invoices/read-invoices';
-import { previewInvoice, readSubscriptionUsage } from '@weir/db/billing/invoices/upcoming';
+import { previewInvoice, readSubscriptionUsage, type ChargeUsage } from '@weir/db/billing/invoices/upcoming';
 import { Refusal } from '@weir/shared/errors';
 import { z } from 'zod';
-import { adminCodes, idInPath, viewerCodes } from '../http/fields.ts';
+import { adminCodes, answerOf, idInPath, viewerCodes } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { inTurns, type Turns } from '../http/turns.ts';
 import { credentialOf } from '../http/caller.ts';
@@ -15,9 +15,12 @@ import { done, made, writing } from '../http/writing.ts';
 import { invoicePreview, invoiceWithLines } from './invoice-shape.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
-const chargeUsage = z
-  .object({ charge_id: z.uuid(), meter_id: z.uuid(), quantity: z.string(), amount: z.string() })
-  .meta({ id: 'ChargeUsage' });
+const chargeUsage = answerOf<ChargeUsage>()({
+  charge_id: z.uuid(),
+  meter_id: z.uuid(),
+  quantity: z.string(),
+  amount: z.string(),
+}).meta({ id: 'ChargeUsage' });
 
 export function upcomingRoutes(app: App, { database, guards, turns }: RouteDeps & { turns: Turns }): void {
   app.get(

@@ -1,6 +1,6 @@
 // Receipts of events, the lists of them, and the way back into the count for rejected ones.
 
-import { listRejections, listStoredEvents, type EventFilter } from '@weir/db/event-list';
+import { listRejections, listStoredEvents, type EventFilter, type Rejection } from '@weir/db/event-list';
 import { findMetersByToken, findStoredEvent } from '@weir/db/events';
 import { NO_CURSOR } from '@weir/db/order';
 import type { QueueConnection } from '@weir/queue/connection';
@@ -15,6 +15,7 @@ import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import {
   adminCodes,
+  answerOf,
   bodyCodes,
   cursorMeta,
   idCursor,
@@ -61,15 +62,13 @@ const eventQuery = z.strictObject({
   limit: sizeOf('pageSize'),
 });
 
-const rejection = z
-  .object({
-    reason: z.string(),
-    meter_id: z.uuid(),
-    count: z.int(),
-    first_at: time.meta({ description: 'When the first of them was rejected.' }),
-    last_at: time,
-  })
-  .meta({ id: 'EventRejection' });
+const rejection = answerOf<Rejection>()({
+  reason: z.string(),
+  meter_id: z.uuid(),
+  count: z.int(),
+  first_at: time.meta({ description: 'When the first of them was rejected.' }),
+  last_at: time,
+}).meta({ id: 'EventRejection' });
 
 const replayBody = z.strictObject({
   metadata: metadata.optional(),

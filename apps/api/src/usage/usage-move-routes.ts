@@ -10,6 +10,7 @@ import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import {
   adminCodes,
+  answerOf,
   answerPage,
   bodyCodes,
   idInPath,
@@ -34,19 +35,22 @@ const progress = {
   finished_at: time.nullable(),
 };
 
-const erasure = z
-  .object({
-    ...progress,
-    customer_id: z.uuid().nullable().meta({ description: 'The record, which stays without what named the customer.' }),
-    external_id: z
-      .string()
-      .meta({ description: 'What usage, subscriptions and invoices name the customer by from now on.' }),
-  })
-  .meta({ id: 'Erasure' });
+/** Who was erased is not told. */
+type Erasure = Omit<UsageMove, 'kind' | 'from_external_id' | 'to_external_id'> & { external_id: string };
 
-const usageMove = z
-  .object({ ...progress, from_external_id: z.string(), to_external_id: z.string() })
-  .meta({ id: 'UsageMove' });
+const erasure = answerOf<Erasure>()({
+  ...progress,
+  customer_id: z.uuid().nullable().meta({ description: 'The record, which stays without what named the customer.' }),
+  external_id: z
+    .string()
+    .meta({ description: 'What usage, subscriptions and invoices name the customer by from now on.' }),
+}).meta({ id: 'Erasure' });
+
+const usageMove = answerOf<Omit<UsageMove, 'kind' | 'customer_id'>>()({
+  ...progress,
+  from_external_id: z.string(),
+  to_external_id: z.string(),
+}).meta({ id: 'UsageMove' });
 
 const whom = z
   .strictObject({

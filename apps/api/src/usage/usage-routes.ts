@@ -9,6 +9,9 @@ import {
   readMeterUsage,
   readUsageByCustomer,
   readUsageOfCustomer,
+  type CustomerUsage,
+  type Usage,
+  type UsageOfMeter,
 } from '@weir/db/usage/read-usage';
 import { mapPage } from '@weir/db/page';
 import { Refusal } from '@weir/shared/errors';
@@ -22,7 +25,7 @@ import { z } from 'zod';
 import { sendJson } from '../http/send-json.ts';
 import { inTurns, type Turns } from '../http/turns.ts';
 import type { App } from '../http/typed-app.ts';
-import { answerPage, idInPath, listQuery, pageSchema, readCodes, sortOf, time } from '../http/fields.ts';
+import { answerOf, answerPage, idInPath, listQuery, pageSchema, readCodes, sortOf, time } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { gatherFilters, groupsOf } from './group-query.ts';
 import { meterUsage, usage, writingUsage } from './usage-answer.ts';
@@ -37,28 +40,27 @@ import {
 } from './usage-query.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
-const customerOfMeter = z
-  .object({
-    customer_id: z.uuid().nullable().meta({ description: 'Null where the customer has no record.' }),
-    customer_external_id: z.string(),
-    name: z.string().nullable(),
-    total_usage: usage,
-    event_count: z.int(),
-  })
-  .meta({ id: 'CustomerOfMeter' });
+/** A row, with its usage under the name that a total has. */
+type Total<Row extends Usage> = Omit<Row, 'usage'> & { total_usage: Usage['usage'] };
 
-const meterOfCustomer = z
-  .object({
-    meter_id: z.uuid(),
-    name: z.string(),
-    meter_token: z.string(),
-    aggregation_type: z.enum(AGGREGATION_TYPES),
-    unit: z.string().nullable(),
-    status: z.enum(METER_STATUSES),
-    total_usage: usage,
-    event_count: z.int(),
-  })
-  .meta({ id: 'MeterOfCustomer' });
+const customerOfMeter = answerOf<Total<CustomerUsage>>()({
+  customer_id: z.uuid().nullable().meta({ description: 'Null where the customer has no record.' }),
+  customer_external_id: z.string(),
+  name: z.string().nullable(),
+  total_usage: usage,
+  event_count: z.int(),
+}).meta({ id: 'CustomerOfMeter' });
+
+const meterOfCustomer = answerOf<Total<UsageOfMeter>>()({
+  meter_id: z.uuid(),
+  name: z.string(),
+  meter_token: z.string(),
+  aggregation_type: z.enum(AGGREGATION_TYPES),
+  unit: z.string().nullable(),
+  status: z.enum(METER_STATUSES),
+  total_usage: usage,
+  event_count: z.int(),
+}).meta({ id: 'MeterOfCustomer' });
 
 /** Characters of JSON. */
 const LONG_ANSWER = 100_000;
@@ -259,6 +261,6 @@ export async function sendMeterUsage(
   return sendJson(reply, json);
 }
 
-function asTotal<Row extends { usage: string | null; event_count: number }>({ usage, event_count, ...row }: Row) {
+function asTotal<Row extends Usage>({ usage, event_count, ...row }: Row) {
   return { ...row, total_usage: usage, event_count };
 }

@@ -3,6 +3,7 @@
 import { FEED_TYPES } from '@weir/billing/feed-events';
 import { insertTest, listDeliveries, retryDelivery, TEST_TYPE, type Delivery } from '@weir/db/webhooks/deliveries';
 import { findEndpoint } from '@weir/db/webhooks/webhook-endpoints';
+import type { Attempt } from '@weir/db/webhooks/webhook-tables';
 import { Refusal } from '@weir/shared/errors';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
@@ -24,15 +25,13 @@ import type { RouteDeps } from '../route-deps.ts';
 
 const STATUSES = ['PENDING', 'DELIVERED', 'FAILED'] as const;
 
-const attempt = z
-  .object({
-    at: time,
-    status: z.int().nullable().meta({ description: 'Of the answer. Null: there was none.' }),
-    ms: z.int().min(0),
-    error: z.string().nullable().meta({ description: 'Why there was none.' }),
-    answer: z.string().nullable().meta({ description: 'The first KiB of the answer.' }),
-  })
-  .meta({ id: 'WebhookAttempt' });
+const attempt = answerOf<Attempt>()({
+  at: time,
+  status: z.int().nullable().meta({ description: 'Of the answer. Null: there was none.' }),
+  ms: z.int().min(0),
+  error: z.string().nullable().meta({ description: 'Why there was none.' }),
+  answer: z.string().nullable().meta({ description: 'The first KiB of the answer.' }),
+}).meta({ id: 'WebhookAttempt' });
 
 const deliveryAnswer = answerOf<Delivery>()({
   id: z.uuid(),

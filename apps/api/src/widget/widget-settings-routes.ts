@@ -5,7 +5,7 @@ import { getWidgetSettings, updateWidgetSettings, type WidgetSettings } from '@w
 import { Refusal } from '@weir/shared/errors';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
-import { adminCodes, bodyCodes, changesOf, idOf, viewerCodes } from '../http/fields.ts';
+import { adminCodes, answerOf, bodyCodes, changesOf, idOf, viewerCodes } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { done } from '../http/writing.ts';
@@ -23,9 +23,9 @@ const meterIds = z
       'A meter that is not named is shown to no customer.',
   });
 
-const settingsAnswer = z
-  .object({ meter_ids: z.array(z.uuid()).nullable().meta({ description: 'In the order in which they are shown.' }) })
-  .meta({ id: 'WidgetSettings' });
+const settingsAnswer = answerOf<WidgetSettings>()({
+  meter_ids: z.array(z.uuid()).nullable().meta({ description: 'In the order in which they are shown.' }),
+}).meta({ id: 'WidgetSettings' });
 const settingsChanges = changesOf({ meter_ids: meterIds });
 
 const NO_SUCH_METER = 'Your organization has no meter with one of these meter_ids: see GET /api/v1/meters.';
