@@ -36,24 +36,21 @@ const noSql = {
   },
 };
 
-/** A folder imports, of what lies beside it, only what stands before it in `order`. */
+/**
+ * Of what lies within a folder, each imports only what stands before it in `order`: folders, and "." for the files beside them. A file or
+ * a folder may stand at another place than its own: `as`.
+ */
 const layers = {
-  meta: { schema: [{ type: 'object' }] },
+  meta: { schema: { type: 'array', items: { type: 'object' } } },
   create(context) {
-    const { in: folder, order } = context.options[0];
-    const root = join(context.cwd, folder);
-    const layerOf = (path) => {
-      const parts = relative(root, path).split(sep);
-      return parts.length === 1 ? '.' : parts[0];
-    };
-    const own = order.indexOf(layerOf(context.filename));
+    const checks = context.options.map((option) => within(context, option));
     const check = ({ source }) => {
       if (typeof source?.value !== 'string' || !source.value.startsWith('.')) return;
-      const layer = layerOf(join(dirname(context.filename), source.value));
-      if (layer === '..') return;
-      const place = order.indexOf(layer);
-      if (place >= 0 && place <= own) return;
-      context.report({ node: source, message: `Within ${folder} imports run ${order.toReversed().join(' → ')}.` });
+      const path = join(dirname(context.filename), source.value);
+      for (const problemOf of checks) {
+        const message = problemOf(path);
+        if (message !== undefined) context.report({ node: source, message });
+      }
     };
     return {
       ImportDeclaration: check,
@@ -64,5 +61,22 @@ const layers = {
     };
   },
 };
+
+/** Says why a file may not import another one; undefined where it may, or where one of the two lies elsewhere. */
+function within({ cwd, filename }, { in: folder, order, as = {} }) {
+  const layerOf = (path) => {
+    const parts = relative(join(cwd, folder), path).split(sep);
+    const own = parts.length === 1 ? '.' : parts[0];
+    return as[parts.join('/')] ?? as[own] ?? own;
+  };
+  const layer = layerOf(filename);
+  return (path) => {
+    const imported = layerOf(path);
+    if (layer === '..' || imported === '..') return undefined;
+    const place = order.indexOf(imported);
+    if (place >= 0 && place <= order.indexOf(layer)) return undefined;
+    return `Within ${folder} imports run ${order.toReversed().join(' → ')}.`;
+  };
+}
 
 export default { meta: { name: 'weir' }, rules: { 'no-error-status': noErrorStatus, 'no-sql': noSql, layers } };

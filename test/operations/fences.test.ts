@@ -167,6 +167,8 @@ const violations: Violation[] = [
       ['packages/db/src/billing/subscriptions/planted.ts', '../invoices/invoices.ts'],
       ['packages/db/src/billing/run/planted.ts', '../checks/billing-checks.ts'],
       ['packages/db/src/billing/planted.ts', './usage/closing.ts'],
+      ['packages/db/src/billing/usage/planted-around.ts', '../../alerts/perform-alerts.ts'],
+      ['packages/db/src/planted-above.ts', './moves/move-slice.ts'],
       ['apps/api/src/http/planted.ts', '../access/authenticate.ts'],
       ['apps/api/src/http/planted-settings.ts', '../settings.ts'],
     ] as const
