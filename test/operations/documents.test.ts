@@ -1,7 +1,7 @@
 // The documents lead to what is there: files, headings, paths and commands.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { FEED_TYPES } from '@weir/billing/feed-events';
 import { expect, test } from 'vitest';
@@ -103,4 +103,36 @@ test('docs/billing.md has every type of the feed, and no other', () => {
     [...cell.matchAll(/`\w*(\.\w+)`/g)].map(([, verb]) => `${noun}${verb}`),
   );
   expect(described).toEqual([...FEED_TYPES]);
+});
+
+test('CONTRIBUTING.md names every file that has each type of the feed, by hand or made', () => {
+  const row = /^\| a type of the feed \|.*$/m.exec(readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8'))?.[0] ?? '';
+  const all = ['apps', 'packages', 'clients', 'test'].flatMap((folder) => sourcesIn(join(root, folder)));
+  const listing = all.filter((path) => {
+    const text = readFileSync(path, 'utf8');
+    return FEED_TYPES.every((type) => text.includes(type));
+  });
+  expect(listing.length).toBeGreaterThan(5);
+  expect(listing.map((path) => basename(path)).filter((name) => !row.includes(`${name}\``))).toEqual([]);
+});
+
+function sourcesIn(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isFile()) return /\.(?:tsx?|py)$/.test(entry.name) ? [path] : [];
+    const isSkipped = entry.name.startsWith('.') || ['node_modules', 'dist'].includes(entry.name);
+    return entry.isDirectory() && !isSkipped ? sourcesIn(path) : [];
+  });
+}
+
+test('each number up to the last one is a decision, or is said to be none', () => {
+  const folder = join(root, 'docs', 'decisions');
+  const taken = readdirSync(folder).flatMap((name) => /^\d{4}(?=-)/.exec(name)?.map(Number) ?? []);
+  const [, said = ''] = /never taken: (.*)\./.exec(readFileSync(join(folder, 'README.md'), 'utf8')) ?? [];
+  const free = said.split(', ').flatMap((part) => {
+    const [from = 0, to = from] = part.split(' to ').map(Number);
+    return Array.from({ length: to - from + 1 }, (_, index) => from + index);
+  });
+  const numbers = [...taken, ...free].toSorted((one, other) => one - other);
+  expect(numbers).toEqual(Array.from({ length: Math.max(...taken) }, (_, index) => index + 1));
 });
