@@ -164,6 +164,21 @@ test('the timeline of a long subscription says that there is more of it, and sho
   expect(visit.faults).toEqual([]);
 });
 
+test('the timeline of a trial ends with the trial, and has no invoice for its days', async () => {
+  const plan = { name: 'Tried', lookup_id: 'tried', type: 'FIXED', billing_interval: 'month', currency: 'USD' };
+  const { id: plan_id } = await call('POST', '/plans', plan);
+  await call('POST', `/plans/${plan_id}/charges`, { type: 'FIXED', display_name: 'Fee', unit_price: '1' });
+  const { id: customer_id } = await call('POST', '/customers', { external_id: 'trying' });
+  const trial_end_date = new Date(Date.now() + 14 * 86_400_000).toISOString();
+  const { id, status } = await call('POST', '/subscriptions', { customer_id, plan_id, trial_end_date });
+  expect(status).toBe('TRIAL');
+  await page.goto(`/subscriptions/${id}`);
+  const ahead = page.getByRole('region', { name: 'To come' });
+  await ahead.getByText('The trial ends').waitFor();
+  expect(await ahead.getByText('Next invoice').count()).toBe(0);
+  expect(visit.faults).toEqual([]);
+});
+
 test('one event is voided or amended once one has seen what that does, and to which invoices', async () => {
   const { id: meter } = await tokensMeter();
   const { data } = await call('GET', `/events?customer_external_id=acme&meter_id=${meter}&status=recorded&limit=100`);

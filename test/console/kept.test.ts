@@ -1,4 +1,5 @@
-// What somebody would look for in vain if it went: a link and a secret that are shown once, and an id of one's own.
+// What somebody would look for in vain if it went: a link and a secret that are shown once, an id of one's own, and events that were to
+// be sent again.
 
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -160,5 +161,30 @@ test('an id of one’s own stays over a look at another page, and any other goes
     await expect.poll(() => name().inputValue()).toBe('Golden days');
     expect(await id.inputValue()).toBe('own-id');
   }
+  expect(visit.faults).toEqual([]);
+});
+
+test('the events of a day of the organization are sent again, from its first moment to its last', async () => {
+  const { call, button, dialog } = hands;
+  const times = ['02T14:59:59.999Z', '02T15:00:00Z', '03T03:00:00Z', '03T14:59:59.999Z', '03T15:00:00Z'];
+  await weir.pool.query('DELETE FROM billing_events WHERE organization_id = $1', [admin.id]);
+  await weir.pool.query(
+    `INSERT INTO billing_events (organization_id, sequence, type, created_at, actor, data)
+     SELECT $1, n, 'invoice.finalized', ('2026-11-' || time)::timestamptz, 'run', '{}' FROM unnest($2::text[]) WITH ORDINALITY AS _ (time, n)`,
+    [admin.id, times],
+  );
+  await weir.pool.query(
+    `INSERT INTO billing_feeds VALUES ($1, $2) ON CONFLICT (organization_id) DO UPDATE SET last_sequence = $2`,
+    [admin.id, times.length],
+  );
+  await call('PATCH', '/billing/settings', { time_zone: 'Asia/Tokyo' });
+  const { id } = await call('POST', '/webhook-endpoints', { url: 'https://example.com/replayed' });
+  await page.goto(`/webhooks/${id}`);
+  await button('Replay').click();
+  await dialog().getByLabel('From').fill('2026-11-03');
+  await dialog().getByLabel('To').fill('3 Nov 2026');
+  await dialog().getByRole('button', { name: 'Send again' }).click();
+  await page.getByText('The events are sent again now.').waitFor();
+  expect((await call('GET', `/webhook-endpoints/${id}`)).replay).toEqual({ next_sequence: 2, last_sequence: 4 });
   expect(visit.faults).toEqual([]);
 });

@@ -123,8 +123,10 @@ function milestonesOf(subscription: Subscription, plans: Timeline['plans']): Ent
         at: current_period_end,
         words: <strong>Changes to the plan {nameOf(next, plans)}</strong>,
       },
+    // For the days of a trial nothing is ever due.
     isGoing &&
-      status !== 'SCHEDULED' && {
+      status !== 'SCHEDULED' &&
+      status !== 'TRIAL' && {
         key: 'next',
         at: current_period_end,
         words: `Next invoice, for ${formatDays(current_period_start, current_period_end, zone)}`,

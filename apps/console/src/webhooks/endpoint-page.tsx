@@ -19,6 +19,7 @@ import { wordsOf } from '../components/outcomes/problem-words.ts';
 import { AdminOnly } from '../components/page/admin-only.tsx';
 import { Page } from '../components/page/page.tsx';
 import { Time } from '../components/page/time.tsx';
+import { addDays, readDay, startOfDay } from '../text/instants.ts';
 import { Deliveries, LOOK_MS } from './deliveries.tsx';
 import { bodyOf, EventTypes, type EndpointValues } from './event-types.tsx';
 import { ShownSecret } from './shown-secret.tsx';
@@ -213,14 +214,23 @@ function EditEndpoint({ opened, onClose, onDone }: ChangeProps & { opened: Opene
   );
 }
 
-/** A number is a sequence; all else is a time, which the API judges. */
-const boundOf = (text: string) => (/^\d{1,15}$/.test(text.trim()) ? Number(text) : text.trim());
+/** A number is a sequence, a date a whole day of the organization; all else is a time, which the API judges. */
+function boundOf(text: string, zone: string, isLast: boolean): number | string {
+  if (/^\d{1,15}$/.test(text.trim())) return Number(text);
+  const day = readDay(text);
+  if (day === undefined) return text.trim();
+  return startOfDay(isLast ? addDays(day, 1) : day, zone);
+}
 
 function Replay({ id, onClose, onDone }: ChangeProps & { id: string }) {
   const form = useForm({
     initial: { from: '', to: '' },
     onSubmit: async ({ from, to }) => {
-      const body = { from: boundOf(from), ...(to.trim() !== '' && { to: boundOf(to) }) };
+      const { time_zone: zone } = await send(client.GET('/api/v1/billing/settings'));
+      const body = {
+        from: boundOf(from, zone, false),
+        ...(to.trim() !== '' && { to: boundOf(to, zone, true) }),
+      };
       const { replay } = await send(
         client.POST('/api/v1/webhook-endpoints/{id}/replay', { params: { path: { id } }, body }),
       );
@@ -234,11 +244,15 @@ function Replay({ id, onClose, onDone }: ChangeProps & { id: string }) {
       <p className="dialog-lead">Of the types that this endpoint takes. The receiver knows them by their webhook-id.</p>
       <TextInput
         label="From"
-        description="The number of an event, or a time such as 2026-11-01."
+        description="The number of an event, or a day such as 2026-11-01, in the time zone of the organization."
         data-autofocus
         {...form.field('from')}
       />
-      <TextInput label="To" description="Empty: up to now." {...form.field('to')} />
+      <TextInput
+        label="To"
+        description="The last number or day, which is sent too. Empty: up to now."
+        {...form.field('to')}
+      />
     </FormDialog>
   );
 }
