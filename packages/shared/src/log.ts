@@ -10,16 +10,23 @@ export type { Logger };
  */
 export function createLog(name: string, level: string, parts: readonly Part[] = [], to?: DestinationStream): Logger {
   const outages = new Outages(parts);
+  const lowest = pino.levels.values[level] ?? Infinity;
   const options = {
     name,
-    level,
+    // The end of an outage is told at `info`, and has to be heard where that is not written: else the next outage would seem the same.
+    level: ['warn', 'error', 'fatal'].includes(level) ? 'info' : level,
     hooks: {
-      logMethod(args: [unknown, ...unknown[]], method: (...args: unknown[]) => void) {
+      logMethod(args: [unknown, ...unknown[]], method: (...args: unknown[]) => void, of: number) {
+        const isWritten = of >= lowest;
         const [fields, message] = args;
-        if (typeof fields !== 'object' || fields === null || typeof message !== 'string')
-          return method.apply(this, args);
-        const line = outages.look(fields as Record<string, unknown>, message);
-        if (line !== undefined) method.apply(this, line);
+        if (typeof fields !== 'object' || fields === null || typeof message !== 'string') {
+          if (isWritten) method.apply(this, args);
+          return;
+        }
+        const told = fields as Record<string, unknown>;
+        if (!isWritten && typeof told['back'] !== 'string') return;
+        const line = outages.look(told, message);
+        if (isWritten && line !== undefined) method.apply(this, line);
       },
     },
     serializers: { err: (error: unknown) => describeError(error, outages.partOf(error) === undefined) },

@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Refusal } from './errors.ts';
 import { createLog, type Logger } from './log.ts';
 import { Outages } from './outages.ts';
@@ -12,6 +12,7 @@ beforeEach(() => {
   clock.ms = 0;
   outages = new Outages(PARTS, () => clock.ms);
 });
+afterEach(() => void vi.useRealTimers());
 const told = (err: unknown, message = 'lost'): string | undefined => outages.look({ err }, message)?.[1];
 
 test('an outage is said once, with its end and how many lines were left out', () => {
@@ -44,6 +45,24 @@ test('what is no outage is written as it is, whatever is away', () => {
   for (const err of [new TypeError('a defect'), new Error('connect ECONNREFUSED'), undefined])
     expect(outages.look({ err }, 'failed')).toEqual([{ err }, 'failed']);
 });
+
+test.each(['warn', 'error'])(
+  'with the level %s an outage ends, though the line that says so is not written',
+  (level) => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const lines: Record<string, unknown>[] = [];
+    const log = createLog('weir', level, PARTS, { write: (line) => void lines.push(JSON.parse(line)) });
+    const fail = () => log.error({ err: new Gone('connect ECONNREFUSED') }, 'maintenance failed');
+    fail();
+    log.child({ request_id: 'r' }).info({ back: 'Redis' }, 'Redis answers again');
+    vi.advanceTimersByTime(3_000);
+    log.info({ err: new Gone('connect ECONNREFUSED') }, 'a line that is not written begins no outage');
+    log.info('a line without fields');
+    fail();
+    const away = 'Redis is away, and what fails for it is only counted now: maintenance failed';
+    expect(lines.map(({ msg }) => msg)).toEqual([away, away]);
+  },
+);
 
 test('a logger and its children leave out the same lines, and the stack of the one that they write', () => {
   const lines: Record<string, unknown>[] = [];
