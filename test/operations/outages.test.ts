@@ -2,8 +2,10 @@
 
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
+import { openBillingJobs, type BillingTask } from '@weir/queue/billing-jobs';
 import { openWorker } from '@weir/queue/connection';
 import { openJobWorker } from '@weir/queue/job-worker';
+import { createLog } from '@weir/shared/log';
 import { Queue } from 'bullmq';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { spawnCaptured, type Captured } from '../support/captured.ts';
@@ -25,7 +27,7 @@ beforeAll(async () => {
   event = { meter_token: (await admin.createMeter('SUM')).token, customer_external_id: 'acme', quantity: 1 };
   edges = await openStoreEdges(weir);
   ({ redis, postgres } = edges);
-  const env = { ...weir.env, ...edges.env, LOG_LEVEL: 'info' };
+  const env = { ...weir.env, ...edges.env, LOG_LEVEL: 'info', BILLING_CONCURRENCY: '1' };
   processes = {
     api: await spawnCaptured('apps/api/dist/main.js', env),
     worker: await spawnCaptured('apps/worker/dist/main.js', env),
@@ -131,3 +133,28 @@ test.each([
     });
   },
 );
+
+test('billing that fails since Postgres is away is not counted, and what fails by itself is an error', async () => {
+  const jobs = openBillingJobs(weir.queue, createLog('test', 'silent'));
+  const queue = new Queue('billing', { connection: weir.redis, prefix: weir.keys.prefix });
+  const failures = async () =>
+    /^weir_billing_failures_total (\d+)$/m.exec(await (await fetch(`${processes.worker.url}/metrics`)).text())?.[1];
+  const isDone = async () => Object.values(await queue.getJobCounts()).every((count) => count === 0);
+  const perform = async (task: BillingTask, organizationId: string) => {
+    await jobs.add([{ task, organizationId }]);
+    await until(isDone, 'the job is gone');
+  };
+  await postgres.refuse();
+  for (const task of ['open', 'finalize', 'past_due', 'settle', 'unbilled'] as const) await perform(task, admin.id);
+  expect(await failures()).toBe('0');
+  await postgres.heal();
+  const isBack = async () => (await fetch(`${processes.worker.url}/readyz`)).ok;
+  await until(isBack, 'the worker has Postgres again');
+  await perform('open', 'no organization');
+  const errors = () => linesOf(processes.worker).filter(({ level, task }) => level === 50 && task !== undefined);
+  await until(() => errors().length > 0, 'an error is told');
+  expect(errors()).toMatchObject([{ task: 'open', organization_id: 'no organization' }]);
+  expect(await failures()).toBe('1');
+  await jobs.close();
+  await queue.close();
+});

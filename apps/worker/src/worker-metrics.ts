@@ -76,7 +76,7 @@ export function buildWorkerMetrics(): WorkerMetrics {
     }),
     billingFailures: new Counter({
       name: 'weir_billing_failures_total',
-      help: 'Subscriptions, drafts and jobs of billing that failed and will be tried again.',
+      help: 'What of billing failed by itself, and not since a part was away, and will be tried again.',
       registers: [registry],
     }),
     billingDeaths: new Counter({

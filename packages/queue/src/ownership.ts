@@ -47,7 +47,7 @@ const renewEpoch = loadScript<number>('renew-epoch');
 const takeOverQueue = loadScript<null>('take-over');
 
 /** This queue is not, or not yet, one that this process may touch. It is worth another try. */
-class NotOurQueue extends Error {}
+export class NotOurQueue extends Error {}
 
 /**
  * Takes the queue for this database, whoever it belonged to. What waits in it stays; claims made before count for nothing.

@@ -1,13 +1,14 @@
 // Takes the jobs of billing beside recording, with connections of its own.
 
-import { openDatabase, type Database } from '@weir/db/database';
+import { isTimedOut, isUnavailable, openDatabase, type Database } from '@weir/db/database';
 import { countDueDrafts, readRunState } from '@weir/db/billing/run/run-work';
 import { countUnbilledMeters } from '@weir/db/billing/usage/unbilled-usage';
 import { openBillingWorker, type BillingJobs, type BillingWorkerOptions } from '@weir/queue/billing-jobs';
 import { disconnect, openWorker, type QueueAddress, type QueueConnection } from '@weir/queue/connection';
 import type { JobWorker } from '@weir/queue/job-worker';
-import type { Ownership } from '@weir/queue/ownership';
+import { NotOurQueue, type Ownership } from '@weir/queue/ownership';
 import { findQueuedSinceAtMost } from '@weir/queue/oldest-staged';
+import { isRedisAway, isRefusedByRedis } from '@weir/queue/redis-away';
 import type { Logger } from '@weir/shared/log';
 import { watchOldest } from '../watch-oldest.ts';
 import type { WorkerMetrics } from '../worker-metrics.ts';
@@ -61,11 +62,14 @@ export function openBilling(options: BillingOptions): JobWorker {
       });
     },
     onFailed(error, job) {
+      const line = { err: error, task: job?.task, organization_id: job?.organizationId };
+      const message = 'billing could not be done; it will be found again';
+      if (isOfAPart(error)) {
+        log.warn(line, message);
+        return;
+      }
       metrics.billingFailures.inc();
-      log.warn(
-        { err: error, task: job?.task, organization_id: job?.organizationId },
-        'billing could not be done; it will be found again',
-      );
+      log.error(line, message);
     },
     onError: (error) => log.warn({ err: error }, 'billing met an error outside any job'),
   });
@@ -84,6 +88,12 @@ export function openBilling(options: BillingOptions): JobWorker {
       await database.close();
     },
   };
+}
+
+/** Whether a part was away, or not ours: nothing is wrong with what is billed, and how long it waits is shown. */
+function isOfAPart(error: Error): boolean {
+  if (isTimedOut(error)) return false;
+  return isUnavailable(error) || isRedisAway(error) || isRefusedByRedis(error) || error instanceof NotOurQueue;
 }
 
 /** Returns how long the oldest has been due. */
