@@ -7,8 +7,9 @@ import { createLog } from '@weir/shared/log';
 import { addDueWork } from '@weir/worker/billing/find-work';
 import { Queue } from 'bullmq';
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
-import { startPricedRun, type PricedRun } from '../support/billing-run.ts';
+import { openRun, startPricedRun, type PricedRun } from '../support/billing-run.ts';
 import { until } from '../support/harness.ts';
 import { startInvoicing } from '../support/invoicing.ts';
 import { ownWeir } from '../support/use-weir.ts';
@@ -22,6 +23,8 @@ beforeEach(async () => {
   ({ billing, run, plan } = priced);
 });
 afterEach(() => priced.close());
+
+const USAGE = { type: 'USAGE', display_name: 'Other calls', unit_price: '0.1' };
 
 const freshPrefix = () => `{weir-test-${randomBytes(6).toString('hex')}}`;
 
@@ -287,6 +290,55 @@ test('a day that workers die of where they look for what nothing bills is looked
   await billing.moveTo('2026-01-04T01:00:00Z');
   await run.perform(job, note);
   expect(begins[1]).toBe(first);
+});
+
+test('lines about deaths have the levels that docs/operations.md says', async () => {
+  await makeDue(1);
+  const [first = ''] = (await drafts()).map(({ id }) => id);
+  const lines: Record<string, unknown>[] = [];
+  const log = createLog('run', 'info', [], { write: (line) => void lines.push(JSON.parse(line)) });
+  const { perform } = openRun(weir, billing.database, log);
+  for (const rows of [8, 1])
+    await perform({ task: 'finalize', organizationId: billing.admin.id, begun: { first, rows, deaths: 1 } });
+  const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+  const row = page.split('\n').find((line) => line.startsWith('| `weir_billing_deaths_total`')) ?? '';
+  const levelOf = (told: RegExp) => log.levels.values[told.exec(row)?.[1] ?? ''];
+  const ofAll = levelOf(/an? `(\w+)` line names the first row/);
+  const ofDeadly = levelOf(/die of alone has an? `(\w+)` line/);
+  expect(lines).toMatchObject([
+    { level: ofAll, first },
+    { level: ofAll, first },
+    { level: ofDeadly, id: first },
+  ]);
+});
+
+test('a look that fails slowly holds up no other meter, and is made again the next day', async () => {
+  const others = await billing.meter('SUM');
+  await billing.post(`/plans/${plan}/charges`, { ...USAGE, meter_id: others.id }, 201);
+  await priced.subscribeMany(1);
+  const at = '2026-01-02T12:00:00Z';
+  // Of somebody who never subscribed.
+  const customer = 'stray';
+  await billing.track([priced.meter, others].map((meter) => ({ meter, customer, quantity: 1, at })));
+  const [first = '', second = ''] = [priced.meter.id, others.id].toSorted();
+  await weir.pool.query(
+    `CREATE FUNCTION fail_slowly() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.1); RAISE 'too much'; END $$;
+     CREATE TRIGGER fails BEFORE INSERT ON unbilled_usage_days FOR EACH ROW WHEN (NEW.meter_id = '${first}') EXECUTE FUNCTION fail_slowly()`,
+  );
+  const found = async () => {
+    const query = `SELECT meter_id FROM unbilled_usage_days WHERE organization_id = $1 ORDER BY meter_id`;
+    return (await weir.pool.query(query, [billing.admin.id])).rows.map(({ meter_id }) => meter_id);
+  };
+  const job: BillingJob = { task: 'unbilled', organizationId: billing.admin.id };
+  await billing.moveTo('2026-01-20T01:00:00Z');
+  await performAll(job);
+  expect([run.failures(), await found()]).toEqual([1, [second]]);
+  await weir.pool.query('DROP FUNCTION fail_slowly CASCADE');
+  await performAll(job);
+  expect(await found()).toEqual([second]);
+  await billing.moveTo('2026-01-21T01:00:00Z');
+  await performAll(job);
+  expect(await found()).toEqual([first, second]);
 });
 
 test('the worker that takes over a job is told what the one before began', async () => {

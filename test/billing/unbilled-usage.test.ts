@@ -1,6 +1,6 @@
 // Usage of a priced meter that no charge bills is told: in a list, in the feed once a month, and as a metric.
 
-import { countUnbilledMeters } from '@weir/db/billing/usage/unbilled-usage';
+import { countUnbilledMeters, writeLook } from '@weir/db/billing/usage/unbilled-usage';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { openRun, type BillingRun } from '../support/billing-run.ts';
 import { expectDocumentedFeed } from '../support/documented-feed.ts';
@@ -141,6 +141,18 @@ describe('usage that nothing bills is told', () => {
     await billing.subscribe(plan.id, customer.id, { start_date: '2025-01-01' });
     await look('2025-01-11T01:00:00Z');
     expect(await listed()).toEqual([]);
+  });
+
+  test('by the metric also where the last look has failed', async () => {
+    // A month of its own: the metric counts all organizations, and looks of other tests are at all of January.
+    await billing.moveTo('2025-06-10T00:00:00Z');
+    await subscribe('2025-06-01');
+    await use('stranger', '2025-06-09T08:00:00Z');
+    await look('2025-06-10T01:00:00Z');
+    await billing.moveTo('2025-06-11T01:00:00Z');
+    const failed = { meterId: meter.id, day: '2025-06-10' };
+    await writeLook(billing.database.kysely, billing.admin.id, failed, { hasFailed: true });
+    expect(await countUnbilledMeters(billing.database.kysely)).toBe(1);
   });
 
   test('where it comes a day late', async () => {

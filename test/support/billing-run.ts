@@ -4,7 +4,7 @@ import { addDueWork, addLooks, addSettling } from '@weir/worker/billing/find-wor
 import { performBillingJob, type BillingDeps } from '@weir/worker/billing/perform-job';
 import type { Database } from '@weir/db/database';
 import type { BegunChunk, BillingJob, BillingJobs } from '@weir/queue/billing-jobs';
-import { createLog } from '@weir/shared/log';
+import { createLog, type Logger } from '@weir/shared/log';
 import type { Weir } from './harness.ts';
 import { startInvoicing, type Invoicing, type PricedMeter } from './invoicing.ts';
 
@@ -25,14 +25,18 @@ export interface BillingRun {
   deaths(): number;
 }
 
-export function openRun(weir: Weir, database: Database): BillingRun {
+export function openRun(
+  weir: Weir,
+  database: Database,
+  log: Logger = createLog('run', process.env['TEST_LOG_LEVEL'] ?? 'silent'),
+): BillingRun {
   let failures = 0;
   let deaths = 0;
   const deps: BillingDeps = {
     database,
     queue: weir.queue,
     ownership: { check: () => Promise.resolve() },
-    log: createLog('run', process.env['TEST_LOG_LEVEL'] ?? 'silent'),
+    log,
     metrics: {
       finalizedInvoices: { inc: () => {} },
       billingFailures: { inc: () => (failures += 1) },

@@ -39,7 +39,7 @@ export interface BillingDeps {
 /** Metrics of billing. */
 interface BillingCounts {
   finalizedInvoices: { inc(by: number): void };
-  /** Subscriptions and drafts that were left out, to be tried again later. */
+  /** Subscriptions, invoices and days of meters that were left out, to be tried again later. */
   billingFailures: { inc(): void };
   /** Workers that began a chunk and did not come back from it. */
   billingDeaths: { inc(): void };
@@ -180,7 +180,7 @@ async function postponeDeadly(
       await postponeSettlement(kysely, organizationId, id, DEADLY);
       break;
     case 'unbilled':
-      await writeLook(kysely, organizationId, dayOf(id));
+      await writeLook(kysely, organizationId, dayOf(id), { hasFailed: true });
       break;
   }
 }
@@ -344,7 +344,7 @@ async function settleOne(deps: BillingDeps, turn: Turn, id: string): Promise<voi
   );
 }
 
-/** Looks at days until the turn is over. One that fails does not hold up the others, and is found again by the next look for work. */
+/** Looks at days until the turn is over. One that fails does not hold up the others: it is left until tomorrow. */
 async function lookAtDays(deps: BillingDeps, turn: Turn): Promise<void> {
   const { database } = deps;
   const { organizationId } = turn.job;
@@ -362,7 +362,11 @@ async function lookAtDays(deps: BillingDeps, turn: Turn): Promise<void> {
         await lookAtDay(database, organizationId, at);
         turn.done += 1;
       },
-      async (day, error) => tell(deps, error, { organization_id: organizationId, meter_id: at.meterId, day }),
+      async (day, error) => {
+        turn.done += 1;
+        tell(deps, error, { organization_id: organizationId, meter_id: at.meterId, day });
+        await writeLook(database.kysely, organizationId, at, { hasFailed: true });
+      },
     );
   }
 }

@@ -35,8 +35,8 @@ export interface MeterDay {
 
 /**
  * Days of priced meters that have to be looked at now, at most `limit`: those of this month, and within its first days of the one
- * before, that were not looked at yet, may still get late events, or had usage that nothing bills, which a subscription with a
- * start in the past may bill by now. Each is looked at once a day.
+ * before, that were not looked at yet or in vain, may still get late events, or had usage that nothing bills, which a subscription
+ * with a start in the past may bill by now. Each is looked at once a day.
  */
 export async function findDaysToLookAt(db: Queries, organizationId: string, limit: number): Promise<MeterDay[]> {
   const { rows } = await sql<MeterDay>`
@@ -60,7 +60,7 @@ export async function findDaysToLookAt(db: Queries, organizationId: string, limi
     LEFT JOIN unbilled_usage_looks l
       ON l.day = days.day AND l.organization_id = ${organizationId}::uuid AND l.meter_id = priced.meter_id
     WHERE days.day >= priced.since AT TIME ZONE 'UTC' AND (l.looked_on IS NULL OR l.looked_on < now.today AND (
-      days.day >= now.today - ${LATE_DAYS}::integer OR EXISTS (
+      l.has_failed OR days.day >= now.today - ${LATE_DAYS}::integer OR EXISTS (
         SELECT FROM unbilled_usage_days u
         WHERE u.organization_id = ${organizationId}::uuid AND u.day = days.day AND u.meter_id = priced.meter_id)))
     ORDER BY priced.meter_id, days.day LIMIT ${limit}`.execute(db);
@@ -118,12 +118,21 @@ export async function lookAtDay(database: Database, organizationId: string, { me
   });
 }
 
-/** Has a day count as looked at for today. Like every day, it is looked at again while it is one of the last. */
-export async function writeLook(db: Queries, organizationId: string, { meterId, day }: MeterDay): Promise<void> {
+/**
+ * Has a day count as looked at for today. Like every day, it is looked at again while it is one of the last; where the look has failed, on
+ * each day until one has not.
+ */
+export async function writeLook(
+  db: Queries,
+  organizationId: string,
+  { meterId, day }: MeterDay,
+  { hasFailed = false } = {},
+): Promise<void> {
   await sql`
-    INSERT INTO unbilled_usage_looks (day, organization_id, meter_id, looked_on)
-    VALUES (${day}::date, ${organizationId}::uuid, ${meterId}::uuid, (billing_now() AT TIME ZONE 'UTC')::date)
-    ON CONFLICT (day, organization_id, meter_id) DO UPDATE SET looked_on = excluded.looked_on`.execute(db);
+    INSERT INTO unbilled_usage_looks (day, organization_id, meter_id, looked_on, has_failed)
+    VALUES (${day}::date, ${organizationId}::uuid, ${meterId}::uuid, (billing_now() AT TIME ZONE 'UTC')::date, ${hasFailed})
+    ON CONFLICT (day, organization_id, meter_id)
+    DO UPDATE SET looked_on = excluded.looked_on, has_failed = excluded.has_failed`.execute(db);
 }
 
 // Each customer of the day with why nothing bills its usage, null where something does or will, or where it is free as agreed: in a
@@ -194,7 +203,7 @@ export async function countUnbilledMeters(db: Queries): Promise<number> {
   const { rows } = await sql<{ meters: string }>`
     SELECT count(*) AS meters FROM (
       SELECT DISTINCT ON (organization_id, meter_id) organization_id, meter_id, day FROM unbilled_usage_looks
-      WHERE day >= (billing_now() AT TIME ZONE 'UTC')::date - 2 ORDER BY organization_id, meter_id, day DESC
+      WHERE day >= (billing_now() AT TIME ZONE 'UTC')::date - 2 AND NOT has_failed ORDER BY organization_id, meter_id, day DESC
     ) AS last
     WHERE EXISTS (
       SELECT FROM unbilled_usage_days u
