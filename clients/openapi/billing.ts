@@ -31,6 +31,7 @@ const DATA: Record<string, string> = {
   'invoice.created': 'DraftData',
   'invoice.finalized': 'InvoiceData',
   'invoice.payment_recorded': 'InvoicePaymentData',
+  'invoice.paid': 'PaidInvoiceData',
   'subscription.created': 'SubscriptionData',
   'credit.granted': 'GrantedCreditData',
   'credit.voided': 'VoidedCreditData',
@@ -99,7 +100,7 @@ function eventsOf(document: Document, add: (name: string, schema: Schema) => str
     const { properties = {}, required = [] } =
       post.requestBody.content['application/json']?.schema.properties?.['data'] ?? {};
     const { sequence: _sequence, actor: _actor, ...own } = properties;
-    const key = JSON.stringify(own);
+    const key = JSON.stringify([own, required]);
     const known = events.get(key);
     if (known !== undefined) known.types.push(type);
     else {

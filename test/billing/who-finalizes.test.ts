@@ -45,6 +45,11 @@ const list = async (subscription: string) =>
     finalizes_at: string | null;
     invoice_number: string | null;
   }[];
+/** What the feed says of drafts that were made. */
+const told = async () =>
+  (await billing.get('/billing-events?limit=1000')).data
+    .filter(({ type }: { type: string }) => type === 'invoice.created')
+    .map(({ data }: { data: object }) => data) as { id: string; kind: string; finalizes_at: string | null }[];
 const statuses = async (subscription: string) => (await list(subscription)).map(({ status }) => status);
 
 describe('the grace', () => {
@@ -109,13 +114,7 @@ describe('where only people finalize', () => {
     const ids = drafts.map(({ id }) => id);
     for (const id of ids) expect((await billing.get(`/invoices/${id}`)).finalizes_at).toBeNull();
     expect((await billing.post(`/subscriptions/${subscription}/preview-invoice`)).finalizes_at).toBeNull();
-    const { data: feed } = await billing.get('/billing-events?limit=1000');
-    const created = feed.filter(({ type }: { type: string }) => type === 'invoice.created');
-    expect(created.map(({ data }: { data: { finalizes_at: unknown } }) => data.finalizes_at)).toEqual([
-      null,
-      null,
-      null,
-    ]);
+    expect((await told()).map(({ finalizes_at }) => finalizes_at)).toEqual([null, null, null]);
     // A job that was added before the setting changed does nothing either.
     const jobs = [
       { task: 'finalize', organizationId: billing.admin.id },
@@ -166,6 +165,7 @@ describe('where only people finalize', () => {
     await use(5, '2025-03-03T00:00:00Z');
     const [draft] = (await list(subscription)).filter(({ kind }) => kind === 'ADJUSTMENT');
     expect(draft).toMatchObject({ status: 'DRAFT', total: '1.50', finalizes_at: null });
+    expect((await told()).at(-1)).toMatchObject({ id: draft?.id, kind: 'ADJUSTMENT', cycle: null, finalizes_at: null });
     expectProblem(await billing.request('POST', `/subscriptions/${subscription}/settle`), 409, 'earlier_draft');
     await billing.moveTo('2025-04-05T00:00:00Z');
     await run.untilDone();
@@ -182,6 +182,7 @@ describe('where only people finalize', () => {
     await use(10, '2025-03-02T00:00:00Z');
     const { invoice } = await billing.post(`/subscriptions/${subscription}/settle`, undefined, 201);
     expect(invoice).toMatchObject({ status: 'OPEN', total: '1.00' });
+    expect((await told()).at(-1)).toMatchObject({ id: invoice.id, kind: 'ADJUSTMENT', finalizes_at: null });
   });
 });
 

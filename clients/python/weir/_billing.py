@@ -467,6 +467,8 @@ class DraftData(TypedDict):
     currency: str
     period_start: str
     period_end: str
+    #: When its grace is over. Null where the billing settings leave it to people to finalize.
+    finalizes_at: Optional[str]
 
 
 class InvoiceData(TypedDict):
@@ -519,6 +521,36 @@ class InvoicePaymentData(TypedDict):
     paid_at: Optional[str]
     reference: Optional[str]
     note: Optional[str]
+    payment: Payment
+
+
+class _PaidInvoiceData(TypedDict):
+    id: str
+    kind: Literal["SUBSCRIPTION", "ADJUSTMENT"]
+    status: Literal["DRAFT", "OPEN", "PAID", "VOID", "UNCOLLECTIBLE"]
+    subscription_id: str
+    customer_id: str
+    cycle: Optional[int]
+    currency: str
+    period_start: str
+    period_end: str
+    invoice_number: Optional[str]
+    #: A decimal, in units of the currency.
+    total: str
+    #: A decimal, in units of the currency.
+    credits_applied: str
+    #: A decimal, in units of the currency.
+    amount_paid: str
+    #: A decimal, in units of the currency.
+    amount_due: str
+    issue_date: Optional[str]
+    due_date: Optional[str]
+    paid_at: Optional[str]
+    reference: Optional[str]
+    note: Optional[str]
+
+
+class PaidInvoiceData(_PaidInvoiceData, total=False):
     payment: Payment
 
 
@@ -621,14 +653,14 @@ class InvoiceWebhookData(InvoiceData):
 class InvoiceWebhook(TypedDict):
     #: The same each time that it is sent: what was seen is dropped by it.
     id: str
-    type: Literal["invoice.finalized", "invoice.credited", "invoice.paid", "invoice.voided", "invoice.uncollectible", "invoice.past_due"]
+    type: Literal["invoice.finalized", "invoice.credited", "invoice.voided", "invoice.uncollectible", "invoice.past_due"]
     timestamp: str
     data: InvoiceWebhookData
 
 
 class InvoiceEvent(TypedDict):
     sequence: int
-    type: Literal["invoice.finalized", "invoice.credited", "invoice.paid", "invoice.voided", "invoice.uncollectible", "invoice.past_due"]
+    type: Literal["invoice.finalized", "invoice.credited", "invoice.voided", "invoice.uncollectible", "invoice.past_due"]
     created_at: str
     actor: str
     data: InvoiceData
@@ -654,6 +686,28 @@ class InvoicePaymentEvent(TypedDict):
     created_at: str
     actor: str
     data: InvoicePaymentData
+
+
+class PaidInvoiceWebhookData(PaidInvoiceData):
+    #: In which order events have happened.
+    sequence: int
+    actor: str
+
+
+class PaidInvoiceWebhook(TypedDict):
+    #: The same each time that it is sent: what was seen is dropped by it.
+    id: str
+    type: Literal["invoice.paid"]
+    timestamp: str
+    data: PaidInvoiceWebhookData
+
+
+class PaidInvoiceEvent(TypedDict):
+    sequence: int
+    type: Literal["invoice.paid"]
+    created_at: str
+    actor: str
+    data: PaidInvoiceData
 
 
 class SubscriptionWebhookData(SubscriptionData):
@@ -818,6 +872,7 @@ BillingEvent = Union[
     DraftEvent,
     InvoiceEvent,
     InvoicePaymentEvent,
+    PaidInvoiceEvent,
     SubscriptionEvent,
     GrantedCreditEvent,
     VoidedCreditEvent,
@@ -829,6 +884,7 @@ Webhook = Union[
     DraftWebhook,
     InvoiceWebhook,
     InvoicePaymentWebhook,
+    PaidInvoiceWebhook,
     SubscriptionWebhook,
     GrantedCreditWebhook,
     VoidedCreditWebhook,

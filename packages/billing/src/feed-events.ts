@@ -1,7 +1,6 @@
 // Events of the feed.
 
-import type { Drafting } from './grace.ts';
-import type { NewInvoice } from './new-invoice.ts';
+import type { InvoiceKind } from './kinds.ts';
 import type { SubscriptionState } from './subscription.ts';
 
 /** All that can happen; docs/billing.md has each. */
@@ -62,11 +61,31 @@ export function subscriptionData(row: SubscriptionState): Record<string, unknown
   };
 }
 
-/** Returns the data of an event about a draft. */
-export function draftData(
-  id: string,
-  invoice: NewInvoice,
-  { isManual }: Pick<Drafting, 'isManual'>,
-): Record<string, unknown> {
-  return { id, kind: 'SUBSCRIPTION', status: 'DRAFT', ...invoice, ...(isManual && { finalizes_at: null }) };
+/** A draft as it is made. */
+interface NewDraft {
+  id: string;
+  kind: InvoiceKind;
+  subscription_id: string;
+  customer_id: string;
+  cycle: number | null;
+  currency: string;
+  period_start: string;
+  period_end: string;
+  finalizes_at: string | null;
+}
+
+/** Returns the data of an event about a draft. `isManual`: nobody but a person finalizes it. */
+export function draftData(draft: NewDraft, { isManual }: { isManual: boolean }): Record<string, unknown> {
+  return {
+    id: draft.id,
+    kind: draft.kind,
+    status: 'DRAFT',
+    subscription_id: draft.subscription_id,
+    customer_id: draft.customer_id,
+    cycle: draft.cycle,
+    currency: draft.currency,
+    period_start: draft.period_start,
+    period_end: draft.period_end,
+    finalizes_at: isManual ? null : draft.finalizes_at,
+  };
 }

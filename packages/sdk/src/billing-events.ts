@@ -13,6 +13,8 @@ export interface DraftData {
   currency: string;
   period_start: string;
   period_end: string;
+  /** When its grace is over. Null where the billing settings leave it to people to finalize. */
+  finalizes_at: string | null;
 }
 
 export interface InvoiceData {
@@ -66,6 +68,33 @@ export interface InvoicePaymentData {
   reference: string | null;
   note: string | null;
   payment: Payment;
+}
+
+export interface PaidInvoiceData {
+  id: string;
+  kind: 'SUBSCRIPTION' | 'ADJUSTMENT';
+  status: 'DRAFT' | 'OPEN' | 'PAID' | 'VOID' | 'UNCOLLECTIBLE';
+  subscription_id: string;
+  customer_id: string;
+  cycle: number | null;
+  currency: string;
+  period_start: string;
+  period_end: string;
+  invoice_number: string | null;
+  /** A decimal, in units of the currency. */
+  total: string;
+  /** A decimal, in units of the currency. */
+  credits_applied: string;
+  /** A decimal, in units of the currency. */
+  amount_paid: string;
+  /** A decimal, in units of the currency. */
+  amount_due: string;
+  issue_date: string | null;
+  due_date: string | null;
+  paid_at: string | null;
+  reference: string | null;
+  note: string | null;
+  payment?: Payment;
 }
 
 export interface SubscriptionData {
@@ -141,12 +170,12 @@ export interface EventData {
   'invoice.created': DraftData;
   'invoice.finalized': InvoiceData;
   'invoice.credited': InvoiceData;
-  'invoice.paid': InvoiceData;
   'invoice.voided': InvoiceData;
   'invoice.uncollectible': InvoiceData;
   'invoice.past_due': InvoiceData;
   'invoice.payment_recorded': InvoicePaymentData;
   'invoice.payment_taken_back': InvoicePaymentData;
+  'invoice.paid': PaidInvoiceData;
   'subscription.created': SubscriptionData;
   'subscription.activated': SubscriptionData;
   'subscription.changed': SubscriptionData;

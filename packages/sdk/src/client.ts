@@ -73,6 +73,7 @@ export type {
   GrantedCreditData,
   InvoiceData,
   InvoicePaymentData,
+  PaidInvoiceData,
   ReachedThresholdData,
   SubscriptionData,
   UnpricedUsageData,

@@ -12,7 +12,7 @@ import { time } from '../http/fields.ts';
 const amount = z.string().meta({ description: 'A decimal, in units of the currency.' });
 const date = z.iso.date();
 
-const draft = z.object({
+const anyInvoice = z.object({
   id: z.uuid(),
   kind: z.enum(INVOICE_KINDS),
   status: z.enum(INVOICE_STATUSES),
@@ -24,7 +24,13 @@ const draft = z.object({
   period_end: time,
 });
 
-const invoice = draft.extend({
+const draft = anyInvoice.extend({
+  finalizes_at: time.nullable().meta({
+    description: 'When its grace is over. Null where the billing settings leave it to people to finalize.',
+  }),
+});
+
+const invoice = anyInvoice.extend({
   invoice_number: z.string().nullable(),
   total: amount,
   credits_applied: amount,
@@ -38,6 +44,7 @@ const invoice = draft.extend({
 });
 
 const ofPayment = invoice.extend({ payment: paymentFields });
+const paid = invoice.extend({ payment: paymentFields.optional() });
 
 const subscription = z.object({
   id: z.uuid(),
@@ -61,7 +68,7 @@ const DATA: Record<FeedType | typeof TEST_TYPE, z.ZodObject> = {
   'invoice.finalized': invoice,
   'invoice.credited': invoice,
   'invoice.payment_recorded': ofPayment,
-  'invoice.paid': invoice,
+  'invoice.paid': paid,
   'invoice.payment_taken_back': ofPayment,
   'invoice.voided': invoice,
   'invoice.uncollectible': invoice,

@@ -7525,6 +7525,8 @@ export interface operations {
                         period_start: string;
                         /** Format: date-time */
                         period_end: string;
+                        /** @description When its grace is over. Null where the billing settings leave it to people to finalize. */
+                        finalizes_at: string | null;
                         /** @description Of the event in the feed: receivers order by it. */
                         sequence: number;
                         /** @description Who did it: a user, a service account, or weir. */
@@ -7809,6 +7811,22 @@ export interface operations {
                         paid_at: string | null;
                         reference: string | null;
                         note: string | null;
+                        payment?: {
+                            /** Format: uuid */
+                            id: string;
+                            /** @description A decimal with exactly the digits of the currency. */
+                            amount: string;
+                            /** Format: date-time */
+                            paid_at: string;
+                            /** @description What paid it, such as the id of a processor. */
+                            reference: string | null;
+                            /** Format: date-time */
+                            created_at: string;
+                            /** @description Null: it stands. */
+                            taken_back_at: string | null;
+                            /** @description Why it was taken back. */
+                            note: string | null;
+                        };
                         /** @description Of the event in the feed: receivers order by it. */
                         sequence: number;
                         /** @description Who did it: a user, a service account, or weir. */

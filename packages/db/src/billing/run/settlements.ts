@@ -3,6 +3,7 @@
 
 import { amountOf } from '@weir/billing/amounts';
 import type { InvoiceToCompute } from '@weir/billing/dues-of-invoices';
+import { draftData } from '@weir/billing/feed-events';
 import type { ComputedInvoice, ComputedLine } from '@weir/billing/lines';
 import { minorDigits } from '@weir/rating/currencies';
 import { newId } from '@weir/shared/ids';
@@ -15,7 +16,6 @@ import { computeInvoices } from '../invoices/compute-lines.ts';
 import { readClosing } from './finalize.ts';
 import { holdAutomatic } from '../drafting.ts';
 import { appendFeed } from '../feed.ts';
-import { invoiceData } from '../invoices/invoice-data.ts';
 import type { InvoiceRow } from '../invoices/invoices.ts';
 import { inSnapshot } from '../snapshot.ts';
 import { endRebilling, type IdleDue } from '../subscriptions/dues.ts';
@@ -91,7 +91,7 @@ export async function settleClosed(
 ): Promise<Settlement> {
   // The organization behind the subscription, as whoever numbers its invoices has it.
   const subscription = await lockSubscription(transaction, organizationId, subscriptionId);
-  const isFinalized = now || (await holdAutomatic(transaction, organizationId));
+  const isAutomatic = await holdAutomatic(transaction, organizationId);
   const changed = await findProblem(transaction, organizationId, subscriptionId);
   if (subscription === undefined || changed !== undefined) return changed ?? { outcome: 'not_found' };
   const closing = await readClosing(transaction, organizationId);
@@ -99,8 +99,8 @@ export async function settleClosed(
   const { asked, computed } = settlement;
   if (computed === undefined) return { outcome: 'nothing' };
   const row = await insertSettlement(transaction, subscription, settlement);
-  const created = { type: 'invoice.created', actor, data: invoiceData(row) } as const;
-  if (!isFinalized) {
+  const created = { type: 'invoice.created', actor, data: draftData(row, { isManual: !isAutomatic }) } as const;
+  if (!now && !isAutomatic) {
     await appendFeed(transaction, organizationId, [created]);
     return { outcome: 'drafted', invoiceId: row.id };
   }

@@ -84,8 +84,9 @@ export async function cancelNow(
         end: now,
         ...drafting,
       });
-      const ids = await insertInvoices(transaction, organizationId, [final]);
-      events.push({ type: 'invoice.created', actor, data: draftData(ids.get(final) ?? '', final, drafting) });
+      const id = (await insertInvoices(transaction, organizationId, [final])).get(final) ?? '';
+      const data = draftData({ ...final, id, kind: 'SUBSCRIPTION' }, drafting);
+      events.push({ type: 'invoice.created', actor, data });
     }
   }
   await releaseMeters(transaction, organizationId, [row.id]);

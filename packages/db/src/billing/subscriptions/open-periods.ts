@@ -98,7 +98,7 @@ export async function writePassages(
       return {
         cycle: invoice.cycle,
         type: 'invoice.created' as const,
-        data: draftData(ids.get(invoice) ?? '', invoice, drafting),
+        data: draftData({ ...invoice, id: ids.get(invoice) ?? '', kind: 'SUBSCRIPTION' }, drafting),
       };
     });
     // What a boundary does to the subscription comes before the draft of it.
