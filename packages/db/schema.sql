@@ -356,6 +356,7 @@ CREATE TABLE idempotency_keys (
 CREATE TABLE installation (
   id uuid NOT NULL DEFAULT gen_random_uuid(),
   is_only boolean NOT NULL DEFAULT true,
+  ahead_seconds_max integer NOT NULL DEFAULT 86400,
   CONSTRAINT installation_is_only_check CHECK (is_only),
   CONSTRAINT installation_pkey PRIMARY KEY (is_only)
 );
@@ -848,6 +849,7 @@ CREATE TABLE unbilled_usage_looks (
   organization_id uuid NOT NULL,
   meter_id uuid NOT NULL,
   looked_on date NOT NULL,
+  has_failed boolean NOT NULL DEFAULT false,
   CONSTRAINT unbilled_usage_looks_pkey PRIMARY KEY (day, organization_id, meter_id)
 );
 

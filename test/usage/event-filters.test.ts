@@ -102,6 +102,21 @@ test('by their own time, whatever stands in their metadata', async () => {
   );
 });
 
+test('by a time far ahead, also once times that far ahead are not taken any more', async () => {
+  const api = await weir.startApi({ TIMESTAMP_AHEAD_SECONDS: '2592000' });
+  const timestamp = new Date(Date.now() + 20 * 86_400_000).toISOString();
+  const body = { meter_token: one.token, customer_external_id: 'ahead', quantity: 1, timestamp };
+  const apiKey = await admin.createKey();
+  const track = (baseUrl: string) => weir.request('POST', '/api/v1/sdk/track', { baseUrl, apiKey, body });
+  const taken = await track(api.url);
+  expect([taken.status, (await track(weir.baseUrl)).status]).toEqual([201, 422]);
+  await weir.drained();
+  const found = [];
+  for (const filter of [{}, { customer_external_id: 'ahead' }, { meter_id: one.id }])
+    found.push(await find({ ...filter, start_date: timestamp }));
+  expect(found).toEqual([[taken.body.id], [taken.body.id], [taken.body.id]]);
+});
+
 test('a window that ends before it begins is refused, and says why', async () => {
   const path = '/api/v1/events?start_date=2026-03-02&end_date=2026-03-01';
   const { status, body } = await weir.request('GET', path, { session: admin.session });

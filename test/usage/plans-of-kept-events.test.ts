@@ -42,7 +42,7 @@ test('duplicates are found by customer and by idempotency key', async () => {
   await weir.pool.query(`UPDATE duplicate_events SET event = replace(event, '": ', '":') WHERE duplicate_of = $1`, [
     holder,
   ]);
-  const page = { limit: 20, aheadSeconds: 0 };
+  const page = { limit: 20 };
   for (const filter of [{ customerExternalId: 'rare' }, { idempotencyKey: 'once' }]) {
     const rows = await rowsReadBy(weir, async (database) => {
       expect(await listStoredEvents(database, admin.id, { ...filter, ...page })).toHaveLength(1);
@@ -98,7 +98,7 @@ test('events of a meter or a customer that is gone are found without a walk over
   const retired = (await admin.createMeter('SUM')).id;
   await use(retired, 'gone', { at: '2025-03-01T10:00:00Z', count: 6_000 });
   await use(meter, 'here', { at: '2025-06-01T10:00:00Z', count: 3 * MANY });
-  const page = { limit: 20, aheadSeconds: 0 };
+  const page = { limit: 20 };
   for (const filter of [{ customerExternalId: 'gone' }, { meterId: retired }]) {
     const rows = await rowsReadBy(weir, async (database) => {
       expect(await listStoredEvents(database, admin.id, { ...filter, ...page })).toHaveLength(20);
@@ -117,7 +117,7 @@ test('a page of a customer costs neither all of its events nor what others have 
   );
   await use(busy, 'seldom', { at: '2025-08-01T10:00:00Z', count: 30 });
   await use(busy, 'often', { at: '2025-08-01T11:00:00Z', count: MANY });
-  const page = { limit: 20, aheadSeconds: 0 };
+  const page = { limit: 20 };
   const list = (filter: object) =>
     rowsReadBy(weir, async (database) => {
       expect(await listStoredEvents(database, admin.id, { ...filter, ...page })).toHaveLength(20);
@@ -141,7 +141,7 @@ test('the events of a day without any are none, whoever has used the meter on ot
   );
   const window = { since: '2025-01-06T00:00:00Z', until: '2025-01-07T00:00:00Z' };
   const list = async (database: Database) => {
-    const page = { limit: 20, aheadSeconds: 0 };
+    const page = { limit: 20 };
     expect(await listStoredEvents(database, admin.id, { meterId: meter, ...window, ...page })).toEqual([]);
   };
   expect(await indexPagesReadBy(weir, list, 'customer_usage_days')).toBeLessThan(50);

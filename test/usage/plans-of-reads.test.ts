@@ -231,7 +231,7 @@ describe.each(Object.entries(KNOWLEDGE))('with %s', (_knowledge, load) => {
     for (const [title, filter] of Object.entries(lists)) {
       const rows = await rowsReadBy(scene, async (database) => {
         const meterId = filter.meterId === undefined ? {} : { meterId: scene.meters.sum };
-        const page = { limit: 100, aheadSeconds: 86_400 };
+        const page = { limit: 100 };
         await listStoredEvents(database, scene.organizationId, { ...page, ...filter, ...meterId });
         await listRejections(database, scene.organizationId, 100);
       });

@@ -6,6 +6,7 @@ import { identify, requireSchema, type SchemaRange } from '@weir/db/installation
 import { forgetClaims, listPendingClaims } from '@weir/db/pending-claims';
 import { DIRECT_MS_MAX } from '@weir/db/record-directly';
 import { openRiskWatch } from '@weir/db/risk-watch';
+import { raiseAhead } from '@weir/db/times-ahead';
 import { admit } from '@weir/queue/admit';
 import { writeClaims } from '@weir/queue/claims';
 import { disconnect, openProducer, untilReady, type QueueConnection } from '@weir/queue/connection';
@@ -121,7 +122,10 @@ export async function serveApi(
     const ownership = new Ownership({
       queue,
       database: {
-        requireSchema: async () => (schema = await requireSchema(probe)),
+        async requireSchema() {
+          schema = await requireSchema(probe);
+          await raiseAhead(probe, settings.TIMESTAMP_AHEAD_SECONDS);
+        },
         identify: (drained) => identify(probe, drained),
         raiseTotals: (remembered) => raiseTotals(lookups, remembered),
       },

@@ -16,6 +16,7 @@ import {
   type StoredRow,
 } from './events.ts';
 import { ROLLUPS } from './rollups.ts';
+import { readAhead } from './times-ahead.ts';
 import { IS_VOID, ofAll, own } from './usage/usage-rows.ts';
 
 /** Which events to list. */
@@ -32,8 +33,6 @@ export interface EventFilter {
   /** The id that the page before ended with. */
   before?: string | undefined;
   limit: number;
-  /** By how much the time of an event may lie ahead of its receipt. */
-  aheadSeconds: number;
 }
 
 /** Where events are kept: those that are recorded may be void. */
@@ -62,7 +61,9 @@ export async function listStoredEvents(
 }
 
 async function recordedPage(database: Database, organizationId: string, filter: EventFilter): Promise<StoredRow[]> {
-  const { customerExternalId, idempotencyKey, status, before, limit } = filter;
+  const { customerExternalId, idempotencyKey, status, since, before, limit } = filter;
+  const receivedSince = since === undefined ? undefined : Date.parse(since) - (await readAhead(database)) * 1_000;
+  const bounded = { ...filter, receivedSince };
   if (customerExternalId !== undefined && idempotencyKey === undefined && status !== 'voided') {
     // Whoever has some part of all events is met soon, however many there are. Compared as a row, the organization is no part of them of
     // which Postgres believes that it is small, and sorts it; by a subquery each, it does not look how many come before either, which for
@@ -70,43 +71,42 @@ async function recordedPage(database: Database, organizationId: string, filter: 
     const rows = await readPage(
       database,
       organizationId,
-      filter,
+      bounded,
       sql`(SELECT * FROM events WHERE (organization_id, id) < ((SELECT ${organizationId}::uuid), (SELECT ${before ?? LAST}::uuid))
         ORDER BY organization_id DESC, id DESC LIMIT ${RARE_MAX})`,
     );
     if (rows.length === limit) return rows;
   }
-  return await readPage(database, organizationId, filter, await sourceOf(database, organizationId, filter));
+  return await readPage(database, organizationId, bounded, await sourceOf(database, organizationId, filter));
 }
 
 /** Behind all events. */
 const LAST = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
+interface BoundedFilter extends EventFilter {
+  /** No event was received earlier whose time is that of the filter: here a walk that finds nothing more comes to its end. */
+  receivedSince: number | undefined;
+}
+
 async function readPage(
   database: Database,
   organizationId: string,
-  filter: EventFilter,
+  filter: BoundedFilter,
   source: RawBuilder<unknown>,
 ): Promise<StoredRow[]> {
-  const { meterId, customerExternalId, idempotencyKey, since, until, before, limit, aheadSeconds } = filter;
+  const { meterId, customerExternalId, idempotencyKey, since, until, receivedSince, before, limit } = filter;
   let query = recordedRows(database, organizationId, source);
   if (filter.status !== undefined)
     query = query.where(sql<SqlBool>`${sql.raw(IS_VOID)} = ${filter.status === 'voided'}`);
   if (meterId !== undefined) query = query.where('meter_id', '=', meterId);
   if (customerExternalId !== undefined) query = query.where('customer_external_id', '=', customerExternalId);
   if (idempotencyKey !== undefined) query = query.where('idempotency_key', '=', idempotencyKey);
-  if (since !== undefined) {
-    // No event was received so long before its time: here a walk that finds nothing more comes to its end.
-    const receivedSince = Math.max(0, Date.parse(since) - Math.max(AHEAD_SECONDS, aheadSeconds) * 1_000);
-    query = query.where('timestamp', '>=', since).where('id', '>=', firstIdAt(receivedSince));
-  }
+  if (since !== undefined) query = query.where('timestamp', '>=', since);
+  if (receivedSince !== undefined) query = query.where('id', '>=', firstIdAt(Math.max(0, receivedSince)));
   if (until !== undefined) query = query.where('timestamp', '<', until);
   if (before !== undefined) query = query.where('id', '<', before);
   return await query.orderBy('id', 'desc').limit(limit).execute();
 }
-
-/** Allowed by default, and so while nobody has said otherwise. */
-const AHEAD_SECONDS = 86_400;
 
 /** Duplicates and rejected events, kept as they were staged. An import that is run again leaves as many duplicates as it has events. */
 async function keptPage(

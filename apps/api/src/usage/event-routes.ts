@@ -200,7 +200,7 @@ export function eventRoutes(app: App, deps: EventDeps): void {
 
 /** Returns the filter of a query; undefined where nothing can match it. */
 async function filterOf(
-  { database, aheadSeconds }: EventDeps,
+  { database }: EventDeps,
   organizationId: string,
   query: z.output<typeof eventQuery>,
 ): Promise<EventFilter | undefined> {
@@ -224,7 +224,6 @@ async function filterOf(
     before: cursor,
     // One more tells whether there is a next page.
     limit: limit + 1,
-    aheadSeconds,
   };
 }
 
