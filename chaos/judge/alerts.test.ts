@@ -38,14 +38,18 @@ interface Situation {
   alert?: Partial<AlertFact>;
   faults?: Partial<FaultLine>[];
   spoil?: (billing: MadeUpBilling) => void;
+  /** When the time of billing was stopped. */
+  stopAt?: number;
+  /** When another alert was made, of which nothing is told. */
+  laterAt?: number;
 }
 
-function judge(crossings: StoredFeedEvent[], { alert, faults = [], spoil }: Situation = {}) {
+function judge(crossings: StoredFeedEvent[], { alert, faults = [], spoil, stopAt = STOP_AT, laterAt }: Situation = {}) {
   const billing = madeUpBilling();
   const { run, state } = billing;
   run.line({ type: 'billing time', at: 0, instant: BEGIN });
-  run.line({ type: 'billing time', at: STOP_AT, instant: BEGIN + (STOP_AT / 1_000) * HOUR_MS });
-  run.line({ type: 'looked', at: STOP_AT + 1_000 });
+  run.line({ type: 'billing time', at: stopAt, instant: BEGIN + (stopAt / 1_000) * HOUR_MS });
+  run.line({ type: 'looked', at: stopAt + 1_000 });
   for (const fault of faults) run.fault(fault);
   spoil?.(billing);
   const { facts } = run;
@@ -57,6 +61,10 @@ function judge(crossings: StoredFeedEvent[], { alert, faults = [], spoil }: Situ
     thresholds: ['0.3', '2', '3'],
     ...alert,
   });
+  if (laterAt !== undefined) {
+    const body = { id: 'later', meter_id: 'sum-0', customer_id: null, thresholds: ['2'] };
+    facts.billing.push({ operation: 'billing', organization: 0, subject: 'alert 1', at: laterAt, status: 201, body });
+  }
   state.feed.push(...crossings);
   const sent = billing.sent();
   const reached = reachedBy(state, facts, sent);
@@ -113,6 +121,13 @@ test('what an alert does not watch, and a plan of which the judge knows no price
   expect(judge(costs.slice(1), { alert: amount }).told.violations).toBe(1);
   const spoil = ({ state }: MadeUpBilling) => state.periods.forEach((period) => (period.plan = 'large'));
   expect(judge([crossing(1, '90', { currency: 'USD' })], { alert: amount, spoil }).told.violations).toBe(0);
+});
+
+test('of one that is made later no period is asked for that was over by then', () => {
+  const missing = (laterAt: number) =>
+    judge([], { alert: { customer: 'other' }, stopAt: 80_000, laterAt }).told.violations;
+  // The second day ends after 71 s of the run, and the third one is open in the end, without an event by then.
+  expect([missing(70_000), missing(72_000)]).toEqual([2, 1]);
 });
 
 test('without a subscription the month that is open is watched', () => {

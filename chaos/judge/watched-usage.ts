@@ -63,6 +63,13 @@ export function knownAlerts({ organizations, billing }: Facts): KnownAlert[] {
 /** The instant at which the time of billing was stopped, in milliseconds since 1970. */
 const stopOf = ({ billingTime }: Facts): number => billingTime.at(-1)?.instant ?? 0;
 
+/** What the time of billing was at a time of the run. */
+function instantAt({ billingTime }: Facts, at: number): number {
+  const [begin, end] = [billingTime[0], billingTime.at(-1)];
+  if (begin === undefined || end === undefined || end.at === begin.at) return 0;
+  return begin.instant + ((at - begin.at) * (end.instant - begin.instant)) / (end.at - begin.at);
+}
+
 /** All that is sure to have been looked at. */
 export function watchedUsage(state: BillingState, facts: Facts, sent: SentUsage): WatchedUsage[] {
   const dues = state.dues.filter(({ meter }) => meter !== -1);
@@ -77,6 +84,8 @@ export function watchedUsage(state: BillingState, facts: Facts, sent: SentUsage)
       if (period === undefined || (alert.customer !== null && alert.customer !== customer)) return [];
       // Of other plans only Weir says what usage comes to.
       if (alert.meter === null && period.plan !== plans.at(-1)) return [];
+      // What was over when it was made is not told of. It was made a moment before it was answered.
+      if (alert.madeAt > 0 && Date.parse(period.end) <= instantAt(facts, alert.madeAt)) return [];
       const isWatched = Date.parse(period.end) + STOPPING_MS > stopOf(facts);
       // What was there before the alert is looked at once that was made, which may be late for this period.
       const closing = alert.madeAt === 0 ? closings.get(dueName(due)) : undefined;

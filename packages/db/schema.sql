@@ -29,6 +29,7 @@ CREATE TABLE alert_crossings (
   threshold numeric NOT NULL,
   value numeric NOT NULL,
   crossed_at timestamp with time zone NOT NULL DEFAULT billing_now(),
+  customer_id uuid,
   CONSTRAINT alert_crossings_organization_id_alert_id_fkey FOREIGN KEY (organization_id, alert_id) REFERENCES alerts(organization_id, id),
   CONSTRAINT alert_crossings_pkey PRIMARY KEY (organization_id, id)
 );
@@ -959,6 +960,8 @@ CREATE TABLE widget_tokens (
 CREATE UNIQUE INDEX alert_crossings_amount_key ON public.alert_crossings USING btree (organization_id, alert_id, subscription_id, period_start, threshold) WHERE (currency IS NOT NULL);
 
 CREATE INDEX alert_crossings_organization_id_alert_id_id_idx ON public.alert_crossings USING btree (organization_id, alert_id, id);
+
+CREATE UNIQUE INDEX alert_crossings_record_key ON public.alert_crossings USING btree (organization_id, alert_id, customer_id, period_start, threshold) WHERE ((subscription_id IS NULL) AND (customer_id IS NOT NULL));
 
 CREATE UNIQUE INDEX alert_crossings_usage_key ON public.alert_crossings USING btree (organization_id, alert_id, customer_external_id, period_start, threshold) WHERE (currency IS NULL);
 

@@ -211,3 +211,77 @@ test('a month is crossed once, also where the organization is given another time
   await use(15, '2025-06-10T11:00:00Z');
   expect(await thresholdsCrossed(own, alert)).toEqual(['10', '10']);
 });
+
+test('usage of a month that is to come crosses it as soon as it is there, and not again when it begins', async () => {
+  const meter = await own.meter();
+  const alert = await makeAlert(own, { meter_id: meter.id }, [10]);
+  const at = '2025-06-30T15:00:00.000Z';
+  const use = (quantity: number) => own.track([{ meter, customer: 'whose clock is ahead', quantity, at }]);
+  await use(10);
+  const july = { subscription_id: null, period_start: at, period_end: '2025-07-31T15:00:00.000Z', value: '10' };
+  expect(await crossingsOf(own, alert)).toMatchObject([july]);
+  await own.moveTo(at);
+  await use(1);
+  expect(await crossingsOf(own, alert)).toMatchObject([july]);
+});
+
+test('what was used before a trial is made, or before one begins that was made ahead, crosses its period', async () => {
+  const meter = await own.meter();
+  const plan = await own.plan([usageCharge(meter.id)]);
+  const alert = await makeAlert(own, { meter_id: meter.id }, [10]);
+  const use = async ({ external_id: customer }: { external_id: string }, at: string) => {
+    await own.track([{ meter, customer, quantity: 10, at }]);
+    await settleAlerts(own);
+  };
+  const ofTrials = async () =>
+    (await crossingsOf(own, alert)).filter(({ subscription_id }) => subscription_id !== null);
+  const [past, ahead] = [await own.customer(), await own.customer()];
+  await use(past, '2025-06-30T12:00:00Z');
+  const trial_end_date = '2025-07-05T00:00:00Z';
+  const made = await own.subscribe(plan.id, past.id, { start_date: '2025-06-30T00:00:00Z', trial_end_date });
+  const first = { subscription_id: made.id, period_end: '2025-07-05T00:00:00.000Z', value: '10' };
+  expect(await ofTrials()).toMatchObject([first]);
+  const scheduled = await own.subscribe(plan.id, ahead.id, { start_date: '2025-07-02T00:00:00Z', trial_end_date });
+  await use(ahead, '2025-07-02T01:00:00Z');
+  expect(await ofTrials()).toMatchObject([first]);
+  await own.moveTo('2025-07-02T02:00:00Z', scheduled.id);
+  expect(await ofTrials()).toMatchObject([first, { subscription_id: scheduled.id }]);
+});
+
+test('an alert tells of no period that was over when it was made, turned on or given other thresholds', async () => {
+  const meter = await own.meter();
+  const plan = await own.plan([usageCharge(meter.id)]);
+  const { id: customer_id, external_id: customer } = await own.customer({ time_zone: 'UTC' });
+  const { id: subscription } = await own.subscribe(plan.id, customer_id, { start_date: '2025-07-02T00:00:00Z' });
+  const before = await makeAlert(own, { meter_id: meter.id }, [16]);
+  const use = (quantity: number, at: string) => own.track([{ meter, customer, quantity, at }]);
+  await use(15, '2025-07-02T01:00:00Z');
+  await own.moveTo('2025-08-02T01:00:00Z', subscription);
+  const alert = await makeAlert(own, { meter_id: meter.id }, [10]);
+  expect(await crossingsOf(own, alert)).toEqual([]);
+  for (const changes of [{ thresholds: [11] }, { status: 'DISABLED' }, { status: 'ACTIVE' }]) {
+    expect((await own.request('PATCH', `/alerts/${alert}`, changes)).status).toBe(200);
+    expect(await crossingsOf(own, alert)).toEqual([]);
+  }
+  // An event that was in the queue at the boundary: only for one that was there by then.
+  await use(1, '2025-08-01T23:59:59Z');
+  await use(11, '2025-08-02T00:30:00Z');
+  const [first, second] = [{ period_end: '2025-08-02T00:00:00.000Z' }, { period_start: '2025-08-02T00:00:00.000Z' }];
+  expect(await crossingsOf(own, before)).toMatchObject([first]);
+  expect(await crossingsOf(own, alert)).toMatchObject([{ ...second, threshold: '11' }]);
+});
+
+test('a customer that is renamed crosses nothing again when its usage is moved along', async () => {
+  const meter = await own.meter();
+  const { id: customer_id, external_id: former } = await own.customer({ name: 'Renamed' });
+  const alert = await makeAlert(own, { meter_id: meter.id }, [10, 20]);
+  await own.track([{ meter, customer: former, quantity: 15, at: '2025-08-02T00:00:00Z' }]);
+  expect(await thresholdsCrossed(own, alert)).toEqual(['10']);
+  const renamed = await own.request('PATCH', `/customers/${customer_id}`, { external_id: 'a new name' });
+  expect(renamed.status).toBe(200);
+  await own.post('/usage-moves', { from_external_id: former, to_external_id: 'a new name' }, 202);
+  await performAllMoves(own.database);
+  expect(await crossingsOf(own, alert)).toMatchObject([{ customer_external_id: former, customer_id, threshold: '10' }]);
+  await own.track([{ meter, customer: 'a new name', quantity: 5, at: '2025-08-02T00:00:00Z' }]);
+  expect(await thresholdsCrossed(own, alert)).toEqual(['10', '20']);
+});

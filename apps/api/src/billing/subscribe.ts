@@ -3,6 +3,7 @@
 
 import { OPENED_BYTES_MAX, Room } from '@weir/billing/chunk-weight';
 import { type NewFeedEvent, subscriptionData } from '@weir/billing/feed-events';
+import { touchUsage } from '@weir/db/alerts/touched-usage';
 import { billMeters } from '@weir/db/billing/subscriptions/billed-meters';
 import { appendFeed } from '@weir/db/billing/feed';
 import { bringUpToDate } from '@weir/db/billing/subscriptions/open-periods';
@@ -81,6 +82,9 @@ async function subscribeWithin(
   const row = await lockSubscription(transaction, organizationId, id);
   const subscription = await findSubscription(transaction, organizationId, id);
   if (row === undefined || subscription === undefined) throw new Error('a subscription that was just made is gone');
+  // A trial opens no period, and may have usage already.
+  if (row.cycle === null)
+    await touchUsage(transaction, organizationId, [{ customerExternalId: customer_external_id, meterId: null }]);
   events.push({ type: 'subscription.created', actor, data: subscriptionData(row) }, ...opened);
   await appendFeed(transaction, organizationId, events);
   return subscription;

@@ -24,6 +24,8 @@ interface AlertCrossings {
   id: string;
   alert_id: string;
   customer_external_id: string;
+  /** Its record, where it had one then. */
+  customer_id: string | null;
   subscription_id: string | null;
   currency: string | null;
   period_start: Time;

@@ -189,6 +189,7 @@ export async function listCrossings(
     .select([
       'id',
       'customer_external_id',
+      'customer_id',
       'subscription_id',
       'currency',
       'period_start',
@@ -204,11 +205,30 @@ export async function listCrossings(
     .where('organization_id', '=', organizationId)
     .where('alert_id', '=', alertId);
   const found = await selectPage(query, NEWEST_FIRST, page);
-  const ids = await findCustomers(db, organizationId, new Set(found.rows.map((row) => row.customer_external_id)));
+  const records = await findRecords(db, organizationId, found.rows);
   return mapPage(found, (row) => {
-    const customer = ids.get(row.customer_external_id);
-    return { ...row, customer_id: customer?.id ?? null, customer_name: customer?.name ?? null };
+    const record = records.get(row.id);
+    return { ...row, customer_id: record?.id ?? null, customer_name: record?.name ?? null };
   });
+}
+
+/** The records that crossings are of, by the ids of these: the one that crossed it, else one that has the external id by now. */
+async function findRecords(
+  db: Queries,
+  organizationId: string,
+  crossings: readonly Pick<Crossing, 'id' | 'customer_external_id' | 'customer_id'>[],
+): Promise<Map<string, { id: string; name: string | null }>> {
+  const own = sql`organization_id = ${organizationId}::uuid`;
+  const { rows } = await sql<{ crossing: string; id: string; name: string | null }>`
+    SELECT asked.crossing, found.id, found.name
+    FROM unnest(${crossings.map(({ id }) => id)}::uuid[], ${crossings.map((each) => each.customer_external_id)}::text[],
+      ${crossings.map(({ customer_id }) => customer_id)}::uuid[]) AS asked (crossing, external_id, customer_id)
+    CROSS JOIN LATERAL (
+      SELECT 1 AS place, id, name FROM customers WHERE ${own} AND id = asked.customer_id
+      UNION ALL SELECT 2, id, name FROM customers WHERE ${own} AND external_id = asked.external_id
+      ORDER BY place LIMIT 1
+    ) AS found`.execute(db);
+  return new Map(rows.map(({ crossing, ...record }) => [crossing, record]));
 }
 
 /** The records of customers, by external id, where there are any. */

@@ -20,7 +20,7 @@ import { holdErased } from '../moves/usage-moves.ts';
 import { findCustomers } from './alerts.ts';
 import { deleteCrossings, lookOn } from './look-on.ts';
 import { takeTouched, type TakenUsage, type TouchedCustomer } from './touched-usage.ts';
-import { findWatchedPeriods, type WatchedPeriod, type WatchedPeriods } from './watched-periods.ts';
+import { findWatchedPeriods, type CustomerMeter, type WatchedPeriod, type WatchedPeriods } from './watched-periods.ts';
 
 /** The organizations with changes of usage that wait, from one to the next: each may have very many. */
 const WAITING = sql`WITH RECURSIVE waiting (id) AS (
@@ -152,15 +152,28 @@ async function readTaken(
   const watched = [...customers].filter(
     ([customer]) => !erased.has(customer) && alerts.some((alert) => isOf(alert, customer)),
   );
+  const usage = alerts.flatMap((alert) =>
+    watched.flatMap(([customer, { isAny, meterIds }]): WatchedUsage[] => {
+      const { meter_id: meterId, aggregation } = alert;
+      if (meterId === null || aggregation === null || !isOf(alert, customer)) return [];
+      return isAny || meterIds.has(meterId) ? [{ alert, customer, meterId, aggregation }] : [];
+    }),
+  );
   const periods = await findWatchedPeriods(db, organizationId, {
     customers: watched.map(([customer]) => customer),
+    usage,
     since: since ?? 'infinity',
   });
-  const touched = { watched, periods, isOf };
   return [
-    ...(await readMeters(db, organizationId, alerts, touched)),
-    ...(await readAmounts(db, organizationId, alerts, touched)),
+    ...(await readMeters(db, organizationId, usage, periods)),
+    ...(await readAmounts(db, organizationId, alerts, { watched, periods, isOf })),
   ];
+}
+
+/** Usage of a customer that an alert is held against. */
+interface WatchedUsage extends CustomerMeter {
+  alert: ActiveAlert;
+  aggregation: AggregationType;
 }
 
 interface Watched {
@@ -173,31 +186,26 @@ interface Watched {
 async function readMeters(
   db: Queries,
   organizationId: string,
-  alerts: readonly ActiveAlert[],
-  { watched, periods, isOf }: Watched,
+  usage: readonly WatchedUsage[],
+  periods: WatchedPeriods,
 ): Promise<Reading[]> {
   const questions = new Map<string, { question: DueUsageQuestion; asked: Omit<Reading, 'value' | 'exact'>[] }>();
-  for (const alert of alerts) {
-    const { meter_id: meterId, aggregation } = alert;
-    if (meterId === null || aggregation === null) continue;
-    for (const [customer, { isAny, meterIds }] of watched) {
-      if (!isOf(alert, customer) || !(isAny || meterIds.has(meterId))) continue;
-      for (const period of periods.ofMeter(customer, meterId)) {
-        const [start, end] = [microsOfText(period.period_start), microsOfText(period.period_end)];
-        const key = `${meterId} ${start} ${end} ${customer}`;
-        const question = {
-          organizationId,
-          meterId,
-          customerExternalId: customer,
-          aggregation,
-          start,
-          end,
-          closing: null,
-        };
-        const known = questions.get(key) ?? { question, asked: [] };
-        questions.set(key, known);
-        known.asked.push({ alert, customer, period });
-      }
+  for (const { alert, customer, meterId, aggregation } of usage) {
+    for (const period of periods.ofMeter(customer, meterId)) {
+      const [start, end] = [microsOfText(period.period_start), microsOfText(period.period_end)];
+      const key = `${meterId} ${start} ${end} ${customer}`;
+      const question = {
+        organizationId,
+        meterId,
+        customerExternalId: customer,
+        aggregation,
+        start,
+        end,
+        closing: null,
+      };
+      const known = questions.get(key) ?? { question, asked: [] };
+      questions.set(key, known);
+      known.asked.push({ alert, customer, period });
     }
   }
   const all = [...questions.values()];
@@ -254,9 +262,10 @@ async function cross(transaction: Queries, organizationId: string, readings: rea
       .map((threshold) => ({ ...reading, id: newId(), threshold }));
   });
   if (reached.length === 0) return 0;
-  const isNew = await insertCrossings(transaction, organizationId, reached);
+  const customers = await findCustomers(transaction, organizationId, new Set(reached.map(({ customer }) => customer)));
+  const idOf = (customer: string) => customers.get(customer)?.id ?? null;
+  const isNew = await insertCrossings(transaction, organizationId, reached, idOf);
   const crossed = reached.filter(({ id }) => isNew.has(id));
-  const customers = await findCustomers(transaction, organizationId, new Set(crossed.map(({ customer }) => customer)));
   await appendFeed(
     transaction,
     organizationId,
@@ -283,38 +292,43 @@ async function cross(transaction: Queries, organizationId: string, readings: rea
 }
 
 /**
- * Returns the ids of those that were not there. Months that begin within two days are one, by clocks of different time zones. Alerts are
- * held as they are until the transaction ends: once it was answered that one is turned off, changed or deleted, nothing crosses it as it
- * was.
+ * Returns the ids of those that were not there. Months that begin within two days are one, by clocks of different time zones; and so they
+ * are of one record, whatever external id its usage is under. Alerts are held as they are until the transaction ends: once it was answered
+ * that one is turned off, changed or deleted, nothing crosses it as it was. A period that was over when somebody asked for an alert is not
+ * told of.
  */
 async function insertCrossings(
   transaction: Queries,
   organizationId: string,
   reached: readonly Reached[],
+  idOf: (customer: string) => string | null,
 ): Promise<Set<string>> {
   const column = (of: (each: Reached) => string | null) => reached.map(of);
+  const isMonthOf = sql`known.organization_id = ${organizationId}::uuid AND known.alert_id = asked.alert_id
+    AND known.threshold = asked.threshold AND known.subscription_id IS NULL
+    AND known.period_start BETWEEN asked.period_start - interval '2 days' AND asked.period_start + interval '2 days'`;
   const { rows } = await sql<{ id: string }>`
     WITH held AS MATERIALIZED (
-      SELECT id, thresholds FROM alerts
+      SELECT id, thresholds, look_asked_at FROM alerts
       WHERE organization_id = ${organizationId}::uuid AND id = ANY (${[...new Set(column(({ alert }) => alert.id))]}::uuid[])
         AND status = 'ACTIVE'
       ORDER BY id FOR SHARE
     )
-    INSERT INTO alert_crossings (organization_id, id, alert_id, customer_external_id, subscription_id, currency, period_start,
-      period_end, threshold, value)
+    INSERT INTO alert_crossings (organization_id, id, alert_id, customer_external_id, customer_id, subscription_id, currency,
+      period_start, period_end, threshold, value)
     SELECT ${organizationId}::uuid, asked.*
     FROM unnest(${column(({ id }) => id)}::uuid[], ${column(({ alert }) => alert.id)}::uuid[],
-      ${column(({ customer }) => customer)}::text[], ${column(({ period }) => period.subscription_id)}::uuid[],
+      ${column(({ customer }) => customer)}::text[], ${column(({ customer }) => idOf(customer))}::uuid[],
+      ${column(({ period }) => period.subscription_id)}::uuid[],
       ${column(({ alert, period }) => (alert.meter_id === null ? period.currency : null))}::text[],
       ${column(({ period }) => period.period_start)}::timestamptz[], ${column(({ period }) => period.period_end)}::timestamptz[],
       ${column(({ threshold }) => threshold)}::numeric[], ${column(({ value }) => value)}::numeric[])
-      AS asked (id, alert_id, customer, subscription_id, currency, period_start, period_end, threshold, value)
-    JOIN held ON held.id = asked.alert_id AND asked.threshold = ANY (held.thresholds)
-    WHERE asked.subscription_id IS NOT NULL OR NOT EXISTS (
-      SELECT FROM alert_crossings AS known
-      WHERE known.organization_id = ${organizationId}::uuid AND known.alert_id = asked.alert_id AND known.currency IS NULL
-        AND known.customer_external_id = asked.customer AND known.threshold = asked.threshold AND known.subscription_id IS NULL
-        AND known.period_start BETWEEN asked.period_start - interval '2 days' AND asked.period_start + interval '2 days')
+      AS asked (id, alert_id, customer, customer_id, subscription_id, currency, period_start, period_end, threshold, value)
+    JOIN held ON held.id = asked.alert_id AND asked.threshold = ANY (held.thresholds) AND asked.period_end >= held.look_asked_at
+    WHERE asked.subscription_id IS NOT NULL OR (
+      NOT EXISTS (SELECT FROM alert_crossings AS known
+        WHERE ${isMonthOf} AND known.currency IS NULL AND known.customer_external_id = asked.customer)
+      AND NOT EXISTS (SELECT FROM alert_crossings AS known WHERE ${isMonthOf} AND known.customer_id = asked.customer_id))
     ORDER BY asked.alert_id, asked.customer, asked.subscription_id, asked.period_start, asked.threshold
     ON CONFLICT DO NOTHING RETURNING id`.execute(transaction);
   return new Set(rows.map(({ id }) => id));

@@ -1,14 +1,19 @@
 // Which periods of customers alerts are held against: of a meter those of the subscription that bills it, or else of the newest one; a
 // month of the calendar where there is no subscription. A period that has just ended counts as well, also where another subscription
-// bills the meter since: its last events may have been in the queue.
+// bills the meter since: its last events may have been in the queue. A month that is to come counts where there is usage of it already:
+// nobody opens it, so nothing would have it looked at when it begins.
 
 import { addMonths, dateOf, firstInstantOfDate } from '@weir/rating/local-date';
 import { isoOf, microsOfText, type Micros } from '@weir/shared/instant';
 import { sql } from 'kysely';
 import type { Queries } from '../database.ts';
+import { ROLLUPS } from '../rollups.ts';
 
 /** For so long after its end a period is still looked at. Nothing waits in the queue for longer while Postgres is there. */
 const AFTER_END_HOURS = 24;
+
+/** As far ahead as the API lets the time of an event lie at most (`TIMESTAMP_AHEAD_SECONDS`). */
+const AHEAD_DAYS_MAX = 366;
 
 /** As many periods as may have ended in that time, by the day, with some that were cut by a change. */
 const PERIODS_MAX = 8;
@@ -74,11 +79,24 @@ export class WatchedPeriods {
   }
 }
 
-/** Finds the periods of customers that have begun, and that are open, or had not ended long before `since` (ISO 8601). */
+/** What is looked at: some customers, and of which meters their usage is. */
+interface Looked {
+  customers: readonly string[];
+  usage: readonly CustomerMeter[];
+  /** Since when the oldest change has waited (ISO 8601). */
+  since: string;
+}
+
+export interface CustomerMeter {
+  customer: string;
+  meterId: string;
+}
+
+/** Finds the periods of customers that have begun, and that are open, or had not ended long before `since`; and months with usage. */
 export async function findWatchedPeriods(
   db: Queries,
   organizationId: string,
-  { customers, since }: { customers: readonly string[]; since: string },
+  { customers, usage, since }: Looked,
 ): Promise<WatchedPeriods> {
   const own = sql`${organizationId}::uuid`;
   const after = sql`least(${since}::timestamptz, billing_now()) - make_interval(hours => ${AFTER_END_HOURS})`;
@@ -107,7 +125,35 @@ export async function findWatchedPeriods(
     WHERE period.period_start <= billing_now() AND period.period_end > period.period_start
       AND (period.period_end > ${at.after}::timestamptz OR found.is_live AND period.cycle IS NOT DISTINCT FROM found.cycle)
     ORDER BY customer_external_id, found.is_live DESC, found.created_at DESC, found.subscription_id DESC`.execute(db);
-  return new WatchedPeriods(rows, await findBilling(db, organizationId, rows), monthsOf(at));
+  const live = new Set(rows.filter((row) => row.is_live).map((row) => row.customer_external_id));
+  const until = await findEndOfUsage(
+    db,
+    organizationId,
+    usage.filter(({ customer }) => !live.has(customer)),
+    at.now,
+  );
+  return new WatchedPeriods(rows, await findBilling(db, organizationId, rows), monthsOf({ ...at, until }));
+}
+
+/** The end of the last day (UTC) with usage of these, where that is later than `now`; else `now`. */
+async function findEndOfUsage(
+  db: Queries,
+  organizationId: string,
+  usage: readonly CustomerMeter[],
+  now: string,
+): Promise<string> {
+  if (usage.length === 0) return now;
+  const { rows } = await sql<{ until: string }>`
+    SELECT least(greatest(max(found.day) + interval '24 hours' - interval '1 microsecond', ${now}::timestamptz),
+      ${now}::timestamptz + make_interval(days => ${AHEAD_DAYS_MAX})) AS until
+    FROM unnest(${usage.map(({ customer }) => customer)}::text[], ${usage.map(({ meterId }) => meterId)}::uuid[])
+      AS asked (customer, meter)
+    CROSS JOIN LATERAL (
+      SELECT day FROM ${sql.table(ROLLUPS.customerUsageDays.table)}
+      WHERE organization_id = ${organizationId}::uuid AND meter_id = asked.meter AND customer_external_id = asked.customer
+      ORDER BY day DESC LIMIT 1
+    ) AS found`.execute(db);
+  return rows[0]?.until ?? now;
 }
 
 async function findBilling(
@@ -150,11 +196,11 @@ async function findBilling(
 }
 
 /** The months of the calendar from one time to another, as the organization's clocks have them. */
-function monthsOf({ now, after, time_zone }: { now: string; after: string; time_zone: string }): WatchedPeriod[] {
+function monthsOf({ after, until, time_zone }: { after: string; until: string; time_zone: string }): WatchedPeriod[] {
   const months: WatchedPeriod[] = [];
   const first = (date: string): Micros => firstInstantOfDate(time_zone, date);
   let date = `${dateOf(time_zone, microsOfText(after)).slice(0, 7)}-01`;
-  while (first(date) <= microsOfText(now)) {
+  while (first(date) <= microsOfText(until)) {
     const next = addMonths(date, 1);
     const [period_start, period_end] = [isoOf(first(date)), isoOf(first(next))];
     months.push({ subscription_id: null, cycle: null, currency: null, period_start, period_end });

@@ -86,12 +86,14 @@ export async function writePassages(
     passages.flatMap(({ invoices }) => invoices),
   );
   await billOpened(transaction, organizationId, passages);
-  // Usage may be there already: of a period long past, or from a clock that is ahead.
-  const opened = ofPassages(passages).map(({ subscription }) => subscription.customer_external_id);
+  // Usage may be there already: of a period long past, or from a clock that is ahead. A trial that begins is a period for alerts as well.
+  const begun = passages.filter(
+    ({ periods, events }) => periods.length > 0 || events.some(({ type }) => type === 'subscription.activated'),
+  );
   await touchUsage(
     transaction,
     organizationId,
-    opened.map((customerExternalId) => ({ customerExternalId, meterId: null })),
+    begun.map(({ subscription }) => ({ customerExternalId: subscription.customer_external_id, meterId: null })),
   );
   return passages.flatMap(({ events, invoices }) => {
     const drafts = invoices.map((invoice) => {
