@@ -45,6 +45,7 @@ export const WHO_MAY = {
     'GET /api/v1/billing/settings',
     'GET /api/v1/billing/unbilled-usage',
     'POST /api/v1/charges/evaluate',
+    'GET /api/v1/corrections',
     'GET /api/v1/credits',
     'GET /api/v1/credits/balance',
     'GET /api/v1/credits/{id}/entries',
@@ -150,7 +151,6 @@ export const WHO_MAY = {
   ],
   /** As viewer, and API keys with usage.read. */
   read: [
-    'GET /api/v1/corrections',
     'GET /api/v1/customers',
     'GET /api/v1/customers/{id}',
     'GET /api/v1/customers/{id}/entitlements',

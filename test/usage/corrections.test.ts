@@ -200,7 +200,7 @@ test('what cannot be corrected is refused with what to do, and many are correcte
   expect((await receiptOf(done.body.data[1].amended_by)).metadata).toEqual({ a: 1.1 });
   expect(await usageOf(meter)).toEqual(['7.5', 1]);
 
-  const pages = await weir.request('GET', '/api/v1/corrections?page_size=2', { apiKey });
+  const pages = await weir.request('GET', '/api/v1/corrections?page_size=2', { session: admin.session });
   expect(pages.body.meta).toMatchObject({ page: 1, page_size: 2 });
   const inBulk = pages.body.data.map((each: { event_id: string; reason: string }) => [each.event_id, each.reason]);
   expect(new Map(inBulk)).toEqual(

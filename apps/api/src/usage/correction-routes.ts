@@ -31,7 +31,7 @@ import {
   listQuery,
   oneOf,
   pageSchema,
-  readCodes,
+  viewerCodes,
 } from '../http/fields.ts';
 import { invalidFields, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
@@ -202,13 +202,13 @@ export function correctionRoutes(app: App, deps: EventDeps): void {
   app.get(
     '/api/v1/corrections',
     {
-      onRequest: guards.read,
+      onRequest: guards.viewer,
       schema: {
         operationId: 'listCorrections',
         tags: ['Usage'],
         summary: 'List the corrections, newest first',
         querystring: listQuery({}),
-        response: { 200: pageSchema(correction), ...problemResponses(...readCodes, 'invalid_request') },
+        response: { 200: pageSchema(correction), ...problemResponses(...viewerCodes, 'invalid_request') },
       },
     },
     async (request) => answerPage(await listCorrections(database.kysely, request.caller.organizationId, request.query)),
