@@ -155,6 +155,7 @@ test('every operation of the API is here, with every parameter and field that na
     'issued_to',
     'is_past_due',
     'is_told',
+    'as',
     'as_of',
     'currency',
     'format',

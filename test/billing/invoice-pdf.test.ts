@@ -22,8 +22,8 @@ beforeAll(async () => {
 });
 afterAll(() => billing.close());
 
-async function ask(id: string, baseUrl = weir.baseUrl) {
-  const answer = await fetch(`${baseUrl}/api/v1/invoices/${id}/pdf`, {
+async function ask(id: string, { baseUrl = weir.baseUrl, query = '' } = {}) {
+  const answer = await fetch(`${baseUrl}/api/v1/invoices/${id}/pdf${query}`, {
     headers: { cookie: `access_token=${billing.admin.session}` },
   });
   const bytes = new Uint8Array(await answer.arrayBuffer());
@@ -89,13 +89,65 @@ test('it is the same to the byte whenever and wherever it is made, until somethi
   await billing.post(`/invoices/${id}/finalize`);
   const first = await ask(id);
   const other = await weir.startApi();
-  for (const again of [await ask(id), await ask(id, other.url)]) expect(again.bytes).toEqual(first.bytes);
+  for (const again of [await ask(id), await ask(id, { baseUrl: other.url })]) expect(again.bytes).toEqual(first.bytes);
   await other.close();
   await billing.post(`/invoices/${id}/pay`, { amount: '30', reference: 'ch_42' });
   const paid = joined((await ask(id)).pages);
   expect(paid).toContain('Paid −30.00 USD');
   expect(paid).toContain('Amount due 1,200.00 USD');
   expect(paid).not.toContain('ch_42');
+});
+
+/** An invoice as it was issued. */
+const issued = async (id: string) => (await ask(id, { query: '?as=issued' })).bytes;
+
+test('as it was issued it is the same to the byte, whatever is paid, taken back, given up or voided since', async () => {
+  const id = await draftFor({ name: ARABIC }, CHINESE);
+  await billing.post(`/invoices/${id}/finalize`);
+  const { bytes } = await ask(id);
+  expect(await issued(id)).toEqual(bytes);
+  const { payments } = await billing.post(`/invoices/${id}/pay`, { amount: '30' });
+  expect(await issued(id)).toEqual(bytes);
+  expect((await ask(id)).bytes).not.toEqual(bytes);
+  const taken = await billing.request('DELETE', `/invoices/${id}/payments/${payments[0].id}`);
+  expect(taken.status).toBe(204);
+  await billing.post(`/invoices/${id}/uncollectible`);
+  expect(await issued(id)).toEqual(bytes);
+  await billing.post(`/invoices/${id}/pay`);
+  expect(await issued(id)).toEqual(bytes);
+  const other = await draftFor({ name: 'Hooli' }, 'Discount');
+  await billing.post(`/invoices/${other}/finalize`);
+  const before = (await ask(other)).bytes;
+  await billing.post(`/invoices/${other}/void`, { note: 'a mistake of ours' });
+  expect(await issued(other)).toEqual(before);
+});
+
+test('as it was issued it has the credits that were drawn then, and not what a later invoice gave', async () => {
+  const { id: customer } = await billing.customer({ name: 'Stark' });
+  await billing.post(`/customers/${customer}/credits`, { amount: '4', currency: 'USD' }, 201);
+  const plan = await billing.plan([{ type: 'FIXED', display_name: 'Base', unit_price: '10' }]);
+  const finalize = async (adjustment?: string): Promise<string> => {
+    const { id: subscription } = await billing.subscribe(plan.id, customer);
+    const [draft] = await billing.drafts(subscription);
+    const line = { description: 'Goodwill', amount: adjustment };
+    if (adjustment !== undefined) await billing.post(`/invoices/${draft?.id}/lines`, line, 201);
+    await billing.post(`/invoices/${draft?.id}/finalize`);
+    return draft?.id ?? '';
+  };
+  const id = await finalize();
+  const { bytes, pages } = await ask(id);
+  expect(joined(pages)).toContain('Credits applied −4.00 USD Amount due 6.00 USD');
+  const { rows } = await weir.pool.query('SELECT billing_now() AS now');
+  await billing.moveTo(new Date(Date.parse(rows[0].now) + 60_000).toISOString());
+  await finalize('-15');
+  expect(joined((await ask(id)).pages)).toContain('Credits applied −9.00 USD Amount due 1.00 USD');
+  expect(await issued(id)).toEqual(bytes);
+  // One of credits alone is paid in the moment that it is issued.
+  await billing.post(`/customers/${customer}/credits`, { amount: '10', currency: 'USD' }, 201);
+  const paid = await finalize();
+  const first = await ask(paid);
+  expect(joined(first.pages)).toContain('Paid. Thank you.');
+  expect(await issued(paid)).toEqual(first.bytes);
 });
 
 test('a draft and a void invoice say so on every page, and a draft has no number', async () => {

@@ -3,6 +3,7 @@
 
 import type { Drive } from '@weir/billing/drive';
 import type { Database } from '@weir/db/database';
+import { readAsIssued } from '@weir/db/billing/invoices/as-issued';
 import type { InvoiceLine } from '@weir/db/billing/invoices/invoice-lines';
 import { readInvoice, readLinesOfInvoice, type InvoiceWithLines } from '@weir/db/billing/invoices/read-invoices';
 import { findSubscription } from '@weir/db/billing/subscriptions/subscriptions';
@@ -32,16 +33,28 @@ export interface InvoicePaper {
   further: { lines: number; amount: string } | undefined;
 }
 
-/** Undefined where there is no such invoice. Of a draft there are the lines that its answer has. */
+/** Of when an invoice is drawn: of now, or of the moment in which it was finalized. */
+export const PAPERS = ['now', 'issued'] as const;
+
+export interface PaperAsked {
+  as: (typeof PAPERS)[number];
+  drive: Drive;
+}
+
+/** Undefined where there is no such invoice. Of a draft, which is not issued yet, there are the lines that its answer has. */
 export async function readPaper(
   database: Database,
   organizationId: string,
   id: string,
-  drive: Drive,
+  { as, drive }: PaperAsked,
 ): Promise<InvoicePaper | undefined> {
   const read = await readInvoice(database, organizationId, id, drive);
   if (read === undefined) return undefined;
-  const { lines: first, ...invoice } = read;
+  const { lines: first, ...current } = read;
+  const isIssued = as === 'issued' && current.status !== 'DRAFT';
+  const invoice: InvoicePaper['invoice'] = isIssued
+    ? { ...current, ...(await readAsIssued(database.kysely, organizationId, current)), payments: [] }
+    : current;
   const { currency, subtotal, status, subscription_id } = invoice;
   const subscription = await findSubscription(database.kysely, organizationId, subscription_id);
   if (subscription === undefined) throw new Error('the subscription of an invoice is never deleted');

@@ -6,13 +6,13 @@ import { Refusal } from '@weir/shared/errors';
 import { LIMITS } from '@weir/shared/limits';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { idInPath, viewerCodes } from '../http/fields.ts';
+import { idInPath, oneOf, viewerCodes } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { inTurns, type Turns } from '../http/turns.ts';
 import type { App } from '../http/typed-app.ts';
 import type { RouteDeps } from '../route-deps.ts';
 import { drawingInvoice } from './draw-invoice.ts';
-import { readPaper } from './invoice-paper.ts';
+import { PAPERS, readPaper, type PaperAsked } from './invoice-paper.ts';
 
 /** What a line of it costs, in buckets of a chart: it takes the event loop as long as so many. */
 const LINE_COST = 40;
@@ -24,6 +24,17 @@ export const pdfAnswer = {
     'application/pdf': { schema: z.unknown().meta({ type: 'string', format: 'binary', examples: ['%PDF-1.7'] }) },
   },
 };
+
+/** Which paper of an invoice. */
+export const pdfQuery = z.strictObject({
+  as: oneOf(PAPERS)
+    .default('now')
+    .meta({
+      description:
+        'now: with what was paid, credited or voided since, as the invoice is. issued: as it was when it was finalized, the same bytes ' +
+        'whatever happened since.',
+    }),
+});
 
 export function invoicePdfRoute(app: App, deps: RouteDeps & { turns: Turns }): void {
   app.get(
@@ -37,16 +48,18 @@ export function invoicePdfRoute(app: App, deps: RouteDeps & { turns: Turns }): v
         tags: ['Billing'],
         summary: 'An invoice as PDF',
         description:
-          `For as long as nothing is paid or voided the same bytes each time. Of more than ${LIMITS.pdfLines} lines the others are one ` +
+          'As it is now, or as it was issued: the latter is the same bytes each time, for as long as the copy of the name and address of ' +
+          `the customer is kept. Of more than ${LIMITS.pdfLines} lines the others are one ` +
           'row, with what they come to. A draft says so on every page, is of the moment, and lists the lines that GET /invoices/{id} has.',
         params: idInPath,
+        querystring: pdfQuery,
         response: {
           200: pdfAnswer,
-          ...problemResponses(...viewerCodes, 'not_found'),
+          ...problemResponses(...viewerCodes, 'not_found', 'invalid_request'),
         },
       },
     },
-    (request, reply) => sendInvoicePdf(deps, request, reply, request.params.id),
+    (request, reply) => sendInvoicePdf(deps, request, reply, { id: request.params.id, as: request.query.as }),
   );
 }
 
@@ -55,10 +68,10 @@ export async function sendInvoicePdf(
   { database, turns }: { database: Database; turns: Turns },
   request: FastifyRequest,
   reply: FastifyReply,
-  id: string,
+  { id, as }: Pick<PaperAsked, 'as'> & { id: string },
 ): Promise<FastifyReply> {
   const drive: Drive = (work) => inTurns(turns, work);
-  const paper = await readPaper(database, request.caller.organizationId, id, drive);
+  const paper = await readPaper(database, request.caller.organizationId, id, { as, drive });
   if (paper === undefined) throw new Refusal('not_found', NO_SUCH_THING);
   request.pay(paper.rows.length * LINE_COST);
   const sheet = await inTurns(turns, drawingInvoice(paper));

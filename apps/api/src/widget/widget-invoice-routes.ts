@@ -32,7 +32,7 @@ import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { sendJson } from '../http/send-json.ts';
 import { inTurns, type Turns } from '../http/turns.ts';
 import type { App } from '../http/typed-app.ts';
-import { pdfAnswer, sendInvoicePdf } from '../pdf/invoice-pdf-route.ts';
+import { pdfAnswer, pdfQuery, sendInvoicePdf } from '../pdf/invoice-pdf-route.ts';
 import type { RouteDeps } from '../route-deps.ts';
 import { refuseMoving } from '../usage/usage-query.ts';
 import { customerOf, OPEN_TO_PAGES } from './widget-customer.ts';
@@ -244,12 +244,13 @@ export function widgetInvoiceRoutes(app: App, deps: RouteDeps & { turns: Turns }
         summary: 'An invoice of the customer of the token as PDF',
         description: 'The same file as that of GET /invoices/{id}/pdf.',
         params: idInPath,
-        response: { 200: pdfAnswer, ...problemResponses(...viewerCodes, 'not_found') },
+        querystring: pdfQuery,
+        response: { 200: pdfAnswer, ...problemResponses(...viewerCodes, 'not_found', 'invalid_request') },
       },
     },
     async (request, reply) => {
       await getOwnInvoice(request.caller, request.params.id);
-      return await sendInvoicePdf(deps, request, reply, request.params.id);
+      return await sendInvoicePdf(deps, request, reply, { id: request.params.id, as: request.query.as });
     },
   );
 
