@@ -270,7 +270,8 @@ test('Enter in a search for a customer sends no form: it would be sent for all o
   await page.getByRole('button', { name: 'New alert' }).click();
   const form = dialog('New alert');
   await form.getByLabel('Name').fill('By Enter');
-  await form.getByText('Amount of the open period').click();
+  await form.getByText('Amount of usage').click();
+  await form.getByText('without its fixed prices, in its own currency').waitFor();
   await form.getByLabel('Thresholds').fill('100');
   const customer = form.getByRole('combobox', { name: 'Customer (empty: all)' });
   await customer.fill('acm');

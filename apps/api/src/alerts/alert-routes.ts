@@ -72,9 +72,14 @@ const newAlert = z
     meter_id: idOf()
       .optional()
       .meta({ description: 'Its usage in the billing period of the customer, or in the month where there is none.' }),
-    subscription_amount: z.boolean().default(false).meta({
-      description: 'In place of meter_id: what the usage of the open period of each subscription comes to.',
-    }),
+    subscription_amount: z
+      .boolean()
+      .default(false)
+      .meta({
+        description:
+          'In place of meter_id: what the metered charges of the open period of each subscription come to, without fixed prices, in its ' +
+          'own currency. Thresholds are compared as numbers, whatever that is.',
+      }),
     customer_id: idOf().optional().meta({ description: 'Missing: all customers, also those to come.' }),
     thresholds,
   })
@@ -89,7 +94,7 @@ const newAlert = z
 const alertAnswer = answerOf<Alert>()({
   id: z.uuid(),
   name: z.string(),
-  meter_id: z.uuid().nullable().meta({ description: 'Null: it watches what open periods come to.' }),
+  meter_id: z.uuid().nullable().meta({ description: 'Null: it watches what usage comes to in open periods.' }),
   subscription_amount: z.boolean(),
   customer_id: z.uuid().nullable().meta({ description: 'Null: all customers.' }),
   thresholds: z.array(z.string()),
@@ -137,8 +142,8 @@ export function alertRoutes(app: App, { database, guards }: RouteDeps): void {
         description:
           'Each threshold is crossed once for each customer (for an amount: each subscription) and period, and told as ' +
           'usage.threshold_reached by the feed and webhooks, within seconds of the 201 of the event. What is there already counts: ' +
-          'a threshold that is passed when the alert is made is crossed in this period. Usage that is taken back and comes again ' +
-          `crosses nothing twice. An organization has at most ${LIMITS.alerts} alerts.`,
+          'a threshold that is passed when the alert is made is crossed in this period, and in none that is over. Usage that is taken ' +
+          `back and comes again crosses nothing twice. An organization has at most ${LIMITS.alerts} alerts.`,
         body: newAlert,
         response: {
           201: alertAnswer,

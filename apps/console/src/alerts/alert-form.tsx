@@ -78,11 +78,11 @@ export function AlertForm({ opened, onSaved, onClose }: AlertFormProps) {
             onChange={(watched) => form.set('watched', watched)}
             data={[
               { value: 'usage', label: 'Usage of a meter' },
-              { value: 'amount', label: 'Amount of the open period' },
+              { value: 'amount', label: 'Amount of usage' },
             ]}
             fullWidth
           />
-          {isUsage && (
+          {isUsage ? (
             <>
               <MeterSelect
                 meters={meters.data ?? []}
@@ -93,6 +93,11 @@ export function AlertForm({ opened, onSaved, onClose }: AlertFormProps) {
               />
               {form.errorAt('meter_id') !== undefined && <p className="field-error">{form.errorAt('meter_id')}</p>}
             </>
+          ) : (
+            <p className="muted">
+              What usage comes to in the open period of each subscription, without its fixed prices, in its own
+              currency: a threshold of 1,000 is reached by 1,000 JPY as by 1,000 USD.
+            </p>
           )}
           <CustomerSelect label="Customer (empty: all)" {...form.field('customer_id')} />
         </>

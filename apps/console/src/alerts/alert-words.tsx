@@ -9,7 +9,7 @@ type Alert = Schema<'Alert'>;
 /** What an alert watches. */
 export function Watched({ alert: { meter_id: id } }: { alert: Alert }) {
   const meters = useMeters();
-  if (id === null) return 'Amount of the open period';
+  if (id === null) return 'Amount of usage in the open period';
   return meters.data?.find((meter) => meter.id === id)?.name ?? nothingFound(meters, 'Another meter');
 }
 

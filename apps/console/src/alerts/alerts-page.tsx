@@ -49,7 +49,7 @@ export function AlertsPage() {
   return (
     <Page
       title="Alerts"
-      about="Your services are told by a webhook when the usage of a customer, or what it comes to, reaches a threshold."
+      about="Your services are told by a webhook when the usage of a customer, or what that usage comes to, reaches a threshold."
       actions={
         <AdminOnly>
           <Button onClick={() => setNew(true)}>New alert</Button>

@@ -703,7 +703,7 @@ export interface paths {
         get: operations["listAlerts"];
         /**
          * Be told when usage, or what it comes to, reaches a threshold
-         * @description Each threshold is crossed once for each customer (for an amount: each subscription) and period, and told as usage.threshold_reached by the feed and webhooks, within seconds of the 201 of the event. What is there already counts: a threshold that is passed when the alert is made is crossed in this period. Usage that is taken back and comes again crosses nothing twice. An organization has at most 100 alerts.
+         * @description Each threshold is crossed once for each customer (for an amount: each subscription) and period, and told as usage.threshold_reached by the feed and webhooks, within seconds of the 201 of the event. What is there already counts: a threshold that is passed when the alert is made is crossed in this period, and in none that is over. Usage that is taken back and comes again crosses nothing twice. An organization has at most 100 alerts.
          *
          *     Who may: an admin who is signed in, or a service account with the role biller or admin.
          */
@@ -817,7 +817,7 @@ export interface paths {
     "/api/v1/invoices/{id}/pdf": {
         /**
          * An invoice as PDF
-         * @description For as long as nothing is paid or voided the same bytes each time. Of more than 2000 lines the others are one row, with what they come to. A draft says so on every page, is of the moment, and lists the lines that GET /invoices/{id} has.
+         * @description As it is now, or as it was issued: the latter is the same bytes each time, for as long as the copy of the name and address of the customer is kept. Of more than 2000 lines the others are one row, with what they come to. A draft says so on every page, is of the moment, and lists the lines that GET /invoices/{id} has.
          *
          *     Who may: whoever is signed in, or a service account of any role.
          */
@@ -1020,7 +1020,7 @@ export interface paths {
     "/api/v1/corrections": {
         /**
          * List the corrections, newest first
-         * @description Who may: whoever is signed in, or a service account of any role, or an API key with the scope usage.read.
+         * @description Who may: whoever is signed in, or a service account of any role.
          */
         get: operations["listCorrections"];
         /**
@@ -1917,7 +1917,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             name: string;
-            /** @description Null: it watches what open periods come to. */
+            /** @description Null: it watches what usage comes to in open periods. */
             meter_id: string | null;
             subscription_amount: boolean;
             /** @description Null: all customers. */
@@ -5956,7 +5956,7 @@ export interface operations {
                      */
                     meter_id?: string;
                     /**
-                     * @description In place of meter_id: what the usage of the open period of each subscription comes to.
+                     * @description In place of meter_id: what the metered charges of the open period of each subscription come to, without fixed prices, in its own currency. Thresholds are compared as numbers, whatever that is.
                      * @default false
                      */
                     subscription_amount?: boolean;
@@ -6319,6 +6319,10 @@ export interface operations {
     };
     getInvoicePdf: {
         parameters: {
+            query?: {
+                /** @description now: with what was paid, credited or voided since, as the invoice is. issued: as it was when it was finalized, the same bytes whatever happened since. */
+                as?: "now" | "issued";
+            };
             path: {
                 id: string;
             };
@@ -7424,6 +7428,10 @@ export interface operations {
     };
     getWidgetInvoicePdf: {
         parameters: {
+            query?: {
+                /** @description now: with what was paid, credited or voided since, as the invoice is. issued: as it was when it was finalized, the same bytes whatever happened since. */
+                as?: "now" | "issued";
+            };
             path: {
                 id: string;
             };
