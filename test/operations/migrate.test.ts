@@ -20,6 +20,12 @@ const runMigrate = (env: Record<string, string>, args: string[] = []) =>
 const migrations = async () =>
   (await readdir(`${root}/packages/db/migrations`)).filter((file) => file.endsWith('.sql')).sort();
 
+test('each migration has a number of its own, which says what comes after what', async () => {
+  const files = await migrations();
+  const numbers = files.map((file) => file.slice(0, 4));
+  expect(numbers.filter((number, index) => numbers.indexOf(number) !== index)).toEqual([]);
+});
+
 test('several processes that migrate an empty database at once succeed, each migration applied once', async () => {
   const files = await migrations();
   const processes = [runMigrate({ DATABASE_URL: databaseUrl }), runMigrate({ DATABASE_URL: databaseUrl })];
