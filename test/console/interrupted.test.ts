@@ -2,7 +2,7 @@
 // second press is held back. Nothing is said to be done that is not known to be; what was typed stays; and it is done once. And what is
 // shown once is there until it is put away.
 
-import type { APIResponse, Page, Route } from 'playwright-core';
+import type { APIResponse, Page, Request, Route } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
 import { firstStepsOf, furtherStepsOf } from '../support/browser/further-steps.ts';
@@ -16,11 +16,16 @@ let browser: Browser;
 let visit: Visit;
 let page: Page;
 let hands: Hands;
+/** What the page has asked for and has not got yet. */
+const underWay = new Set<Request>();
 
 beforeAll(async () => {
   [organization, browser] = await Promise.all([signUp(weir), openBrowser([weir.baseUrl])]);
   visit = await browser.visit({ baseURL: weir.baseUrl, viewport: { width: 1280, height: 900 } });
   page = visit.page;
+  page.on('request', (request) => underWay.add(request));
+  page.on('requestfinished', (request) => underWay.delete(request));
+  page.on('requestfailed', (request) => underWay.delete(request));
   hands = handsOn(weir, organization, page);
 }, 120_000);
 beforeEach(() => openSession());
@@ -50,6 +55,9 @@ async function intercept(
 }
 
 const press = (step: Step) => step.button().dispatchEvent('click');
+
+/** Waits until all that the page has asked for is there: what is read behind a form after the write may show what it has made. */
+const isQuiet = () => expect.poll(() => underWay.size).toBe(0);
 
 async function expectNotSaid(step: Step): Promise<void> {
   expect([await step.done().count(), await page.locator('.notice').count()], step.name).toEqual([0, 0]);
@@ -91,6 +99,7 @@ async function tryToClose(): Promise<void> {
 
 /** Sends it, and cuts the answer off after Weir has done it. Who could close it meanwhile would not hear of that. */
 async function pressSevered(step: Step, before: number): Promise<void> {
+  await isQuiet();
   await intercept(step, async (route) => {
     await tryToClose();
     await route.abort();
@@ -108,6 +117,7 @@ async function pressSevered(step: Step, before: number): Promise<void> {
 async function pressHeldBack(step: Step, isSentBefore: boolean): Promise<void> {
   const { promise: held, resolve: letGo } = withResolvers();
   const { promise: isAnswered, resolve: tellAnswered } = withResolvers();
+  await isQuiet();
   await intercept(step, async (route, response) => {
     await tryToClose();
     tellAnswered();
