@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
 import { firstStepsOf, furtherStepsOf } from '../support/browser/further-steps.ts';
 import { handsOn, stepsOf, type Hands, type Step } from '../support/browser/journey-steps.ts';
-import { signUp, type Organization } from '../support/harness.ts';
+import { signUp, until, type Organization } from '../support/harness.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const weir = ownWeir();
@@ -57,7 +57,7 @@ async function intercept(
 const press = (step: Step) => step.button().dispatchEvent('click');
 
 /** Waits until all that the page has asked for is there: what is read behind a form after the write may show what it has made. */
-const isQuiet = () => expect.poll(() => underWay.size).toBe(0);
+const untilQuiet = () => until(() => underWay.size === 0, 'nothing is read any more');
 
 async function expectNotSaid(step: Step): Promise<void> {
   expect([await step.done().count(), await page.locator('.notice').count()], step.name).toEqual([0, 0]);
@@ -99,7 +99,7 @@ async function tryToClose(): Promise<void> {
 
 /** Sends it, and cuts the answer off after Weir has done it. Who could close it meanwhile would not hear of that. */
 async function pressSevered(step: Step, before: number): Promise<void> {
-  await isQuiet();
+  await untilQuiet();
   await intercept(step, async (route) => {
     await tryToClose();
     await route.abort();
@@ -117,7 +117,7 @@ async function pressSevered(step: Step, before: number): Promise<void> {
 async function pressHeldBack(step: Step, isSentBefore: boolean): Promise<void> {
   const { promise: held, resolve: letGo } = withResolvers();
   const { promise: isAnswered, resolve: tellAnswered } = withResolvers();
-  await isQuiet();
+  await untilQuiet();
   await intercept(step, async (route, response) => {
     await tryToClose();
     tellAnswered();
