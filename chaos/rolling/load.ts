@@ -52,8 +52,6 @@ interface Client {
   pauseMs: number;
   /** Undefined while there is nothing to ask for. */
   message(): Message | undefined;
-  /** Told of each answer that is as it must be. */
-  seen?(text: string): void;
 }
 
 /** As many subscriptions are made under load. */
@@ -99,7 +97,6 @@ export async function startLoad(url: string, log: (line: string) => void): Promi
   agent.destroy();
 
   const start_date = new Date(Date.now() - DAYS_AGO * DAY_MS).toISOString();
-  let invoice: string | undefined;
   const caller = { 'x-api-key': key.made['key'] ?? '' };
   const event = { meter_token: made['meter_token'], customer_external_id: 'acme', quantity: 1 };
   let customers = 0;
@@ -141,16 +138,6 @@ export async function startLoad(url: string, log: (line: string) => void): Promi
       status: 200,
       pauseMs: 200,
       message: () => ({ method: 'GET', path: '/api/v1/invoices?status=OPEN&page_size=20', headers: { cookie } }),
-      seen: (text) => void (invoice = (JSON.parse(text) as { data: { id: string }[] }).data[0]?.id),
-    },
-    {
-      name: 'computed again',
-      status: 200,
-      pauseMs: 200,
-      message: () => (invoice === undefined ? undefined : post(`/invoices/${invoice}/recompute`, { cookie }, {})),
-      seen(text) {
-        if (!(JSON.parse(text) as { identical: boolean }).identical) fail(`computed again: ${text}`);
-      },
     },
     {
       name: 'feed',
@@ -160,17 +147,15 @@ export async function startLoad(url: string, log: (line: string) => void): Promi
     },
   ];
   let isStopped = false;
-  const work = async ({ name, status, pauseMs, message, seen }: Client): Promise<void> => {
+  const work = async ({ name, status, pauseMs, message }: Client): Promise<void> => {
     const own = new http.Agent({ keepAlive: true, maxSockets: 1 });
     for (; !isStopped; await delay(pauseMs)) {
       const asked = message();
       if (asked === undefined) continue;
       try {
         const answer = await ask(url, own, asked);
-        if (answer.status === status) {
-          load.answered[name] = (load.answered[name] ?? 0) + 1;
-          seen?.(answer.text);
-        } else fail(`${name}: ${answer.status} ${answer.text}`);
+        if (answer.status === status) load.answered[name] = (load.answered[name] ?? 0) + 1;
+        else fail(`${name}: ${answer.status} ${answer.text}`);
       } catch (error) {
         fail(`${name}: ${String(error)}`);
       }
@@ -180,7 +165,8 @@ export async function startLoad(url: string, log: (line: string) => void): Promi
   const working = clients.map(work);
   return {
     ...load,
-    invoicesDue: () => PERIODS_OVER * (load.answered['subscriptions'] ?? 0),
+    // The fixed price of the period that goes on is billed in advance.
+    invoicesDue: () => (PERIODS_OVER + 1) * (load.answered['subscriptions'] ?? 0),
     async stop() {
       isStopped = true;
       await Promise.all(working);
