@@ -41,3 +41,18 @@ test('the age of what cannot be looked at grows, and looks do not overlap', asyn
   expect(failures.length).toBe(2);
   close();
 });
+
+test('it is looked at once, and until that look is back nobody is told that nothing waits', async () => {
+  const gauge = new Gauge({ name: 'first_look_seconds', help: 'Of this test.', registers: [] });
+  const value = async () => (await gauge.get()).values[0]?.value;
+  let answer = (_seconds: number): void => {};
+  const close = watchOldest(gauge, {
+    intervalMs: 1_000_000,
+    look: () => new Promise((resolve) => (answer = resolve)),
+    onFailed: () => {},
+  });
+  expect(await value()).toBeNaN();
+  answer(0);
+  await vi.waitFor(async () => expect(await value()).toBe(0));
+  close();
+});
