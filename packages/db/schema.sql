@@ -45,6 +45,7 @@ CREATE TABLE alerts (
   looked_after text DEFAULT ''::text,
   look_asked_at timestamp with time zone NOT NULL DEFAULT billing_now(),
   created_at timestamp with time zone NOT NULL DEFAULT now(),
+  told_from timestamp with time zone NOT NULL DEFAULT billing_now(),
   CONSTRAINT alerts_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   CONSTRAINT alerts_organization_id_meter_id_fkey FOREIGN KEY (organization_id, meter_id) REFERENCES meters(organization_id, id),
   CONSTRAINT alerts_pkey PRIMARY KEY (organization_id, id),

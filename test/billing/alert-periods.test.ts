@@ -285,3 +285,25 @@ test('a customer that is renamed crosses nothing again when its usage is moved a
   await own.track([{ meter, customer: 'a new name', quantity: 5, at: '2025-08-02T00:00:00Z' }]);
   expect(await thresholdsCrossed(own, alert)).toEqual(['10', '20']);
 });
+
+test('an alert that was there tells of the month just over, also when renamed or sent what it has', async () => {
+  const meter = await own.meter();
+  const { id: customer_id } = await own.customer();
+  await weir.pool.query(`UPDATE organizations SET time_zone = 'UTC' WHERE id = $1`, [own.admin.id]);
+  await own.moveTo('2025-08-10T00:00:00Z');
+  const renamed = await makeAlert(own, { meter_id: meter.id, customer_id }, [10]);
+  const resent = await makeAlert(own, { meter_id: meter.id }, [16]);
+  const use = (quantity: number) =>
+    own.track([{ meter, customer: 'known later', quantity, at: '2025-08-20T00:00:00Z' }]);
+  await use(15);
+  for (const alert of [renamed, resent]) expect(await crossingsOf(own, alert)).toEqual([]);
+  await own.moveTo('2025-09-01T01:00:00Z');
+  const changed = await own.request('PATCH', `/customers/${customer_id}`, { external_id: 'known later' });
+  expect(changed.status).toBe(200);
+  const august = { period_end: '2025-09-01T00:00:00.000Z' };
+  expect(await crossingsOf(own, renamed)).toMatchObject([{ ...august, threshold: '10' }]);
+  const same = { status: 'ACTIVE', thresholds: [16] };
+  expect((await own.request('PATCH', `/alerts/${resent}`, same)).status).toBe(200);
+  await use(1);
+  expect(await crossingsOf(own, resent)).toMatchObject([{ ...august, threshold: '16' }]);
+});

@@ -211,7 +211,7 @@ describe.each([
     const { id } = await billing.post('/alerts', alert, 201);
     await billing.post('/alerts', { ...alert, subscription_amount: false, meter_id: billing.ownMeter.id }, 201);
     // No look at all that is there, and many changes of somebody else before these. Asked for before the period that is past was over.
-    await weir.pool.query(`UPDATE alerts SET looked_after = NULL, look_asked_at = '2025-02-10'`);
+    await weir.pool.query(`UPDATE alerts SET looked_after = NULL, told_from = '2025-02-10'`);
     const other = randomUUID();
     await weir.pool.query('TRUNCATE touched_usage');
     await weir.pool.query(

@@ -16,6 +16,8 @@ interface Alerts {
   status: Generated<AlertStatus | 'DELETED'>;
   looked_after: ColumnType<string | null, string | null | undefined, string | null>;
   look_asked_at: Time;
+  /** It tells of no period that was over by then. */
+  told_from: Time;
   created_at: Time;
 }
 

@@ -73,7 +73,7 @@ export async function findAlert(db: Queries, organizationId: string, id: string)
 
 /**
  * Changes what is given, and returns the alert if there is such a one. With other thresholds, and turned on, it looks at what there is
- * already, as a new one does. To be called as {@link insertAlert}.
+ * already, as a new one does; given what it has, it goes on as it was. To be called as {@link insertAlert}.
  */
 export async function updateAlert(
   transaction: Queries,
@@ -82,14 +82,18 @@ export async function updateAlert(
   { name, thresholds, status }: AlertChanges,
 ): Promise<Alert | undefined> {
   // Turned off it keeps no place, which may be somebody's external id: turned on it looks at everything.
-  const looks = thresholds !== undefined || status !== undefined;
+  const isOther = sql`(thresholds <> coalesce(${thresholds ?? null}::numeric[], thresholds) OR status <> coalesce(${status ?? null}::text, status))`;
+  const orAsItIs = (value: string, column: 'looked_after' | 'look_asked_at' | 'told_from') =>
+    sql<string>`CASE WHEN ${isOther} THEN ${sql.raw(value)} ELSE ${sql.ref(column)} END`;
   const updated = await transaction
     .updateTable('alerts')
     .set({
       ...(name !== undefined && { name }),
       ...(thresholds !== undefined && { thresholds }),
       ...(status !== undefined && { status }),
-      ...(looks && { looked_after: '', look_asked_at: sql<string>`billing_now()` }),
+      looked_after: orAsItIs("''", 'looked_after'),
+      look_asked_at: orAsItIs('billing_now()', 'look_asked_at'),
+      told_from: orAsItIs('billing_now()', 'told_from'),
     })
     .where('organization_id', '=', organizationId)
     .where('id', '=', id)

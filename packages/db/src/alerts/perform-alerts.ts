@@ -309,7 +309,7 @@ async function insertCrossings(
     AND known.period_start BETWEEN asked.period_start - interval '2 days' AND asked.period_start + interval '2 days'`;
   const { rows } = await sql<{ id: string }>`
     WITH held AS MATERIALIZED (
-      SELECT id, thresholds, look_asked_at FROM alerts
+      SELECT id, thresholds, told_from FROM alerts
       WHERE organization_id = ${organizationId}::uuid AND id = ANY (${[...new Set(column(({ alert }) => alert.id))]}::uuid[])
         AND status = 'ACTIVE'
       ORDER BY id FOR SHARE
@@ -324,7 +324,7 @@ async function insertCrossings(
       ${column(({ period }) => period.period_start)}::timestamptz[], ${column(({ period }) => period.period_end)}::timestamptz[],
       ${column(({ threshold }) => threshold)}::numeric[], ${column(({ value }) => value)}::numeric[])
       AS asked (id, alert_id, customer, customer_id, subscription_id, currency, period_start, period_end, threshold, value)
-    JOIN held ON held.id = asked.alert_id AND asked.threshold = ANY (held.thresholds) AND asked.period_end >= held.look_asked_at
+    JOIN held ON held.id = asked.alert_id AND asked.threshold = ANY (held.thresholds) AND asked.period_end >= held.told_from
     WHERE asked.subscription_id IS NOT NULL OR (
       NOT EXISTS (SELECT FROM alert_crossings AS known
         WHERE ${isMonthOf} AND known.currency IS NULL AND known.customer_external_id = asked.customer)
