@@ -105,8 +105,12 @@ test('days of a customer are those of its invoices, whatever zone it has got sin
   await page.getByRole('region', { name: 'Usage of the last 30 days' }).getByText(words).waitFor();
   await page.getByRole('tab', { name: 'Entitlements' }).click();
   await page.locator('time', { hasText: '1 Apr 2025, 00:00:00' }).waitFor();
-  // With a subscription of either zone, there is none that is that of the invoices.
+  // One that is only to come has no invoice.
   const other = await billing.plan([{ type: 'FIXED', display_name: 'Other', unit_price: '1' }]);
+  await billing.subscribe(other.id, id, { start_date: '2026-01-01' });
+  await page.goto(address);
+  await page.getByText(words).waitFor();
+  // With a subscription of either zone, there is none that is that of the invoices.
   await billing.subscribe(other.id, id);
   await page.goto(address);
   await page.getByText(`Days begin and end in Asia/Tokyo, the time zone of ${name}.`).waitFor();
@@ -123,6 +127,28 @@ test('up to when a subscription lasts, and since when another plan holds, is tol
   await billing.moveTo('2025-05-01T00:10:00Z', billing.subscription);
   await button('Change plan').click();
   await dialog().getByText('The first day of the new plan is 1 Jun 2025').waitFor();
+  expect(visit.faults).toEqual([]);
+});
+
+test('what a change of a subscription cannot read is told where one looks, and the button reads it again', async () => {
+  await page.goto(`/subscriptions/${billing.subscription}`);
+  await page.getByRole('region', { name: 'Past' }).waitFor();
+  const subscription = new RegExp(`/api/v1/subscriptions/${billing.subscription}$`);
+  const letGo = await holdBack(page, subscription);
+  await button('Cancel subscription').click();
+  await page.locator('p[role=status]', { hasText: /^Loading …$/ }).waitFor();
+  expect(await findBarriers(page)).toEqual([]);
+  await page.route(subscription, (route) => route.abort());
+  letGo();
+  await dialog().waitFor();
+  await dialog().getByRole('button', { name: 'Cancel', exact: true }).click();
+  await dialog().waitFor({ state: 'detached' });
+  await button('Cancel subscription').click();
+  const alert = page.getByRole('alert').filter({ hasText: 'Weir cannot be reached' });
+  await alert.and(page.locator(':focus')).waitFor();
+  await page.unroute(subscription);
+  await button('Cancel subscription').click();
+  await dialog().waitFor();
   expect(visit.faults).toEqual([]);
 });
 
@@ -197,13 +223,77 @@ test('numbers of one customer are never beside those of another, nor said of one
   expect(visit.faults).toEqual([]);
 });
 
-test('whoever types on in the search and presses Enter at once is taken to what was typed in the end', async () => {
+test('usage of another customer is not asked for in the days of the one before', async () => {
+  const { external_id: before } = await billing.customer({ time_zone: 'Asia/Tokyo' });
+  const { external_id: next } = await billing.customer();
+  await page.goto(`/usage?meter=${billing.ownMeter.id}&customer=${before}`);
+  await page.getByText(`Days begin and end in Asia/Tokyo, the time zone of ${before}.`).waitFor();
+  await expect.poll(() => button('CSV').isEnabled()).toBe(true);
+  const zones = new Set<string | null>();
+  page.on('request', (request) => {
+    const { pathname, searchParams: asked } = new URL(request.url());
+    if (pathname.endsWith('/usage') && asked.get('customer_external_id') === next) zones.add(asked.get('timezone'));
+  });
+  const letGo = await holdBack(page, ({ searchParams }) => searchParams.get('external_id') === next);
+  await page.getByLabel('Customer', { exact: true }).and(page.locator('input')).fill(next);
+  await page.keyboard.press('Enter');
+  await page.getByText('Loading … what stands here is from before').first().waitFor();
+  expect(await button('CSV').isDisabled()).toBe(true);
+  letGo();
+  await page.getByText('Days begin and end in UTC, the time zone of the organization.').waitFor();
+  await expect.poll(() => button('CSV').isEnabled()).toBe(true);
+  expect([...zones]).toEqual(['UTC']);
+});
+
+const search = () => dialog().getByRole('combobox', { name: 'Search' });
+const found = (name: string | RegExp) => dialog().getByRole('option', { name });
+async function openSearch(): Promise<void> {
   await page.goto('/');
   await page.locator('h1').waitFor();
   await page.keyboard.press('/');
-  await dialog().getByRole('combobox', { name: 'Search' }).fill('INV-2025-00000');
+  await search().waitFor();
+}
+
+test('Enter in the search leads nowhere once it has found nothing, whatever is made later', async () => {
+  await openSearch();
+  await search().fill('acme-9');
+  await page.keyboard.press('Enter');
+  await dialog().getByText('Nothing found.').waitFor();
+  await billing.customer({ external_id: 'acme-9' });
+  // Somebody comes back to the page, later than what was read is new.
+  await page.evaluate(`
+    const late = Date.now() + 60_000;
+    Date.now = () => late;
+    window.dispatchEvent(new Event('visibilitychange'));
+  `);
+  // One can only be pointed at where it stays.
+  await found(/^acme-9/).hover();
+  expect(new URL(page.url()).pathname).toBe('/');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'acme-9' }).waitFor();
+});
+
+test('the name of a page in the search leads there at once, whoever is called like it', async () => {
+  await openSearch();
+  const letGo = await holdBack(page, /\/customers\?.*search=health/);
+  await search().fill('health');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'Health' }).waitFor();
+  letGo();
+  await billing.customer({ external_id: 'usage-heavy' });
+  await openSearch();
+  await search().fill('usage');
+  await found(/^usage-heavy/).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
+  expect(new URL(page.url()).pathname).toBe('/usage');
+});
+
+test('whoever types on in the search and presses Enter at once is taken to what was typed in the end', async () => {
+  await openSearch();
+  await search().fill('INV-2025-00000');
   // The newest comes first.
-  await expect.poll(() => dialog().getByRole('option').first().textContent()).toMatch(/INV-2025-00000[2-9]/);
+  await expect.poll(() => found(/./).first().textContent()).toMatch(/INV-2025-00000[2-9]/);
   const letGo = await holdBack(page, /\/invoices\?.*search=INV-2025-000001/);
   await page.keyboard.press('1');
   await page.keyboard.press('Enter');

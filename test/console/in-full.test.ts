@@ -164,7 +164,7 @@ test('the timeline of a long subscription says that there is more of it, and sho
   expect(visit.faults).toEqual([]);
 });
 
-test('the timeline of a trial ends with the trial, and has no invoice for its days', async () => {
+test('the timeline of a trial ends with it, has no invoice for its days, and tells of an end elsewhere', async () => {
   const plan = { name: 'Tried', lookup_id: 'tried', type: 'FIXED', billing_interval: 'month', currency: 'USD' };
   const { id: plan_id } = await call('POST', '/plans', plan);
   await call('POST', `/plans/${plan_id}/charges`, { type: 'FIXED', display_name: 'Fee', unit_price: '1' });
@@ -176,6 +176,9 @@ test('the timeline of a trial ends with the trial, and has no invoice for its da
   const ahead = page.getByRole('region', { name: 'To come' });
   await ahead.getByText('The trial ends').waitFor();
   expect(await ahead.getByText('Next invoice').count()).toBe(0);
+  await call('POST', `/subscriptions/${id}/cancel`, { cancel_at_period_end: false });
+  await page.getByRole('region', { name: 'Past' }).getByText('Ended', { exact: true }).waitFor();
+  expect(await ahead.count()).toBe(0);
   expect(visit.faults).toEqual([]);
 });
 

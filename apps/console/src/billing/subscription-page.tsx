@@ -47,7 +47,9 @@ export function SubscriptionPage() {
 function SubscriptionView({ subscription }: { subscription: Subscription }) {
   const { id, status, time_zone: zone } = subscription;
   const { state, change } = useSearchState<'tab'>();
-  const [dialog, setDialog] = useState<'cancel' | 'change'>();
+  const [dialog, setDialog] = useState<{ of: 'cancel' | 'change'; press: number }>();
+  // Each press reads it: the one before may have got no answer.
+  const open = (of: 'cancel' | 'change') => setDialog((before) => ({ of, press: (before?.press ?? 0) + 1 }));
   const isOver = status === 'CANCELED';
   // To compute it is not open to viewers.
   const hasNext = useSession().isAdmin && !isOver;
@@ -58,12 +60,12 @@ function SubscriptionView({ subscription }: { subscription: Subscription }) {
       actions={
         <AdminOnly>
           {!isOver && (
-            <Button variant="default" onClick={() => setDialog('change')}>
+            <Button variant="default" onClick={() => open('change')}>
               Change plan
             </Button>
           )}
           {!isOver && !subscription.cancel_at_period_end && (
-            <Button variant="default" onClick={() => setDialog('cancel')}>
+            <Button variant="default" onClick={() => open('cancel')}>
               Cancel subscription
             </Button>
           )}
@@ -101,9 +103,9 @@ function SubscriptionView({ subscription }: { subscription: Subscription }) {
       </Tabs>
       {dialog !== undefined && (
         // What it says of the end of the period is of now: another one may have begun since the page was read.
-        <ToChange key={dialog} path="/api/v1/subscriptions/{id}" params={{ path: { id } }}>
+        <ToChange key={dialog.press} path="/api/v1/subscriptions/{id}" params={{ path: { id } }}>
           {({ data }) =>
-            dialog === 'cancel' ? (
+            dialog.of === 'cancel' ? (
               <CancelForm subscription={data} onClose={() => setDialog(undefined)} />
             ) : (
               <ChangePlanForm subscription={data} onClose={() => setDialog(undefined)} />

@@ -29,7 +29,7 @@ export function SubscriptionTimeline({ subscription }: { subscription: Subscript
     <Loaded query={timeline} rows={10}>
       {(data) => (
         <>
-          <Told subscription={subscription} timeline={data} />
+          <Told timeline={data} />
           {data.leftOut.length > 0 && (
             <p className="muted">
               There are older {new Intl.ListFormat('en-GB').format(data.leftOut)}.{' '}
@@ -44,13 +44,13 @@ export function SubscriptionTimeline({ subscription }: { subscription: Subscript
   );
 }
 
-function Told({ subscription, timeline }: { subscription: Subscription; timeline: Timeline }) {
-  const { now, invoices, changes, plans } = timeline;
+function Told({ timeline }: { timeline: Timeline }) {
+  const { now, subscription, invoices, changes, plans } = timeline;
   const { current_period_start: start, current_period_end: end, status, time_zone: zone } = subscription;
   const entries = [
-    ...periodsOf(subscription, timeline),
+    ...periodsOf(timeline),
     ...changesOfPlan(timeline),
-    ...milestonesOf(subscription, plans),
+    ...milestonesOf(timeline),
     ...invoices.map((invoice) => invoiceOf(invoice, zone)),
     ...changes.map((change) => changeOf(change, plans)),
   ].toSorted((a, b) => (a.at < b.at ? 1 : -1));
@@ -88,7 +88,8 @@ function Entries({ title, entries, zone }: { title: string; entries: readonly En
   );
 }
 
-function periodsOf({ status, time_zone: zone }: Subscription, { periods: { begun, ahead }, plans }: Timeline): Entry[] {
+function periodsOf({ subscription, periods: { begun, ahead }, plans }: Timeline): Entry[] {
+  const { status, time_zone: zone } = subscription;
   const shown = status === 'CANCELED' ? begun : [...begun, ...ahead];
   return shown.map(({ cycle, plan_id: plan, period_start: start, period_end: end, days }) => ({
     key: `period ${cycle}`,
@@ -110,13 +111,19 @@ function changesOfPlan({ periods: { before, begun }, plans }: Timeline): Entry[]
   });
 }
 
-function milestonesOf(subscription: Subscription, plans: Timeline['plans']): Entry[] {
+function milestonesOf({ subscription, plans }: Timeline): Entry[] {
   const { start_date, trial_end_date, current_period_end, cancel_at_period_end, ended_at, status } = subscription;
   const { current_period_start, pending_plan_id: next, time_zone: zone } = subscription;
   const isGoing = status !== 'CANCELED';
+  // What was to come after the end never comes.
+  const comes = (at: string) => isGoing || ended_at === null || at <= ended_at;
   const entries: (Entry | false)[] = [
-    { key: 'start', at: start_date, words: <strong>{status === 'SCHEDULED' ? 'Starts' : 'Started'}</strong> },
-    trial_end_date !== null && { key: 'trial', at: trial_end_date, words: 'The trial ends' },
+    comes(start_date) && {
+      key: 'start',
+      at: start_date,
+      words: <strong>{status === 'SCHEDULED' ? 'Starts' : 'Started'}</strong>,
+    },
+    trial_end_date !== null && comes(trial_end_date) && { key: 'trial', at: trial_end_date, words: 'The trial ends' },
     isGoing &&
       next !== null && {
         key: 'plan',

@@ -14,8 +14,10 @@ const CHANGES = 20;
 
 const PERIODS_AHEAD = 3;
 
+/** All of it is of one moment. */
 export interface Timeline {
   now: string;
+  subscription: Schema<'Subscription'>;
   /** The last that have begun, the one before these, and those to come. */
   periods: { begun: Period[]; before: Period | undefined; ahead: Period[] };
   invoices: Schema<'Invoice'>[];
@@ -28,9 +30,11 @@ export interface Timeline {
 
 /** `steps` is how often older ones were asked for. */
 export function useTimeline(subscription: Schema<'Subscription'>, steps: number) {
-  const { id, pending_plan_id: next } = subscription;
+  const { id, status, plan_id, pending_plan_id, current_period_start, cancel_at_period_end, ended_at } = subscription;
+  // With any of these the periods, the invoices and the changes are others.
+  const state = { status, plan_id, pending_plan_id, current_period_start, cancel_at_period_end, ended_at };
   return useQuery({
-    queryKey: ['/api/v1/subscriptions/{id}', 'timeline', id, next, steps],
+    queryKey: ['/api/v1/subscriptions/{id}', 'timeline', id, state, steps],
     queryFn: ({ signal }) => readTimeline(subscription, steps + 1, signal),
     placeholderData: keepPreviousData,
   });
@@ -74,6 +78,7 @@ async function readTimeline(
   };
   return {
     now,
+    subscription,
     ...shown,
     leftOut: [
       ...(first > 0 ? ['periods'] : []),

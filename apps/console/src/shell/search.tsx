@@ -41,15 +41,22 @@ export function Search({ onClose }: { onClose: () => void }) {
   );
 }
 
+/** What was typed when Enter was pressed before the API had answered, and whether that is still waited for. */
+interface Entered {
+  text: string;
+  isWaiting: boolean;
+}
+
+const NOT_ENTERED: Entered = { text: '', isWaiting: false };
+
 function SearchBox({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate();
   const [typed, setTyped] = useState('');
   const [active, setActive] = useState(0);
-  /** What was typed when Enter was pressed, where nothing was found for it yet. */
-  const [entered, setEntered] = useState<string>();
+  const [entered, setEntered] = useState(NOT_ENTERED);
   const text = typed.trim();
   const [paused] = useDebouncedValue(text, PAUSE_MS);
-  const search = entered === text ? text : paused;
+  const search = entered.text === text ? text : paused;
   const isOfText = search === text && text !== '';
   const customers = useQuery({
     ...read('/api/v1/customers', { query: { search, page_size: FOUND_MAX } }),
@@ -89,7 +96,10 @@ function SearchBox({ onClose }: { onClose: () => void }) {
   const events: Found[] = /^[0-9a-f-]{36}$/.test(text)
     ? [{ id: 'event', label: text, kind: 'Event', to: `/events?event=${text}` }]
     : [];
-  const found = [...events, ...billed, ...subscribed, ...named, ...pages];
+  const isTyped = ({ label }: Found) => label.toLowerCase() === text.toLowerCase();
+  // For these nothing is read, so nothing that is read comes before them.
+  const atOnce = [...pages.filter((page) => isTyped(page)), ...events];
+  const found = [...atOnce, ...billed, ...subscribed, ...named, ...pages.filter((page) => !isTyped(page))];
   const at = Math.min(active, Math.max(found.length - 1, 0));
 
   const open = (to: string): void => {
@@ -100,7 +110,10 @@ function SearchBox({ onClose }: { onClose: () => void }) {
   const error = asked.map((query) => query.error).find((each) => each !== null) ?? null;
   const isComing = search !== text || asked.some(({ isLoading }) => isLoading);
   const chosen = found[at]?.to;
-  const awaited = entered === text && !isComing && error === null ? chosen : undefined;
+  const isAnswered = entered.isWaiting && !isComing;
+  const awaited = isAnswered && error === null ? chosen : undefined;
+  // What is found later, when this is read anew, is only shown.
+  if (isAnswered && awaited === undefined) setEntered({ text, isWaiting: false });
   useEffect(() => {
     if (awaited === undefined) return;
     onClose();
@@ -108,8 +121,9 @@ function SearchBox({ onClose }: { onClose: () => void }) {
   }, [awaited, onClose, navigate]);
   const enter = (): void => {
     // Somebody who types on is not taken to what was found before.
-    if (search !== text || (chosen === undefined && isComing)) setEntered(text);
-    else if (chosen !== undefined) open(chosen);
+    const isOfNow = at < atOnce.length || search === text;
+    if (isOfNow && chosen !== undefined) open(chosen);
+    else if (isComing) setEntered({ text, isWaiting: true });
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key === 'ArrowDown') setActive(Math.min(at + 1, found.length - 1));
@@ -135,7 +149,7 @@ function SearchBox({ onClose }: { onClose: () => void }) {
         onChange={(event) => {
           setTyped(event.currentTarget.value);
           setActive(0);
-          setEntered(undefined);
+          setEntered(NOT_ENTERED);
         }}
         onKeyDown={onKeyDown}
       />
@@ -157,7 +171,7 @@ function SearchBox({ onClose }: { onClose: () => void }) {
           </li>
         ))}
       </ul>
-      {found.length === 0 && (
+      {(found.length === 0 || entered.isWaiting) && (
         <p className="search-none">
           {isComing || asked.some(({ isFetching }) => isFetching) ? 'Searching …' : 'Nothing found.'}
         </p>

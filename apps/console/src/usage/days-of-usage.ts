@@ -45,7 +45,10 @@ async function findCustomer(customer: string | undefined, signal: AbortSignal) {
   return data[0];
 }
 
-/** That of the going subscriptions; where there is none, or they are in several, that of the next ones. */
+/**
+ * That of the subscriptions that have begun and are not over. That of the next ones, where there is none, where they are in several, and
+ * where there are more than are read at once.
+ */
 async function readZoneOf(
   customer: Schema<'Customer'> | undefined,
   organization: string,
@@ -53,10 +56,11 @@ async function readZoneOf(
 ): Promise<ZoneOfDays> {
   if (customer === undefined) return { zone: organization, customer: undefined, isBilled: false };
   const query = { customer_id: customer.id, limit: PAGE_SIZE_MAX };
-  const { data } = await send(client.GET('/api/v1/subscriptions', { params: { query }, signal }));
-  const going = data.filter(({ status }) => status !== 'CANCELED');
+  const { data, meta } = await send(client.GET('/api/v1/subscriptions', { params: { query }, signal }));
+  const going = data.filter(({ status }) => status !== 'CANCELED' && status !== 'SCHEDULED');
   const [zone, ...others] = new Set(going.map(({ time_zone }) => time_zone));
-  if (zone !== undefined && others.length === 0) return { zone, customer: customer.external_id, isBilled: true };
+  const isOne = others.length === 0 && meta.next_cursor === null;
+  if (zone !== undefined && isOne) return { zone, customer: customer.external_id, isBilled: true };
   const { time_zone: own } = customer;
   return own === null
     ? { zone: organization, customer: undefined, isBilled: false }

@@ -24,7 +24,7 @@ interface UsageBarProps {
 
 const WHOLE = 'whole';
 
-export function UsageBar({ scope: { meter, window, customer, only }, split, shown, csv }: UsageBarProps) {
+export function UsageBar({ scope: { meter, window, customer, only, isZoneKnown }, split, shown, csv }: UsageBarProps) {
   const [search, change] = useUsageSearch();
   const splits = (meter.metadata_keys ?? []).map((key) => ({ value: writeSplit(key), label: `By ${key}` }));
   // Who is told apart cannot be one alone, and the order of customers is that of all their usage.
@@ -68,7 +68,7 @@ export function UsageBar({ scope: { meter, window, customer, only }, split, show
         className="is-end"
         variant="default"
         leftSection={<Icon name="download" />}
-        disabled={csv === undefined}
+        disabled={csv === undefined || !isZoneKnown}
         onClick={() => csv !== undefined && download(fileName(meter, shown, split), toCsv(csv()))}
       >
         CSV

@@ -26,7 +26,7 @@ export function UsagePage() {
       <Loaded query={zone} rows={12}>
         {({ days }) => (
           <Loaded query={meters} rows={12}>
-            {(all) => <UsageOfOne meters={all} days={days} />}
+            {(all) => <UsageOfOne meters={all} days={days} isOfBefore={zone.isPlaceholderData} />}
           </Loaded>
         )}
       </Loaded>
@@ -34,10 +34,18 @@ export function UsagePage() {
   );
 }
 
-function UsageOfOne({ meters, days }: { meters: readonly Meter[]; days: ZoneOfDays }) {
+interface UsageOfOneProps {
+  meters: readonly Meter[];
+  days: ZoneOfDays;
+  /** Whether the days are those of another customer. */
+  isOfBefore: boolean;
+}
+
+function UsageOfOne({ meters, days, isOfBefore }: UsageOfOneProps) {
   const [search] = useUsageSearch();
   const meter = useFirstMeter(meters, search.meter);
   const window = windowOf(search, days.zone);
+  const isZoneKnown = search.zone !== undefined || !isOfBefore;
   if (meter === null) return <Loading rows={12} />;
   if (meter === undefined) return <NoMeters />;
   return (
@@ -46,7 +54,7 @@ function UsageOfOne({ meters, days }: { meters: readonly Meter[]; days: ZoneOfDa
       {areReversed(window.from, window.to) ? (
         <ReversedDates />
       ) : (
-        <UsageOfMeter key={meter.id} meter={meter} window={window} />
+        <UsageOfMeter key={meter.id} meter={meter} window={window} isZoneKnown={isZoneKnown} />
       )}
     </>
   );
@@ -66,15 +74,21 @@ function NoMeters() {
   );
 }
 
-function UsageOfMeter({ meter, window }: { meter: Meter; window: UsageWindow }) {
+interface UsageOfMeterProps {
+  meter: Meter;
+  window: UsageWindow;
+  isZoneKnown: boolean;
+}
+
+function UsageOfMeter({ meter, window, isZoneKnown }: UsageOfMeterProps) {
   useRemembered(meter);
   const [{ customer, split: asked, group, value }] = useUsageSearch();
   const only = group === undefined || value === undefined ? undefined : { [group]: value };
-  const scope = { meter, window, customer, only };
+  const scope = { meter, window, customer, only, isZoneKnown };
   const split = readSplit(asked, meter.metadata_keys ?? []);
   const isOfOne = customer !== undefined || only !== undefined;
   // Customers are told apart only where all of them are looked at, with all that they have used.
-  const below = !isOfOne && split !== null && <TopCustomers meter={meter} window={window} />;
+  const below = !isOfOne && split !== null && isZoneKnown && <TopCustomers meter={meter} window={window} />;
   return split === undefined || (split === null && isOfOne) ? (
     <WholeUsage scope={scope} below={below} />
   ) : (

@@ -25,6 +25,8 @@ export interface Scope {
   customer: string | undefined;
   /** A key of the metadata and its value. */
   only: Record<string, string> | undefined;
+  /** Whether the days are those of this customer. While they are still those of the one before, nothing is asked. */
+  isZoneKnown: boolean;
 }
 
 const PATH = '/api/v1/meters/{id}/usage';
@@ -47,7 +49,7 @@ export function useUsage(scope: Scope, isOn = true) {
       const usage = await send(client.GET(PATH, { params: { path: { id: meter.id }, query }, signal }));
       return { usage, scope };
     },
-    enabled: isOn,
+    enabled: isOn && scope.isZoneKnown,
     refetchInterval: () => pace(REFRESH_MS),
     placeholderData: keepPreviousData,
   });
@@ -95,7 +97,7 @@ function useParts({ scope, split, chosen }: PartsQuestion, isOn = true, meanwhil
       split,
       scope,
     }),
-    enabled: isOn,
+    enabled: isOn && scope.isZoneKnown,
     // Also while the API says that it is still making the groups of new keys.
     refetchInterval: () => pace(SPLIT_REFRESH_MS),
     placeholderData: (before) => before ?? meanwhile,
