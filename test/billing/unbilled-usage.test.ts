@@ -143,15 +143,15 @@ describe('usage that nothing bills is told', () => {
     expect(await listed()).toEqual([]);
   });
 
-  test('by the metric also where the last look has failed', async () => {
+  test('by the metric also where the last looks have failed, at the same days as well', async () => {
     // A month of its own: the metric counts all organizations, and looks of other tests are at all of January.
     await billing.moveTo('2025-06-10T00:00:00Z');
     await subscribe('2025-06-01');
     await use('stranger', '2025-06-09T08:00:00Z');
     await look('2025-06-10T01:00:00Z');
     await billing.moveTo('2025-06-11T01:00:00Z');
-    const failed = { meterId: meter.id, day: '2025-06-10' };
-    await writeLook(billing.database.kysely, billing.admin.id, failed, { hasFailed: true });
+    for (const day of ['2025-06-09', '2025-06-10'])
+      await writeLook(billing.database.kysely, billing.admin.id, { meterId: meter.id, day }, { hasFailed: true });
     expect(await countUnbilledMeters(billing.database.kysely)).toBe(1);
   });
 

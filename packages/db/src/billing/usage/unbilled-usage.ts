@@ -198,17 +198,21 @@ export async function deleteOldLooks(db: Queries): Promise<number> {
   });
 }
 
-/** How many meters had usage on the last day looked at that no charge bills, of those reasons that somebody is told. */
+/**
+ * How many meters had usage on the last day looked at that no charge bills, of those reasons that somebody is told. A look that fails
+ * takes away nothing that an earlier one of the same day has found.
+ */
 export async function countUnbilledMeters(db: Queries): Promise<number> {
-  const { rows } = await sql<{ meters: string }>`
-    SELECT count(*) AS meters FROM (
-      SELECT DISTINCT ON (organization_id, meter_id) organization_id, meter_id, day FROM unbilled_usage_looks
-      WHERE day >= (billing_now() AT TIME ZONE 'UTC')::date - 2 AND NOT has_failed ORDER BY organization_id, meter_id, day DESC
-    ) AS last
-    WHERE EXISTS (
+  const isFound = sql`EXISTS (
       SELECT FROM unbilled_usage_days u
-      WHERE u.organization_id = last.organization_id AND u.day = last.day AND u.meter_id = last.meter_id
-        AND u.reason = ANY (${TOLD}::text[]))`.execute(db);
+      WHERE u.organization_id = l.organization_id AND u.day = l.day AND u.meter_id = l.meter_id
+        AND u.reason = ANY (${TOLD}::text[]))`;
+  const { rows } = await sql<{ meters: string }>`
+    SELECT count(*) FILTER (WHERE is_found) AS meters FROM (
+      SELECT DISTINCT ON (organization_id, meter_id) ${isFound} AS is_found FROM unbilled_usage_looks l
+      WHERE day >= (billing_now() AT TIME ZONE 'UTC')::date - 2 AND (NOT has_failed OR ${isFound})
+      ORDER BY organization_id, meter_id, day DESC
+    ) AS last`.execute(db);
   return Number(rows[0]?.meters ?? 0);
 }
 
