@@ -42,6 +42,20 @@ test('open consoles are held against none in the same round', () => {
   ]);
 });
 
+test('a second copy, and the way without Redis, are held against one copy and Redis in the same round', () => {
+  const rounds = {
+    'weir-single': recorded(8_000, 10_000),
+    'weir-single-replica': recorded(6_400, 8_200),
+    'weir-single-standby': recorded(6_000, 7_500),
+    'weir-single-direct': recorded(4_800, 4_800),
+  };
+  expect(aims({ throughput: throughputOf(rounds) })).toMatchObject([
+    { title: 'single, two copies in Redis ÷ one', figure: { median: 0.81 }, limit: 0.8, isKept: true },
+    { title: 'single, a synchronous standby of Postgres ÷ none', figure: { median: 0.75 }, limit: 0.9, isKept: false },
+    { title: 'single, Redis away ÷ through Redis', figure: { median: 0.54 }, limit: 0.5, isKept: true },
+  ]);
+});
+
 test('a figure on the wrong side of its aim does not keep it', () => {
   const rounds = {
     'weir-single': recorded(1_000, 1_000, 2_000),

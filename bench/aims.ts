@@ -44,6 +44,21 @@ export function aimsOf({ throughput, rates, growth, reading, billing }: BenchRes
       ratioOf(recorded('weir-single-consoles'), recorded('weir-single')),
       0.98,
     ),
+    atLeast(
+      'single, two copies in Redis ÷ one',
+      ratioOf(recorded('weir-single-replica'), recorded('weir-single')),
+      0.8,
+    ),
+    atLeast(
+      'single, a synchronous standby of Postgres ÷ none',
+      ratioOf(recorded('weir-single-standby'), recorded('weir-single')),
+      0.9,
+    ),
+    atLeast(
+      'single, Redis away ÷ through Redis',
+      ratioOf(recorded('weir-single-direct'), recorded('weir-single')),
+      0.5,
+    ),
     atLeast('batch ÷ the statement from memory', ratioOf(recorded('weir-batch'), recorded('raw-postgres')), 0.6),
     atMost(
       'single, p99 at half of its top rate',

@@ -23,6 +23,9 @@ test('without options every pattern is compared, and Weir is measured at fixed r
     'weir-single',
     'weir-single-2',
     'weir-single-consoles',
+    'weir-single-replica',
+    'weir-single-standby',
+    'weir-single-direct',
     'weir-batch',
     'raw-postgres',
     'job-per-request',
@@ -36,6 +39,9 @@ test('some patterns are chosen by their name, else by how names begin', () => {
     'weir-single',
     'weir-single-2',
     'weir-single-consoles',
+    'weir-single-replica',
+    'weir-single-standby',
+    'weir-single-direct',
     'weir-batch',
   ]);
   expect(namesOf('--only', 'weir-single')).toEqual(['weir-single']);

@@ -69,7 +69,7 @@ export function parseBenchOptions(args: readonly string[], command = new Command
     .option('--rows <list>', 'for --growth (0,5m,20m) and --read (1m): rows that are there already', rowCounts)
     .addOption(number('--subscriptions <n>', 'for --billing', 10, 1_000_000).default(100_000))
     .option('--write <file>', 'write the page of performance there, if the machine was at rest')
-    .option('--json <file>', 'write every round there')
+    .option('--json <file>', 'write every round there, while it runs')
     .option('--profile <folder>', "write a CPU profile of each process there, for Chrome's developer tools")
     .addHelpText('after', '\nWithout any of the first six: --throughput --rates --redis; with --only: --throughput.')
     .parse(args, { from: 'user' });

@@ -1,6 +1,7 @@
 // The ground of every round: a fresh database and an empty Redis.
 
 import { migrate } from '@weir/db/migrate';
+import type { Services } from '@weir/services/services';
 import { openTemporaryServices } from '@weir/services/temporary';
 import type { ProgressLine } from '@weir/shared/progress-line';
 import { Redis } from 'ioredis';
@@ -8,6 +9,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { openReplica, openStandby, type SecondCopy, type Store } from './second-copy.ts';
 
 const REPOSITORY_HOME = fileURLToPath(new URL('../../.weir', import.meta.url));
 
@@ -24,6 +26,11 @@ export interface Environment {
   copy(original: RoundDatabase): Promise<RoundDatabase>;
   /** Empties Redis; what databases there are stay as they are. */
   emptyRedis(): Promise<void>;
+  /** Whether a store was brought up here and not given: only then can it have a second copy. */
+  isOwn(store: Store): boolean;
+  openSecondCopy(store: Store): Promise<SecondCopy>;
+  /** Opens a Redis beside the one of all rounds. */
+  openOtherRedis(): Promise<Pick<Services, 'redisUrl' | 'close'>>;
   close(): Promise<void>;
 }
 
@@ -82,7 +89,19 @@ export async function openEnvironment(log: (line: string) => void): Promise<Envi
       await original.client.end();
       return cloneOf(new URL(original.url).pathname.slice(1));
     };
-    return { redisUrl, redis, prefix, versions, clear: () => cloneOf(name), copy, emptyRedis, close };
+    return {
+      redisUrl,
+      redis,
+      prefix,
+      versions,
+      clear: () => cloneOf(name),
+      copy,
+      emptyRedis,
+      isOwn: (store) => (store === 'Postgres' ? given.databaseUrl : given.redisUrl) === undefined,
+      openSecondCopy: (store) => (store === 'Postgres' ? openStandby : openReplica)(services, { cacheHome, log }),
+      openOtherRedis: () => openTemporaryServices({ databaseUrl, cacheHome, log }),
+      close,
+    };
   } catch (error) {
     await close();
     throw error;

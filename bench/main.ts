@@ -30,7 +30,8 @@ async function measure(options: BenchOptions, deps: BenchDeps): Promise<BenchRes
     settings: { rounds, seconds, warmupSeconds, connections, apis },
     machine: describeMachine(),
     services: deps.environment.versions,
-    ...(await measureThroughput(options, deps)),
+    throughput: [],
+    rates: [],
     redis: [],
     growth: [],
     reading: [],
@@ -39,13 +40,17 @@ async function measure(options: BenchOptions, deps: BenchDeps): Promise<BenchRes
   const keep = async () => {
     if (options.json !== undefined) await writeFile(options.json, `${JSON.stringify(results, null, 2)}\n`);
   };
-  await keep();
+  await measureThroughput(options, deps, async (soFar) => {
+    Object.assign(results, soFar);
+    await keep();
+  });
   if (isAsked('growth')) results.growth = await measureGrowth(options, deps);
+  await keep();
   for (let round = 1; isAsked('redis') && round <= rounds; round += 1) {
     deps.progress.log(`round ${round} of ${rounds}, Redis without a worker …`);
     results.redis.push(await measureRedis(options, deps));
+    await keep();
   }
-  await keep();
   for (const events of isAsked('read') ? rows.filter((count) => count > 0) : []) {
     results.reading.push(await measureReading(deps.environment, events, deps.progress, deps.signal));
     await keep();

@@ -2,7 +2,7 @@
 
 import type { BenchOptions } from './bench-options.ts';
 import type { BenchDeps } from './environment.ts';
-import { PATTERNS, WEIR_SINGLE } from './patterns.ts';
+import { PATTERNS, WEIR_SINGLE, type Pattern } from './patterns.ts';
 import { ONE_OF_EACH, runRound, type RoundResult, type RoundSettings } from './round.ts';
 
 interface PatternRounds {
@@ -25,12 +25,20 @@ export interface Throughput {
 
 /**
  * Every pattern once, then every rate once, then all of it again: what the machine does beside all this meets each of them.
- * The rates of a round are shares of what Weir reached in that round.
+ * The rates of a round are shares of what Weir reached in that round. What all rounds so far have come to is told after each.
  */
-export async function measureThroughput(options: BenchOptions, deps: BenchDeps): Promise<Throughput> {
+export async function measureThroughput(
+  options: BenchOptions,
+  deps: BenchDeps,
+  onRound: (soFar: Throughput) => Promise<void>,
+): Promise<Throughput> {
   const hasRates = options.measurements.includes('rates');
   const chosen = options.measurements.includes('throughput') ? options.patterns : [];
-  const patterns = PATTERNS.filter((pattern) => chosen.includes(pattern) || (hasRates && pattern === WEIR_SINGLE));
+  const wanted = PATTERNS.filter((pattern) => chosen.includes(pattern) || (hasRates && pattern === WEIR_SINGLE));
+  const canRun = ({ secondCopyOf: store }: Pattern) => store === undefined || deps.environment.isOwn(store);
+  const patterns = wanted.filter(canRun);
+  for (const { name, secondCopyOf } of wanted.filter((pattern) => !canRun(pattern)))
+    deps.progress.log(`${name} is left out: a ${secondCopyOf} that is given gets no second copy.`);
   const throughput: PatternRounds[] = patterns.map(({ name, title }) => ({ name, title, rounds: [] }));
   const rates: FixedRate[] = (hasRates ? options.shares : []).map((sharePercent) => ({ sharePercent, rounds: [] }));
   for (let round = 1; round <= options.rounds; round += 1) {
@@ -48,6 +56,7 @@ export async function measureThroughput(options: BenchOptions, deps: BenchDeps):
       const settings = settingsOf(`${WEIR_SINGLE.name} at ${requestsPerSecond}/s (${sharePercent} %)`);
       rounds.push(await runRound(WEIR_SINGLE, { ...settings, requestsPerSecond }, deps));
     }
+    await onRound({ throughput, rates });
   }
   return { throughput, rates };
 }

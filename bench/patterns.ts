@@ -8,6 +8,7 @@ import type { Child, RunProgram } from './child.ts';
 import type { Environment, RoundDatabase } from './environment.ts';
 import type { Caller } from './load/plan.ts';
 import { EVENT_QUEUE } from './baselines/event-job.ts';
+import type { Store } from './second-copy.ts';
 import { signIn, signUp } from './sign-up.ts';
 
 /** A pattern that is ready for its load. */
@@ -45,8 +46,12 @@ export interface Pattern {
   records: boolean;
   /** False for the ceiling, whose events come from memory. */
   takesRequests: boolean;
+  /** What has a second copy on the same machine for the length of a round. */
+  secondCopyOf?: Store;
   start(deps: PatternDeps): Promise<Target>;
 }
+
+const WORKER = 'apps/worker/dist/main.js';
 
 /** As many batches as a worker records at a time. */
 const CEILING_CONNECTIONS = 4;
@@ -68,7 +73,9 @@ const FLOOR: Pattern = {
 
 const FLOOR_2 = onTwoProcesses(FLOOR, 'a bare Fastify route, two processes');
 
-export const WEIR_SINGLE = weir('weir-single', 'Weir, one event a request', '/api/v1/sdk/track', 1);
+const TRACK = '/api/v1/sdk/track';
+
+export const WEIR_SINGLE = weir('weir-single', 'Weir, one event a request', TRACK, 1);
 const WEIR_SINGLE_2 = onTwoProcesses(WEIR_SINGLE, 'Weir, one event a request, two API processes');
 
 /** The same while ten people have the console open. */
@@ -90,7 +97,35 @@ const WEIR_SINGLE_CONSOLES: Pattern = {
   },
 };
 
-export const WEIR_BATCH = weir('weir-batch', 'Weir, 100 events a request', '/api/v1/sdk/track/batch', 100);
+const WEIR_SINGLE_REPLICA: Pattern = {
+  ...weir('weir-single-replica', 'Weir, one event a request, on two disks in Redis', TRACK, 1, { REDIS_COPIES: '2' }),
+  secondCopyOf: 'Redis',
+};
+
+const WEIR_SINGLE_STANDBY: Pattern = {
+  ...weir('weir-single-standby', 'Weir, one event a request, on two disks in Postgres', TRACK, 1, {
+    DATABASE_COPIES: '2',
+  }),
+  secondCopyOf: 'Postgres',
+};
+
+/** Every process has seen a Redis, which is gone before the first event. */
+const WEIR_SINGLE_DIRECT: Pattern = {
+  ...WEIR_SINGLE,
+  name: 'weir-single-direct',
+  title: 'Weir, one event a request, Redis away',
+  async start(deps) {
+    const redis = await deps.environment.openOtherRedis();
+    try {
+      const environment = { ...deps.environment, redisUrl: redis.redisUrl };
+      return { ...(await WEIR_SINGLE.start({ ...deps, environment })), pending: async () => 0 };
+    } finally {
+      await redis.close();
+    }
+  },
+};
+
+export const WEIR_BATCH = weir('weir-batch', 'Weir, 100 events a request', `${TRACK}/batch`, 100);
 
 const JOB_PER_REQUEST: Pattern = {
   ...requestPattern,
@@ -147,13 +182,22 @@ export const PATTERNS: readonly Pattern[] = [
   WEIR_SINGLE,
   WEIR_SINGLE_2,
   WEIR_SINGLE_CONSOLES,
+  WEIR_SINGLE_REPLICA,
+  WEIR_SINGLE_STANDBY,
+  WEIR_SINGLE_DIRECT,
   WEIR_BATCH,
   RAW_POSTGRES,
   JOB_PER_REQUEST,
   INSERT_PER_REQUEST,
 ];
 
-function weir(name: string, title: string, path: string, eventsPerRequest: number): Pattern {
+function weir(
+  name: string,
+  title: string,
+  path: string,
+  eventsPerRequest: number,
+  settings: Record<string, string> = {},
+): Pattern {
   return {
     ...requestPattern,
     name,
@@ -163,10 +207,10 @@ function weir(name: string, title: string, path: string, eventsPerRequest: numbe
     connections: (asked) => (eventsPerRequest === 1 ? asked : Math.max(1, Math.round(asked / 8))),
     async start(deps) {
       const { environment, apis, workers, run } = deps;
-      const env = weirEnv(deps);
+      const env = { ...weirEnv(deps), ...settings };
       const urls: string[] = [];
       for (let count = 0; count < apis; count += 1) urls.push((await run('apps/api/dist/main.js', env)).url);
-      for (let count = 0; count < workers; count += 1) await startWorker(deps);
+      for (let count = 0; count < workers; count += 1) await run(WORKER, env);
       const callers = deps.callers ?? [(await signUp(urls[0] ?? '')).caller];
       const { staged } = queueKeys(environment.prefix);
       return { urls, path, callers, pending: () => environment.redis.zcard(staged) };
@@ -176,7 +220,7 @@ function weir(name: string, title: string, path: string, eventsPerRequest: numbe
 
 /** Starts one more worker of Weir. */
 export async function startWorker(deps: Pick<PatternDeps, 'environment' | 'database' | 'run'>): Promise<void> {
-  await deps.run('apps/worker/dist/main.js', weirEnv(deps));
+  await deps.run(WORKER, weirEnv(deps));
 }
 
 function servicesEnv({ environment, database }: Pick<PatternDeps, 'environment' | 'database'>): Record<string, string> {

@@ -88,14 +88,20 @@ export async function runRound(pattern: Pattern, settings: RoundSettings, deps: 
       // A round does not pay for what the one before has left in memory; that is so for a new database, too.
       await database.client.query('CHECKPOINT');
     }
-    const result = await withChildren({ signal, profileFolder }, async (run) => {
-      const callers = prepared?.callers;
-      const target = await pattern.start({ environment, database, apis, workers, callers, run });
-      const load = target.loader ?? (await run('bench/dist/load/load-main.js', {}));
-      return measure({ pattern, database, target, load }, settings, deps);
-    });
-    progress.log(roundLine(result));
-    return result;
+    const { secondCopyOf } = pattern;
+    const second = secondCopyOf === undefined ? undefined : await environment.openSecondCopy(secondCopyOf);
+    try {
+      const result = await withChildren({ signal, profileFolder }, async (run) => {
+        const callers = prepared?.callers;
+        const target = await pattern.start({ environment, database, apis, workers, callers, run });
+        const load = target.loader ?? (await run('bench/dist/load/load-main.js', {}));
+        return measure({ pattern, database, target, load }, settings, deps);
+      });
+      progress.log(roundLine(result));
+      return result;
+    } finally {
+      await second?.close();
+    }
   } finally {
     if (prepared === undefined) await database.drop();
   }

@@ -2,13 +2,14 @@
 // who stands outside. A primary that is away gives way to a standby that has all that was acknowledged; a standby that is away is not
 // waited for any more, until it is back and has caught up. Nothing of this is Weir's.
 
+import { STANDBY } from '@weir/services/standby';
 import { errorCodeOf } from '@weir/shared/errors';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { Edge } from '../environment/edge.ts';
 import type { Network } from './network.ts';
 import type { PostgresName } from './placement.ts';
-import { STANDBY, type PostgresNode, type PostgresPair } from './postgres-pair.ts';
+import type { PostgresNode, PostgresPair } from './postgres-pair.ts';
 
 const LOOK_MS = 100;
 

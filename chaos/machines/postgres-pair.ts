@@ -1,19 +1,17 @@
 // A Postgres primary and its synchronous standby, each in the folder of its machine.
 
+import { copyBase, settingsText } from '@weir/services/base-copy';
 import { writePrivateFile } from '@weir/services/connection';
 import type { Home } from '@weir/services/home';
 import { settlePostgresFolder } from '@weir/services/postgres-folder';
 import { preparePostgres, type PreparedPostgres } from '@weir/services/postgres';
+import { STANDBY } from '@weir/services/standby';
 import { chown, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Child } from '../environment/child.ts';
 import { withClient } from '../environment/billing-time.ts';
-import { copyBase, settingsText } from './base-copy.ts';
 import type { PostgresName } from './placement.ts';
 import { killTree } from './process-tree.ts';
-
-/** The name that the standby goes by at its primary, whichever of the two it is. */
-export const STANDBY = 'standby';
 
 export interface PostgresNode {
   name: PostgresName;

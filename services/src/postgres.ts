@@ -11,6 +11,7 @@ import { findPostgresPrograms } from './postgres-programs.ts';
 import { type StopStep, findProcesses, isCode, stopProcess } from './processes.ts';
 import { run } from './run.ts';
 import { type Server, startServer } from './server.ts';
+import { makeStandby, type Primary } from './standby.ts';
 
 const userName = 'weir';
 const databaseName = 'weir';
@@ -81,9 +82,11 @@ export interface PreparedPostgres {
 
 /**
  * Brings up a Postgres of its own, reachable from this machine only, with the database `weir`; its data stays in the
- * home. Takes the place of one that an earlier run left behind. The caller holds the lock of the home.
+ * home. Takes the place of one that an earlier run left behind. With `standbyOf` it is a standby, and what was in the home
+ * is gone. The caller holds the lock of the home.
  */
-export async function openPostgres(home: Home): Promise<Postgres> {
+export async function openPostgres(home: Home, standbyOf?: Primary): Promise<Postgres> {
+  if (standbyOf !== undefined) await makeStandby(home, standbyOf);
   const { start, createDatabase, databaseUrl } = await preparePostgres(home);
   const kept = await keepRunning('Postgres', start, home.log);
   try {

@@ -35,20 +35,21 @@ export interface PreparedRedis {
  * nothing is ever evicted; the data stays in the home. Takes the place of one that an earlier run left behind. The
  * caller holds the lock of the home.
  */
-export async function openRedis(home: Home): Promise<Redis> {
-  const { start, redisUrl } = await prepareRedis(home);
+export async function openRedis(home: Home, replicaOf?: string): Promise<Redis> {
+  const { start, redisUrl } = await prepareRedis(home, replicaOf);
   const kept = await keepRunning('Redis', start, home.log);
   return { ...kept, redisUrl };
 }
 
 /** Does all that is needed before a Redis of its own can be started. The caller holds the lock of the home. */
-export async function prepareRedis(home: Home): Promise<PreparedRedis> {
+export async function prepareRedis(home: Home, replicaOf?: string): Promise<PreparedRedis> {
   const folder = join(home.path, 'redis');
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await stopLeftoverRedis(folder, home.log);
   const program = await findRedis(home);
   const connection = await loadConnection(join(home.path, 'redis.json'));
-  await writePrivateFile(join(folder, 'redis.conf'), configurationFor(folder, connection, memoryBytes()));
+  const configuration = configurationFor(folder, connection, memoryBytes());
+  await writePrivateFile(join(folder, 'redis.conf'), configuration + replicaSettings(replicaOf));
   return { folder, redisUrl: urlOf(connection), start: () => start(home, folder, program, connection) };
 }
 
@@ -82,6 +83,12 @@ export function configurationFor(folder: string, { port, password }: Connection,
   return Object.entries(settings)
     .map(([name, value]) => `${name} ${value}\n`)
     .join('');
+}
+
+function replicaSettings(primaryUrl: string | undefined): string {
+  if (primaryUrl === undefined) return '';
+  const { hostname, port, password } = new URL(primaryUrl);
+  return `replicaof ${hostname} ${port}\nmasterauth ${decodeURIComponent(password)}\n`;
 }
 
 function start(home: Home, folder: string, program: Program, connection: Connection): Promise<Server> {

@@ -4,6 +4,7 @@ import type { KeptServer } from './keep-running.ts';
 import { lockHome } from './lock.ts';
 import { openPostgres } from './postgres.ts';
 import { openRedis } from './redis.ts';
+import type { Primary } from './standby.ts';
 
 export interface ServicesOptions {
   /** The folder in which the embedded services keep their data, from run to run. Made when it is missing. */
@@ -16,6 +17,10 @@ export interface ServicesOptions {
   databaseUrl?: string | undefined;
   /** A Redis that runs already; used as it is. */
   redisUrl?: string | undefined;
+  /** An embedded Postgres that runs: the one here is made anew as a standby of it. */
+  standbyOf?: Primary | undefined;
+  /** The address of a Redis that runs: the one here is a replica of it. */
+  replicaOf?: string | undefined;
   /** How long the processes that an earlier run left behind may take to finish. Default: 15. */
   drainSeconds?: number;
   log: (line: string) => void;
@@ -57,8 +62,8 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
       return server;
     };
     const [postgres, redis] = await Promise.allSettled([
-      options.databaseUrl ? { databaseUrl: options.databaseUrl } : openPostgres(home).then(keep),
-      options.redisUrl ? { redisUrl: options.redisUrl } : openRedis(home).then(keep),
+      options.databaseUrl ? { databaseUrl: options.databaseUrl } : openPostgres(home, options.standbyOf).then(keep),
+      options.redisUrl ? { redisUrl: options.redisUrl } : openRedis(home, options.replicaOf).then(keep),
     ]);
     // Both have settled by now, so closing misses none.
     const { databaseUrl } = valueOf(postgres);

@@ -1,10 +1,10 @@
 // A copy of a Postgres that runs, from which a standby starts: what pg_basebackup does, which does not come with the embedded programs.
 
-import { settlePostgresFolder } from '@weir/services/postgres-folder';
-import { isCode } from '@weir/services/processes';
 import { chown, copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { withClient } from '../environment/billing-time.ts';
+import pg from 'pg';
+import { settlePostgresFolder } from './postgres-folder.ts';
+import { isCode } from './processes.ts';
 
 /** Not copied: what is of the running process, and the log, which the standby gets by streaming. */
 const LEFT_OUT = new Set(['postmaster.pid', 'postmaster.opts', 'postgresql.auto.conf', 'standby.signal']);
@@ -21,7 +21,7 @@ const EMPTIED = new Set([
 
 export interface BaseCopy {
   databaseUrl: string;
-  /** The folder `postgres` of the machine that is copied from, and the machine's folder that is copied to. */
+  /** The folder of Postgres that is copied from, and the home that is copied to. */
   from: string;
   to: string;
   /** Of the standby. */
@@ -29,7 +29,7 @@ export interface BaseCopy {
   log: (line: string) => void;
 }
 
-/** Puts a standby into the folder of a machine, in place of what was there. */
+/** Puts a standby into a home, in place of what was there. */
 export async function copyBase({ databaseUrl, from, to, settings, log }: BaseCopy): Promise<void> {
   const { folder, user } = await settlePostgresFolder(to, log);
   const data = join(folder, 'data');
@@ -41,14 +41,20 @@ export async function copyBase({ databaseUrl, from, to, settings, log }: BaseCop
     await writeFile(join(data, name), text, { mode: 0o600 });
     await own(join(data, name));
   };
-  await withClient(databaseUrl, async (client) => {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  // A connection that breaks between two messages is told here; the query that was under way rejects as well.
+  client.on('error', () => {});
+  await client.connect();
+  try {
     await client.query("SELECT pg_backup_start('standby', fast => true)");
     await copyTree(join(from, 'data'), data, own);
     const { rows } = await client.query<{ labelfile: string }>(
       'SELECT * FROM pg_backup_stop(wait_for_archive => false)',
     );
     await write('backup_label', rows[0]?.labelfile ?? '');
-  });
+  } finally {
+    await client.end().catch(() => {});
+  }
   await write('postgresql.auto.conf', settingsText(settings));
   await write('standby.signal', '');
 }
