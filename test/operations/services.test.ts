@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { until } from '../support/harness.ts';
 import { queryOnce } from '../support/setup/query.ts';
 
 const opener = fileURLToPath(new URL('../support/setup/open-services.ts', import.meta.url));
@@ -78,6 +79,23 @@ async function withRedis<T>(url: string, use: (redis: Redis) => Promise<T>): Pro
     redis.disconnect();
   }
 }
+
+test('services that follow others have what these had and what they are told later', async () => {
+  const first = await openServices({ home, cacheHome, log: silent });
+  await queryOnce(first.databaseUrl, 'CREATE TABLE earlier AS SELECT 6 AS number');
+  const follow = { standbyOf: first, replicaOf: first.redisUrl };
+  const second = await openTemporaryServices({ ...follow, cacheHome, log: silent });
+  try {
+    await write(first);
+    await until(async () => (await read(second).catch(() => [])).at(-1) === 'seven', 'both follow');
+    expect(await read(second)).toEqual(written);
+    expect((await queryOnce(second.databaseUrl, 'SELECT number FROM earlier')).rows).toEqual([{ number: 6 }]);
+    await expect(queryOnce(second.databaseUrl, 'DROP TABLE kept')).rejects.toMatchObject({ code: '25006' });
+  } finally {
+    await second.close();
+    await first.close();
+  }
+});
 
 test('what was written is there again after the process that opened the services was killed', async () => {
   const opened = await openInChild(home, cacheHome);
