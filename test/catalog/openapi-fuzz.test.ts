@@ -10,7 +10,7 @@ import type { Answer } from '../support/harness.ts';
 import { readOpenapi, type OpenapiDocument, type Operation } from '../support/openapi-document.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
-const RUNS = Number(process.env['FUZZ_RUNS'] ?? 1_600);
+const RUNS = Number(process.env['FUZZ_RUNS'] ?? 800);
 const SEED = Number(process.env['FUZZ_SEED'] ?? 20_260_101);
 
 /** So many more calls an operation gets that has not answered with a success. */

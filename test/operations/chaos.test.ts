@@ -22,7 +22,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 async function runChaos(name: string, ...options: string[]): Promise<Ended & { report: Report }> {
   const json = join(folder, `${name}.json`);
-  const args = ['--folder', join(folder, name), '--json', json, '--rate', '80', ...options];
+  const args = ['--folder', join(folder, name), '--json', json, '--rate', '40', ...options];
   const ended = await runToEnd('chaos/dist/main.js', { WEIR_HOME: process.env['WEIR_HOME'] ?? '' }, args);
   const text = await readFile(json, 'utf8').catch(() => Promise.reject(new Error(`no report: ${ended.err}`)));
   return { ...ended, report: JSON.parse(text) as Report };
@@ -47,7 +47,7 @@ test('whatever fails under load, every event that was accepted is counted exactl
 test.concurrent('a build that writes claims before it stages events is found out', async () => {
   // Only the end of an API loses the second step, which is where this seed begins. Whether it falls between a claim and its event is a
   // matter of chance: with more requests it does so for certain.
-  const load = ['--minutes', '0.25', '--seed', '7', '--rate', '240'];
+  const load = ['--minutes', '0.12', '--seed', '7', '--rate', '160'];
   // Without peace in between it comes to enough of them within a few seconds.
   const options = [...load, '--faults', 'kill', '--pause', '0', '--broken', 'claim-first'];
   const { code, report } = await runChaos('broken', ...options);
@@ -57,7 +57,7 @@ test.concurrent('a build that writes claims before it stages events is found out
 }, 180_000);
 
 test.concurrent('beside hostile clients every event is counted; lost slots and a closing read too early are found', async () => {
-  const options = ['--minutes', '0.15', '--seed', '43', '--rate', '200', '--hostile', '--faults', 'none'];
+  const options = ['--minutes', '0.1', '--seed', '43', '--rate', '100', '--hostile', '--faults', 'none'];
   const { code, out, report } = await runChaos('hostile', ...options, '--broken', 'leaking-slots', 'stale-closing');
   const violationsOf = (...names: string[]) =>
     report.checks.filter(({ name, violations }) => names.includes(name) && violations > 0).map(({ name }) => name);
