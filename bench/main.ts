@@ -26,7 +26,11 @@ async function measure(options: BenchOptions, deps: BenchDeps): Promise<BenchRes
   const startedAt = new Date();
   const results: BenchResults = {
     startedAt,
-    command: ['npm run bench', ...process.argv.slice(2)].join(' ').replace('bench ', 'bench -- '),
+    // Where somebody keeps the results is not for the page.
+    command: ['npm run bench', ...process.argv.slice(2)]
+      .join(' ')
+      .replace('bench ', 'bench -- ')
+      .replace(/ --json[ =]\S+/, ''),
     settings: { rounds, seconds, warmupSeconds, connections, apis },
     machine: describeMachine(),
     services: deps.environment.versions,

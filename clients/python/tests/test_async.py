@@ -116,6 +116,35 @@ class TestAsync(unittest.IsolatedAsyncioTestCase):
         self.assertTrue((await asyncio.to_thread(client.close)).is_done)
         self.assertEqual(len(self.service.accepted), 200)
 
+    async def test_what_waits_for_the_disk_is_written_though_its_call_is_cancelled(self) -> None:
+        folder = tempfile.mkdtemp(prefix="weir-outbox-")
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        client = self.client(outbox=folder, interval=3600)
+        is_writing = threading.Event()
+        write = Outbox._write
+
+        def slow(outbox: Outbox, text: bytes, events: int) -> Any:
+            is_writing.set()
+            self.release.wait(20)
+            return write(outbox, text, events)
+
+        with mock.patch.object(Outbox, "_write", slow):
+            first = asyncio.ensure_future(client.queue_async(event(0)))
+            while not is_writing.is_set():
+                await asyncio.sleep(0)
+            second = asyncio.ensure_future(client.queue_async(event(1)))
+            store = client._queue._store  # type: ignore[union-attr]
+            while store.last < 2:
+                await asyncio.sleep(0)
+            second.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await second
+            self.release.set()
+            await first
+            self.assertTrue(await asyncio.to_thread(client.flush, 10))
+        self.assertTrue((await asyncio.to_thread(client.close, 10)).is_done)
+        self.assertEqual(sorted(self.service.accepted), ["k0", "k1"])
+
     async def test_an_event_that_the_disk_refuses_is_not_queued(self) -> None:
         folder = tempfile.mkdtemp(prefix="weir-outbox-")
         self.addCleanup(shutil.rmtree, folder, ignore_errors=True)

@@ -31,6 +31,28 @@ class TestWhatNobodyThoughtOf(WithService):
             self.assertTrue(client.close(10).is_done)
         self.assertEqual(self.service.accepted, ["k1"])
 
+    def test_a_listener_that_ends_its_thread_does_not_end_the_queue(self) -> None:
+        def exits(error: WeirError, _: Any) -> None:
+            sys.exit("mine")
+
+        def interfere(events: List[Any]) -> Any:
+            if len(self.service.requests) < 2:
+                return (503, {"code": "unavailable"})
+            return (207, {"data": [{"status": 422, "code": "no"}]}) if len(self.service.requests) < 3 else None
+
+        self.service.interfere = interfere
+        options = QueueOptions(concurrency=1, batch_events_max=1, on_refused=exits)
+        client = Client(self.service.url, "org_live_x", on_retry=exits, queue=options)
+        self.addCleanup(client.close, 0)
+        with self.assertLogs("weir", "ERROR") as logs:
+            client.queue(event(1))
+            client.queue(event(2))
+            self.assertTrue(client.flush(10))
+        self.assertEqual(self.service.accepted, ["k2"])
+        told = " ".join(logs.output)
+        self.assertIn("on_retry failed", told)
+        self.assertIn("on_refused failed for the event k1", told)
+
     def test_a_process_that_can_start_no_more_threads_loses_nothing_and_counts_nothing_twice(self) -> None:
         refusal = {"status": 422, "code": "invalid_request", "detail": "ahead"}
         self.service.interfere = lambda events: (207, {"data": [refusal] * len(events)})

@@ -217,7 +217,9 @@ class EventQueue:
             # It was closed in this moment. What was put is written all the same, for the next process.
             self._write(held)
         else:
-            await writing
+            # Whoever is cancelled waits no longer; what was put is written all the same, and an error of that is nobody's any more.
+            writing.add_done_callback(lambda future: future.cancelled() or future.exception())
+            await asyncio.shield(writing)
 
     def _seconds_for_room(self, event: Encoded, deadline: float) -> Optional[float]:
         """How long to wait for room at most; raises where there is nothing to wait for."""
@@ -490,8 +492,8 @@ class EventQueue:
         try:
             # One error may be about all events of a request: each is told of its own key.
             self._options.on_refused(with_keys(error, (event.key,)), decode(event.line))
-        except Exception as failure:
-            # It is the caller's, and must not stop the queue.
+        except BaseException as failure:
+            # It is the caller's, and must not stop the queue: nobody would miss the thread.
             self._warnings.warn("on_refused", logging.ERROR, f"on_refused failed for the event {event.key}", failure)
 
     def _listener(self) -> OnRetry:
@@ -506,8 +508,8 @@ class EventQueue:
             try:
                 if self._on_retry is not None:
                     self._on_retry(error, delay)
-            except Exception as failure:
-                # It is the caller's, and must not stop the queue.
+            except BaseException as failure:
+                # It is the caller's, and must not stop the queue: nobody would miss the thread.
                 self._warnings.warn("on_retry", logging.ERROR, "on_retry failed", failure)
 
         return call
