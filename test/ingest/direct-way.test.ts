@@ -60,6 +60,14 @@ const trackBatch = (events: object[]): Promise<Answer> =>
 const receipt = async (id: string) =>
   (await weir.request('GET', `/api/v1/events/${id}`, { apiKey: tenant.apiKey, baseUrl })).body;
 
+async function createKey(): Promise<{ id: string; key: string }> {
+  const body = { name: 'To be deleted', scopes: ['usage.write'] };
+  return (await weir.request('POST', '/api/v1/api-keys', { session: tenant.session, body })).body;
+}
+/** By the process that reaches Redis. */
+const deleteKey = async (id: string) =>
+  (await weir.request('DELETE', `/api/v1/api-keys/${id}`, { session: tenant.session })).status;
+
 async function metric(name: string): Promise<number> {
   const text = await (await fetch(`${baseUrl}/metrics`)).text();
   return Number(
@@ -192,6 +200,10 @@ test('while Redis answers but has no room, keys of what waits there are held, an
   await until(async () => (await ready(full.url)).body.way === 'direct', 'there is no room');
   const recorded = await countRecorded();
   await expectHeld(full.url, [{ more, id: waiting }]);
+  const { id: deleted, key } = await createKey();
+  expect((await track(more, key, full.url)).status).toBe(409);
+  expect(await deleteKey(deleted)).toBe(204);
+  expectProblem(await track(more, key, full.url), 401, 'unauthenticated');
   const next = { idempotency_key: newKey() };
   const { status, body } = await track(next, tenant.apiKey, full.url);
   expect([status, await countRecorded()]).toEqual([201, recorded + 1]);
@@ -268,17 +280,12 @@ test('an answer of Redis that is cut off after the script ran is no news to anyb
 });
 
 test('a key that was deleted is refused at once, also where this process knew it, and others are not', async () => {
-  const created = await weir.request('POST', '/api/v1/api-keys', {
-    session: tenant.session,
-    body: { name: 'To be deleted', scopes: ['usage.write'] },
-  });
-  const { id, key } = created.body as { id: string; key: string };
+  const { id, key } = await createKey();
   expect((await track({}, key)).status).toBe(201);
   await redis.refuse();
   await until(isDirect, 'events go directly');
   expect((await track({}, key)).status).toBe(201);
-  // By the other process, which reaches Redis.
-  expect((await weir.request('DELETE', `/api/v1/api-keys/${id}`, { session: tenant.session })).status).toBe(204);
+  expect(await deleteKey(id)).toBe(204);
   expectProblem(await track({}, key), 401, 'unauthenticated');
   expect((await track()).status).toBe(201);
 });
