@@ -5,6 +5,7 @@ import { holdOrganization } from '@weir/db/hold-row';
 import { mapPage } from '@weir/db/page';
 import { SCOPES } from '@weir/db/schema';
 import type { QueueConnection } from '@weir/queue/connection';
+import { NotCopied } from '@weir/queue/redis-away';
 import { markRevoked } from '@weir/queue/revoked-keys';
 import { Refusal } from '@weir/shared/errors';
 import { LIMITS } from '@weir/shared/limits';
@@ -40,6 +41,13 @@ export interface ApiKeyDeps extends RouteDeps {
 const REVOKED_SECONDS = 2 * CACHED_KEY_SECONDS_MAX;
 
 const TOO_MANY_KEYS = `would be more than ${LIMITS.apiKeys} API keys of an organization: delete some that nothing uses`;
+
+const NOT_TOLD =
+  'Redis did not answer, so the key would not be refused everywhere and was not deleted: delete it again in a moment.';
+
+const NOT_COPIED =
+  'No replica of Redis acknowledged it, so the key might not stay refused and was not deleted: bring a replica back, or set ' +
+  'REDIS_COPIES=1, and delete it again.';
 
 const scopes = z
   .array(oneOf(SCOPES))
@@ -168,9 +176,7 @@ async function revoke(queue: QueueConnection, apiKeyId: string): Promise<void> {
   try {
     await markRevoked(queue, apiKeyId, REVOKED_SECONDS);
   } catch (error) {
-    const detail =
-      'Redis did not answer, so the key may not be refused everywhere yet and was not deleted: delete it again in a moment.';
-    throw new Refusal('unavailable', detail, {}, error);
+    throw new Refusal('unavailable', error instanceof NotCopied ? NOT_COPIED : NOT_TOLD, {}, error);
   }
 }
 
