@@ -11,8 +11,10 @@ import { stagedEvents, stagedText } from '@weir/queue/staged';
 import type { StagedEvent } from '@weir/shared/event';
 import { newId } from '@weir/shared/ids';
 import { NotAcknowledged, persist } from '@weir/worker/persist';
+import type { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { signUp, until, type Answer, type Organization, type RequestOptions } from '../support/harness.ts';
+import { openStoreEdges } from '../support/store-edges.ts';
 import { openTestDatabase } from '../support/test-database.ts';
 import { openRedisTrio, type RedisTrio } from '../support/redis-trio.ts';
 import { ownWeir } from '../support/use-weir.ts';
@@ -41,14 +43,20 @@ afterEach(() => trio.replication.heal());
 function request(method: string, path: string, options?: RequestOptions): Promise<Answer> {
   return weir.request(method, path, { baseUrl, ...options });
 }
-const track = (idempotencyKey: string) =>
+const track = (idempotencyKey: string, by = apiKey) =>
   request('POST', '/api/v1/sdk/track', {
-    apiKey,
+    apiKey: by,
     body: { meter_token: meter.token, customer_external_id: 'acme', quantity: 1, idempotency_key: idempotencyKey },
   });
 /** How many of these events are in Postgres. */
 const recorded = async (ids: string[]) =>
   (await weir.pool.query('SELECT FROM events WHERE id = ANY ($1::uuid[])', [ids])).rowCount;
+/** The events that wait on one of the two. */
+const stagedOn = async (redis: Redis) => {
+  const batches = await redis.zrange(weir.keys.staged, 0, '-1');
+  const flushes = await Promise.all(batches.map((batch) => redis.lrange(weir.keys.batch(batch), 0, -1)));
+  return stagedEvents(flushes.flat());
+};
 const isBack = async () => (await request('GET', '/readyz')).body.way === 'redis';
 const holdReplication = () => trio.replication.silence(['forth', 'back']);
 /** Begins until Redis was asked: where the machine is slow, a replica may have acknowledged something too late just before. */
@@ -96,8 +104,12 @@ test('what no replica acknowledges is recorded directly, and a deleted API key i
   expect(answers.map(({ status }) => status)).toEqual([201, 201]);
   expect(await recorded(answers.map(({ body }) => body.id as string))).toBe(2);
   const revoke = () => request('DELETE', `/api/v1/api-keys/${other.body.id}`, { session: admin.session });
-  expect((await revoke()).status).toBe(503);
+  const refused = await revoke();
+  expect([refused.status, refused.body.detail]).toEqual([503, expect.stringContaining('REDIS_COPIES=1')]);
+  expect(await trio.primary.exists(weir.keys.revoked(other.body.id))).toBe(0);
   await trio.replication.heal();
+  await until(isBack, 'events go through Redis again');
+  expect((await track('with the other', other.body.key)).status).toBe(201);
   await until(async () => (await revoke()).status === 204, 'the replica acknowledges again');
   expect((await track('new')).status).toBe(409);
   await until(isBack, 'events go through Redis again');
@@ -253,6 +265,41 @@ test('Redis refuses writes behind a flush: it has the flush, and a worker reads 
   }
 });
 
+test('Postgres is away, then the replica: what is on its way is unknown, and others are refused at once', async () => {
+  const edges = await openStoreEdges(weir);
+  const { DATABASE_URL } = edges.env;
+  const api = await weir.startApi({ DATABASE_URL, REDIS_COPIES: '2', REDIS_COMMAND_TIMEOUT_MS: '900' });
+  const before = baseUrl;
+  baseUrl = api.url;
+  try {
+    // It knows the API key and the meter from now on.
+    await throughRedis('known', track, async ({ body }) => (await recorded([body.id])) === 0);
+    await edges.postgres.refuse();
+    // Nobody is asked who they are any more.
+    await until(async () => (await request('GET', '/api/v1/meters')).status === 503, 'Postgres is known to be away');
+    const staged = async () => (await stagedOn(trio.primary)).length;
+    const sent = await throughRedis(
+      'staged alone',
+      async (key) => {
+        const count = await staged();
+        holdReplication();
+        return { count, answer: await track(key) };
+      },
+      async ({ answer }) => answer.body.outcome === 'unknown',
+    );
+    for (const key of ['second', 'third'])
+      expect(await track(key)).toMatchObject({ status: 503, body: { outcome: 'not_accepted' } });
+    expect((await staged()) - sent.count).toBe(1);
+    expect((await request('GET', '/readyz')).status).toBe(503);
+    await throughRedis('back', track, async ({ status }) => status === 201);
+  } finally {
+    baseUrl = before;
+    await edges.postgres.heal();
+    await api.close();
+    await edges.close();
+  }
+});
+
 test('a primary that dies under load takes no event along that was answered 201', async () => {
   await until(isBack, 'events go through Redis');
   trio.replication.slowDown(30, 0);
@@ -273,9 +320,7 @@ test('a primary that dies under load takes no event along that was answered 201'
   isOver = true;
   await Promise.all(clients);
 
-  const batches = await trio.replica.zrange(weir.keys.staged, 0, '-1');
-  const flushes = await Promise.all(batches.map((batch) => trio.replica.lrange(weir.keys.batch(batch), 0, -1)));
-  const kept = new Set(stagedEvents(flushes.flat()).map(({ id }) => id));
+  const kept = new Set((await stagedOn(trio.replica)).map(({ id }) => id));
   const gone = [...acknowledged].filter((id) => !kept.has(id));
   expect(gone.length - ((await recorded(gone)) ?? 0)).toBe(0);
   // Postgres has taken what Redis did not.

@@ -5,6 +5,7 @@
 
 import type { Admission, Candidate } from '@weir/queue/admit';
 import { FLUSHES_IN_FLIGHT_MAX } from '@weir/queue/connection';
+import { NotCopied } from '@weir/queue/redis-away';
 import { Refusal } from '@weir/shared/errors';
 import { bothAway, Direct, type DirectDeps } from './direct.ts';
 import { Batches } from './open-batch.ts';
@@ -193,8 +194,10 @@ export class Ingest {
 
   /** Redis does not take this flush, or nobody knows. It goes the other way under its own ids, with those who came after. */
   #leaveRedis(flush: Waiting[], mayHoldEvents: boolean, error: Refusal): void {
-    if (this.#direct.isOpen()) {
-      this.#deps.leaveRedis(error);
+    const isOpen = this.#direct.isOpen();
+    // Without a replica each flush is staged on the primary, and nobody is told that it is taken: one is enough to know.
+    if (isOpen || error.cause instanceof NotCopied) this.#deps.leaveRedis(error);
+    if (isOpen) {
       this.#direct.takeOver(flush, mayHoldEvents);
       for (const waiting of this.#waiting.takeAll()) this.#goDirectly(waiting);
       return;
