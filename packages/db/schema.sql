@@ -988,6 +988,8 @@ CREATE INDEX credit_grants_customer_id_idx ON public.credit_grants USING btree (
 
 CREATE INDEX credit_grants_invoice_id_idx ON public.credit_grants USING btree (invoice_id) WHERE (invoice_id IS NOT NULL);
 
+CREATE INDEX credit_grants_live_idx ON public.credit_grants USING btree (((((customer_id)::text || ' '::text) || currency)), COALESCE(expires_at, 'infinity'::timestamp with time zone)) WHERE (remaining > (0)::numeric);
+
 CREATE INDEX customer_group_hours_meter_hour_idx ON public.customer_group_hours USING btree (uuid_hash_extended(meter_id, (0)::bigint), hour);
 
 CREATE INDEX customer_group_value_days_meter_day_idx ON public.customer_group_value_days USING btree (uuid_hash_extended(meter_id, (0)::bigint), day);

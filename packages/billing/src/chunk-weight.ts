@@ -4,6 +4,9 @@
 /** Bytes of a period or a due beside its terms: its row, what is asked of it, and its line. */
 export const ROW_BYTES = 1_000;
 
+/** Bytes of a grant that an invoice may draw, as above: a customer's are held once for all invoices of a chunk. */
+export const GRANT_BYTES = 200;
+
 /**
  * Bytes that one transaction opens, of a request or of the run: a thousand periods with one charge each, in some tenths of a second.
  * Twice as much is no faster, and the next organization waits for twice as long.

@@ -183,6 +183,7 @@ export const LIMIT_TABLE = {
     of: 'payments of an invoice, with those that were taken back',
     why: 'all are in the answer of the invoice',
   },
+  liveGrants: { under: 'Things', max: 1_000, of: 'live grants of a customer by currency', why: 'a draw holds all' },
 
   page: { under: 'Pages', max: 1_000_000, of: 'the number of a page', why: 'what is behind it is found by a filter' },
   pageSize: {

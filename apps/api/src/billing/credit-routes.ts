@@ -2,6 +2,7 @@
 
 import type { FeedType } from '@weir/billing/feed-events';
 import {
+  countLiveGrants,
   insertCreditGrant,
   lockCreditedCustomer,
   voidCreditGrant,
@@ -73,7 +74,8 @@ export function creditRoutes(app: App, { database, guards }: RouteDeps): void {
         tags: ['Billing'],
         summary: 'Grant a customer money in advance',
         description:
-          'Invoices draw it when they are finalized: smaller priority first, then what expires earlier, then what is older.',
+          'Invoices draw it when they are finalized: smaller priority first, then what expires earlier, then what is older. ' +
+          `A customer has at most ${LIMITS.liveGrants} grants in one currency that have something left and have not expired.`,
         params: idInPath,
         body: creditBody,
         response: {
@@ -107,6 +109,10 @@ export function creditRoutes(app: App, { database, guards }: RouteDeps): void {
   );
 }
 
+const TOO_MANY =
+  `would be more than ${LIMITS.liveGrants} grants of the customer in this currency that have something left and have not expired: ` +
+  'void some, or grant more at once';
+
 type CreditRequest = FastifyRequest & { params: { id: string } };
 
 async function grantCredit(
@@ -135,6 +141,9 @@ async function grantCredit(
   }
   // After external_id: a request that is sent again long after gets the id of the first one.
   if (customer.isPast) throw invalidFields([{ path: 'expires_at', message: 'must be in the future' }]);
+  const live = { customerId: params.id, currency, max: LIMITS.liveGrants };
+  if ((await countLiveGrants(transaction, organizationId, live)) > LIMITS.liveGrants)
+    throw invalidFields([{ path: '', message: TOO_MANY }]);
   const { grant } = inserted;
   await tellFeed(transaction, request, 'credit.granted', {
     credit_id: grant.id,

@@ -537,7 +537,7 @@ export interface paths {
         get: operations["listCustomerCredits"];
         /**
          * Grant a customer money in advance
-         * @description Invoices draw it when they are finalized: smaller priority first, then what expires earlier, then what is older.
+         * @description Invoices draw it when they are finalized: smaller priority first, then what expires earlier, then what is older. A customer has at most 1000 grants in one currency that have something left and have not expired.
          *
          *     Who may: an admin who is signed in, or a service account with the role biller or admin.
          */

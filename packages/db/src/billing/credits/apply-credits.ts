@@ -4,13 +4,14 @@
 // A grant is changed by whoever holds its row, and rows are locked in the order of their ids: so many invoices of one
 // customer can be finalized at once, and none takes what another has taken.
 
-import { type ApplicableGrant, planCreditApplications } from '@weir/rating/credit-applications';
+import { type ApplicableGrant, Pocket } from '@weir/rating/credit-applications';
 import type { Amount } from '@weir/rating/money';
 import { newId } from '@weir/shared/ids';
 import { microsOfText } from '@weir/shared/instant';
 import { sql } from 'kysely';
 import type { Queries } from '../../database.ts';
 import { readBillingClock } from '../billing-time.ts';
+import { isLive, isLiveOf } from '../live-grant.ts';
 import { amountOf, amountText } from '../stored-amounts.ts';
 
 /** An invoice that is being finalized, and what is to be paid of it before credits. */
@@ -26,6 +27,15 @@ export interface PayableInvoice {
 interface Debt {
   id: string;
   amountDue: Amount;
+}
+
+/** What a customer has and owes in one currency. */
+interface Account {
+  pocket: Pocket;
+  /** The oldest first. */
+  debts: Debt[];
+  /** How many of the first ones are paid: they are passed once, and not by each invoice below zero. */
+  paid: number;
 }
 
 /** Credits that were moved in one go. Amounts are by invoice. */
@@ -61,38 +71,45 @@ export async function applyCredits(
   if (grants.size === 0 && moving.every(({ amountDue }) => amountDue > 0n)) return moved;
   // Read once all of them are held: a grant may have expired while others were waited for.
   const now = await readBillingClock(transaction);
-  const debts = new Map<string, Debt[]>();
-  for (const debt of open) pushTo(debts, pocketOf(debt.customerId, debt.currency), { ...debt });
+  const accounts = new Map<string, Account>();
+  const accountOf = (customerId: string, currency: string): Account => {
+    const key = pocketOf(customerId, currency);
+    let account = accounts.get(key);
+    if (account === undefined) {
+      account = { pocket: new Pocket(grants.get(key) ?? [], microsOfText(now)), debts: [], paid: 0 };
+      accounts.set(key, account);
+    }
+    return account;
+  };
+  for (const debt of open) accountOf(debt.customerId, debt.currency).debts.push({ ...debt });
   const applications: NewCreditApplication[] = [];
   const made: NewGrant[] = [];
-  const apply = (grant: ApplicableGrant, debt: Debt, amount: Amount, currency: string): void => {
-    grant.remaining -= amount;
+  const apply = (grantId: string, debt: Debt, amount: Amount, currency: string): void => {
     debt.amountDue -= amount;
     const sums = moved.applied.has(debt.id) ? moved.applied : moved.lowered;
     sums.set(debt.id, (sums.get(debt.id) ?? 0n) + amount);
-    applications.push({ id: newId(), grant_id: grant.id, invoice_id: debt.id, amount: amountText(amount, currency) });
+    applications.push({ id: newId(), grant_id: grantId, invoice_id: debt.id, amount: amountText(amount, currency) });
   };
   for (const { id, customerId, currency, amountDue } of moving) {
-    const pocket = pocketOf(customerId, currency);
+    const account = accountOf(customerId, currency);
     const debt: Debt = { id, amountDue };
     if (amountDue > 0n) {
-      const own = new Map(grants.get(pocket)?.map((grant) => [grant.id, grant]));
-      for (const planned of planCreditApplications(amountDue, [...own.values()], microsOfText(now))) {
-        const grant = own.get(planned.id);
-        if (grant !== undefined) apply(grant, debt, planned.amount, currency);
-      }
-      pushTo(debts, pocket, debt);
+      for (const taken of account.pocket.take(amountDue)) apply(taken.id, debt, taken.amount, currency);
+      account.debts.push(debt);
       continue;
     }
     const grant = { id: newId(), remaining: -amountDue, priority: 0, expiresAt: null, createdAt: microsOfText(now) };
     const amount = amountText(-amountDue, currency);
     made.push({ id: grant.id, customer_id: customerId, currency, amount, invoice_id: id });
     moved.granted.set(id, { credit_id: grant.id, customer_id: customerId, currency, amount, invoice_id: id });
-    for (const owed of debts.get(pocket) ?? []) {
+    for (let owed = account.debts[account.paid]; owed !== undefined; owed = account.debts[account.paid]) {
       const part = owed.amountDue < grant.remaining ? owed.amountDue : grant.remaining;
-      if (part > 0n) apply(grant, owed, part, currency);
+      if (part > 0n) apply(grant.id, owed, part, currency);
+      grant.remaining -= part;
+      if (owed.amountDue > 0n) break;
+      account.paid += 1;
     }
-    pushTo(grants, pocket, grant);
+    account.pocket.add(grant);
   }
   if (made.length > 0) await insertGrants(transaction, organizationId, made, now);
   if (applications.length > 0) await insertCreditApplications(transaction, organizationId, applications, now);
@@ -141,19 +158,31 @@ function pocketOf(customerId: string, currency: string): string {
   return `${customerId} ${currency}`;
 }
 
-/** Locks all grants of some customers that have something left, and returns them by pocket. */
+/**
+ * Locks the grants of some customers of which something may be taken, and returns them by pocket. What has expired by now is left as it
+ * is, since the clock goes on: expiry writes nothing, so a customer may have any number of them.
+ */
 async function lockGrants(
   transaction: Queries,
   organizationId: string,
   invoices: readonly PayableInvoice[],
 ): Promise<Map<string, ApplicableGrant[]>> {
-  const customers = [...new Set(invoices.map(({ customerId }) => customerId))];
+  const customers = invoices.map(({ customerId }) => customerId);
+  const currencies = invoices.map(({ currency }) => currency);
+  const isAny = sql<boolean>`id = ANY (ARRAY(
+    SELECT live.id
+    FROM (SELECT DISTINCT * FROM unnest(${customers}::uuid[], ${currencies}::text[]) AS asked (customer_id, currency)) AS pocket
+    CROSS JOIN LATERAL (
+      SELECT id FROM credit_grants
+      WHERE ${isLiveOf(organizationId, sql`pocket.customer_id`, sql`pocket.currency`)} OFFSET 0
+    ) AS live))`;
   const rows = await transaction
     .selectFrom('credit_grants')
     .select(['id', 'customer_id', 'currency', 'remaining', 'priority', 'expires_at', 'created_at'])
     .where('organization_id', '=', organizationId)
-    .where(sql<boolean>`customer_id = ANY (${customers}::uuid[])`)
-    .where('remaining', '>', '0')
+    .where(isAny)
+    // Once more: it may have been drawn while it was waited for.
+    .where(isLive)
     .orderBy('id')
     .forNoKeyUpdate()
     .execute();
@@ -177,6 +206,8 @@ async function insertCreditApplications(
   applications: readonly NewCreditApplication[],
   now: string,
 ): Promise<void> {
+  // Named, since a join alone may read all grants of the organization.
+  const grants = [...new Set(applications.map(({ grant_id }) => grant_id))];
   await sql`
     WITH applied AS (
       SELECT * FROM jsonb_to_recordset(${JSON.stringify(applications)}::jsonb)
@@ -187,5 +218,7 @@ async function insertCreditApplications(
     )
     UPDATE credit_grants SET remaining = remaining - taken.amount
     FROM (SELECT grant_id, sum(amount) AS amount FROM applied GROUP BY grant_id) AS taken
-    WHERE organization_id = ${organizationId}::uuid AND id = taken.grant_id`.execute(transaction);
+    WHERE organization_id = ${organizationId}::uuid AND id = ANY (${grants}::uuid[]) AND id = taken.grant_id`.execute(
+    transaction,
+  );
 }

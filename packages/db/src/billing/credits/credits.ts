@@ -6,6 +6,7 @@ import type { Amount } from '@weir/rating/money';
 import { newId } from '@weir/shared/ids';
 import { sql } from 'kysely';
 import type { Queries } from '../../database.ts';
+import { isLiveOf } from '../live-grant.ts';
 import { amountOf, amountText } from '../stored-amounts.ts';
 
 /** `USED`: nothing is left of it, though what it paid may come back. `VOID`: nothing ever will be. */
@@ -41,8 +42,8 @@ export interface NewCreditGrant {
 }
 
 /**
- * Whether there is such a customer, and whether a time is past by the clock of billing. Needs a transaction: the customer is
- * not deleted before its end.
+ * Whether there is such a customer, and whether a time is past by the clock of billing. Needs a transaction: until its end the customer
+ * is not deleted, and nobody else grants it anything, so that its grants can be counted.
  */
 export async function lockCreditedCustomer(
   transaction: Queries,
@@ -55,8 +56,21 @@ export async function lockCreditedCustomer(
     .select(sql<boolean>`coalesce(${expiresAt}::timestamptz <= billing_clock(), false)`.as('isPast'))
     .where('organization_id', '=', organizationId)
     .where('id', '=', customerId)
-    .forKeyShare()
+    .forNoKeyUpdate()
     .executeTakeFirst();
+}
+
+/** How many live grants a customer has in a currency, and of more than `max` only that. */
+export async function countLiveGrants(
+  db: Queries,
+  organizationId: string,
+  { customerId, currency, max }: { customerId: string; currency: string; max: number },
+): Promise<number> {
+  const { rows } = await sql<{ count: string }>`
+    SELECT count(*) FROM (
+      SELECT FROM credit_grants WHERE ${isLiveOf(organizationId, sql`${customerId}`, sql`${currency}`)}
+      LIMIT ${max + 1}) AS live`.execute(db);
+  return Number(rows[0]?.count);
 }
 
 /** Returns the grant, or the id of the one that has its external_id already. */

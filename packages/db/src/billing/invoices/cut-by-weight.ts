@@ -1,8 +1,9 @@
-// Cuts what has to be computed into parts that fit into memory, by the weight of their dues: docs/decisions/0053.
+// Cuts what has to be computed into parts that fit into memory, by the weight of their dues and grants: docs/decisions/0053.
 
-import { COMPUTED_BYTES_MAX, Room, ROW_BYTES } from '@weir/billing/chunk-weight';
+import { COMPUTED_BYTES_MAX, GRANT_BYTES, Room, ROW_BYTES } from '@weir/billing/chunk-weight';
 import { sql, type RawBuilder } from 'kysely';
 import type { Queries } from '../../database.ts';
+import { isLiveOf } from '../live-grant.ts';
 import { invoicesById } from './invoices.ts';
 
 /** Cuts drafts into chunks that can be computed in one transaction each, in the order given. One alone may be heavier. */
@@ -12,7 +13,12 @@ export async function cutByWeight(
   invoiceIds: readonly string[],
 ): Promise<string[][]> {
   const weights = await weigh(db, organizationId, invoicesById(organizationId, invoiceIds));
-  return cut(invoiceIds, (id) => weights.get(id) ?? 0);
+  const grants = await weighGrants(db, organizationId, invoiceIds);
+  return cut(
+    invoiceIds,
+    (id) => weights.get(id) ?? 0,
+    (id) => grants.get(id),
+  );
 }
 
 /** A boundary of a subscription; null: none, after its end. */
@@ -40,16 +46,31 @@ export async function cutBoundaries<Each extends Boundary>(
   return cut(boundaries, ({ subscription_id, cycle }) => weights.get(`${subscription_id} ${cycle}`) ?? 0);
 }
 
-function cut<Each>(all: readonly Each[], weightOf: (each: Each) => number): Each[][] {
+/** What several of a chunk have together: it weighs once. */
+interface Shared {
+  bytes: number;
+}
+
+function cut<Each>(
+  all: readonly Each[],
+  weightOf: (each: Each) => number,
+  sharedOf: (each: Each) => Shared | undefined = () => undefined,
+): Each[][] {
   const chunks: Each[][] = [];
   let room = new Room(0);
+  let taken = new Set<Shared>();
   for (const each of all) {
     const chunk = chunks.at(-1);
     if (chunk === undefined || !room.isLeft) {
       chunks.push([each]);
       room = new Room(COMPUTED_BYTES_MAX);
+      taken = new Set();
     } else chunk.push(each);
     room.take(weightOf(each));
+    const shared = sharedOf(each);
+    if (shared === undefined || taken.has(shared)) continue;
+    taken.add(shared);
+    room.take(shared.bytes);
   }
   return chunks;
 }
@@ -71,4 +92,26 @@ async function weigh(db: Queries, organizationId: string, asked: RawBuilder<unkn
     SELECT parts.id, sum(weights.bytes + ${ROW_BYTES}::integer)::float8 AS bytes
     FROM parts FULL JOIN weights ON weights.id = parts.charge_id GROUP BY parts.id`.execute(db);
   return new Map(rows.map(({ id, bytes }) => [id, bytes]));
+}
+
+/** The live grants that a draft may draw, by its id. Those of one customer and currency have them together. */
+async function weighGrants(
+  db: Queries,
+  organizationId: string,
+  invoiceIds: readonly string[],
+): Promise<Map<string, Shared>> {
+  const { rows } = await sql<{ ids: string[]; bytes: number }>`
+    SELECT pocket.ids, (live.count * ${GRANT_BYTES}::integer)::float8 AS bytes FROM (
+      SELECT customer_id, currency, array_agg(id::text) AS ids
+      FROM ${invoicesById(organizationId, invoiceIds)} GROUP BY customer_id, currency
+    ) AS pocket CROSS JOIN LATERAL (
+      SELECT count(*) AS count FROM credit_grants
+      WHERE ${isLiveOf(organizationId, sql`pocket.customer_id`, sql`pocket.currency`)} OFFSET 0
+    ) AS live
+    WHERE live.count > 0`.execute(db);
+  return new Map(rows.flatMap(({ ids, bytes }) => sharedBy(ids, { bytes })));
+}
+
+function sharedBy(ids: readonly string[], shared: Shared): [string, Shared][] {
+  return ids.map((id) => [id, shared]);
 }
