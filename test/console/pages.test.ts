@@ -410,6 +410,8 @@ test('an invoice is kept as the PDF that Weir makes of it', async () => {
   await page.goto(organization.addresses['invoice-paid'] ?? '');
   const [download] = await Promise.all([
     page.waitForEvent('download'),
+    // Like the page, it is to say what was paid since it was issued.
+    page.waitForRequest(/\/pdf\?as=now$/),
     page.getByRole('button', { name: 'Download PDF' }).click(),
   ]);
   expect(download.suggestedFilename()).toMatch(/^INV-\d{4}-\d{6}\.pdf$/);

@@ -159,12 +159,17 @@ describe('the customer of a token', () => {
       ...amounts,
       payments: [{ amount: '4.00', paid_at: expect.any(String) }],
     });
-    const pdf = await fetch(`${weir.baseUrl}/api/v1/widget/invoices/${used.id}/pdf`, {
-      headers: { authorization: `Bearer ${token}` },
+    const papers = ['?as=now', ''].map(async (query) => {
+      const pdf = await fetch(`${weir.baseUrl}/api/v1/widget/invoices/${used.id}/pdf${query}`, {
+        headers: { authorization: `Bearer ${token}` },
+      });
+      return (await textOfPages(new Uint8Array(await pdf.arrayBuffer())))[0];
     });
-    const [paper] = await textOfPages(new Uint8Array(await pdf.arrayBuffer()));
-    expect(paper).toContain('4.00 USD');
-    expect(paper).not.toContain('not shown');
+    const [now, issued] = await Promise.all(papers);
+    expect(now).toContain('4.00 USD');
+    expect(now).not.toContain('not shown');
+    expect(issued).toContain(used.invoice_number);
+    expect(issued).not.toContain('4.00 USD');
     await billing.post(`/invoices/${list.data[1].id}/uncollectible`);
     const { data } = (await ask('balance')).body;
     expect(data[1]).toEqual({ currency: 'USD', amount_due: '6.18', past_due: '6.18', credit: '0.00' });

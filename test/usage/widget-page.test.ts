@@ -259,6 +259,7 @@ test('by the script of Weir it has a token and is as high as it is, with what is
   }, 'the frame is as high as what is in it');
   const [download] = await Promise.all([
     visit.page.waitForEvent('download'),
+    visit.page.waitForRequest(/\/pdf\?as=now$/),
     inner.getByRole('button', { name: /Download PDF INV-/ }).click(),
   ]);
   expect(download.suggestedFilename()).toMatch(/^INV-\d{4}-000001\.pdf$/);

@@ -33,8 +33,8 @@ export interface InvoicePaper {
   further: { lines: number; amount: string } | undefined;
 }
 
-/** Of when an invoice is drawn: of now, or of the moment in which it was finalized. */
-export const PAPERS = ['now', 'issued'] as const;
+/** Of when an invoice is drawn: of the moment in which it was finalized, or of now. */
+export const PAPERS = ['issued', 'now'] as const;
 
 export interface PaperAsked {
   as: (typeof PAPERS)[number];

@@ -28,11 +28,11 @@ export const pdfAnswer = {
 /** Which paper of an invoice. */
 export const pdfQuery = z.strictObject({
   as: oneOf(PAPERS)
-    .default('now')
+    .default('issued')
     .meta({
       description:
-        'now: with what was paid, credited or voided since, as the invoice is. issued: as it was when it was finalized, the same bytes ' +
-        'whatever happened since.',
+        'issued: as it was when it was finalized, the same bytes whatever happened since. now: with what was paid, credited or voided ' +
+        'since, as the invoice is.',
     }),
 });
 
@@ -48,8 +48,8 @@ export function invoicePdfRoute(app: App, deps: RouteDeps & { turns: Turns }): v
         tags: ['Billing'],
         summary: 'An invoice as PDF',
         description:
-          'As it is now, or as it was issued: the latter is the same bytes each time, for as long as the copy of the name and address of ' +
-          `the customer is kept. Of more than ${LIMITS.pdfLines} lines the others are one ` +
+          'As it was issued: the same bytes each time, for as long as the copy of the name and address of the customer is kept. ' +
+          `as=now draws it as it is now. Of more than ${LIMITS.pdfLines} lines the others are one ` +
           'row, with what they come to. A draft says so on every page, is of the moment, and lists the lines that GET /invoices/{id} has.',
         params: idInPath,
         querystring: pdfQuery,

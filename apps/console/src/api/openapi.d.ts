@@ -817,7 +817,7 @@ export interface paths {
     "/api/v1/invoices/{id}/pdf": {
         /**
          * An invoice as PDF
-         * @description As it is now, or as it was issued: the latter is the same bytes each time, for as long as the copy of the name and address of the customer is kept. Of more than 2000 lines the others are one row, with what they come to. A draft says so on every page, is of the moment, and lists the lines that GET /invoices/{id} has.
+         * @description As it was issued: the same bytes each time, for as long as the copy of the name and address of the customer is kept. as=now draws it as it is now. Of more than 2000 lines the others are one row, with what they come to. A draft says so on every page, is of the moment, and lists the lines that GET /invoices/{id} has.
          *
          *     Who may: whoever is signed in, or a service account of any role.
          */
@@ -6320,8 +6320,8 @@ export interface operations {
     getInvoicePdf: {
         parameters: {
             query?: {
-                /** @description now: with what was paid, credited or voided since, as the invoice is. issued: as it was when it was finalized, the same bytes whatever happened since. */
-                as?: "now" | "issued";
+                /** @description issued: as it was when it was finalized, the same bytes whatever happened since. now: with what was paid, credited or voided since, as the invoice is. */
+                as?: "issued" | "now";
             };
             path: {
                 id: string;
@@ -7429,8 +7429,8 @@ export interface operations {
     getWidgetInvoicePdf: {
         parameters: {
             query?: {
-                /** @description now: with what was paid, credited or voided since, as the invoice is. issued: as it was when it was finalized, the same bytes whatever happened since. */
-                as?: "now" | "issued";
+                /** @description issued: as it was when it was finalized, the same bytes whatever happened since. now: with what was paid, credited or voided since, as the invoice is. */
+                as?: "issued" | "now";
             };
             path: {
                 id: string;

@@ -5,7 +5,7 @@ import { Icon } from '../components/page/icons.tsx';
 import { ProblemBox } from '../components/outcomes/problem-box.tsx';
 import { download } from '../text/download.ts';
 
-/** Keeps an invoice as the PDF that Weir makes of it. */
+/** Keeps an invoice as the PDF that Weir makes of it: as it is, like the page around. */
 export function DownloadPdf({ invoice }: { invoice: Schema<'InvoiceWithLines'> }) {
   const [isReading, setIsReading] = useState(false);
   const [error, setError] = useState<unknown>();
@@ -13,8 +13,8 @@ export function DownloadPdf({ invoice }: { invoice: Schema<'InvoiceWithLines'> }
     setError(undefined);
     setIsReading(true);
     try {
-      const path = { id: invoice.id };
-      const file = await send(client.GET('/api/v1/invoices/{id}/pdf', { params: { path }, parseAs: 'blob' }));
+      const params = { path: { id: invoice.id }, query: { as: 'now' } } as const;
+      const file = await send(client.GET('/api/v1/invoices/{id}/pdf', { params, parseAs: 'blob' }));
       download(`${(invoice.invoice_number ?? 'draft').replaceAll('/', '-')}.pdf`, file);
     } catch (problem) {
       setError(problem);

@@ -95,7 +95,7 @@ function invoiceView(invoice, told) {
 function pdfButton({ id, number }, told) {
   const { pdf } = told.words.billing;
   const button = actingButton(pdf, told, async () => {
-    const href = URL.createObjectURL(await told.ask(readFile, `invoices/${id}/pdf`));
+    const href = URL.createObjectURL(await told.ask(readFile, `invoices/${id}/pdf`, { as: 'now' }));
     element('a', { href, download: `${number.replaceAll('/', '-')}.pdf` }).click();
     URL.revokeObjectURL(href);
   });

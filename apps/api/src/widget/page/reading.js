@@ -26,8 +26,8 @@ export async function read(token, path, query) {
 }
 
 /** The same for what is a file. */
-export async function readFile(token, path) {
-  return await (await ask(token, path)).blob();
+export async function readFile(token, path, query) {
+  return await (await ask(token, path, query)).blob();
 }
 
 /** Charts of meters, two at a time: Weir works on no more of one customer's at once. */
