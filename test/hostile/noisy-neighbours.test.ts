@@ -237,6 +237,34 @@ describe('a caller that reads', () => {
   });
 });
 
+test('a large answer costs its caller as much as a chart of that size, and other callers nothing', async () => {
+  const limits = Array.from({ length: 100 }, (_, index) => ({ up_to: index < 99 ? String(index + 1) : null }));
+  const tiers = limits.map(({ up_to }) => ({ up_to, unit_price: '0.000123456789', flat_fee: '1.25' }));
+  const charges = [];
+  for (let n = 0; n < 20; n += 1) {
+    const meter = await noisy.createMeter('SUM');
+    charges.push({ type: 'USAGE', display_name: `Calls ${n}`, meter_id: meter.id, model: 'graduated', tiers });
+  }
+  const body = {
+    name: 'Large',
+    lookup_id: 'large',
+    type: 'USAGE',
+    billing_interval: 'month',
+    currency: 'USD',
+    charges,
+  };
+  const made = await weir.request('POST', '/api/v1/plans', { session: noisy.session, body });
+  expect(made.status).toBe(201);
+  // A hundred buckets a second: what is owed for one such answer is more than five seconds bring.
+  const api = await weir.startApi({ READ_BUCKETS_PER_CALLER: '100', READS_IN_FLIGHT_PER_CALLER: '1' });
+  const read = ({ session }: Organization, path: string) =>
+    weir.request('GET', `/api/v1${path}`, { session, baseUrl: api.url });
+  expect((await read(noisy, `/plans/${made.body.id}`)).body.charges).toHaveLength(20);
+  expectProblem(await read(noisy, `/plans/${made.body.id}`), 429, 'rate_limited');
+  expect((await read(quiet, '/plans')).status).toBe(200);
+  await api.close();
+});
+
 test('an honest retry is known again, whatever hashes its metadata holds and however it is spelt', async () => {
   const id = '8d7e2f31-1e4f-4d6b-9c3a-2b1f0e9d8c7b';
   const event = (metadata: string) =>

@@ -35,6 +35,9 @@ const REQUEST_COST = 100;
 /** The cost of a change that stops recording for a moment, such as a new alert, in buckets of a chart: it may not be made on and on. */
 export const RECORDING_STOP_COST = 5_000;
 
+/** An answer costs at least a bucket for so many bytes, which a bucket of a chart has as JSON: to read, compute and write it takes the event loop as long. */
+const BYTES_OF_BUCKET = 100;
+
 /** What a request counts for, and how many of a caller's are worked on at once, as a multiple of `underWayMax`. */
 interface Manner {
   cost: number;
@@ -243,7 +246,7 @@ export class ReadBudget {
 
   #tooMuch(account: Account): Refusal {
     const retryAfterSeconds = Math.ceil(this.#msInDebt(account) / 1_000);
-    const detail = `More is asked for at the same time than one caller may: try again in ${retryAfterSeconds} s, with fewer requests at once or fewer periods in each.`;
+    const detail = `More is asked for at the same time than one caller may: try again in ${retryAfterSeconds} s, with fewer requests at once, or less in each.`;
     return new Refusal('rate_limited', detail, { retryAfterSeconds });
   }
 }
@@ -265,8 +268,21 @@ export function useReadBudget(
   options: ReadBudgetOptions,
 ): ReadBudget {
   const budget = new ReadBudget(options);
-  app.decorateRequest('pay', function pay(this: FastifyRequest, buckets: number) {
-    for (const caller of callersOf(this)) budget.pay(caller, buckets);
+  const paid = new WeakMap<FastifyRequest, number>();
+  const pay = (request: FastifyRequest, buckets: number): void => {
+    paid.set(request, (paid.get(request) ?? 0) + buckets);
+    for (const caller of callersOf(request)) budget.pay(caller, buckets);
+  };
+  app.decorateRequest('pay', function payAhead(this: FastifyRequest, buckets: number) {
+    pay(this, buckets);
+  });
+  app.addHook('onSend', (request, _reply, payload, done) => {
+    const before = paid.get(request);
+    if (before !== undefined) {
+      const rest = lengthOf(payload) / BYTES_OF_BUCKET - REQUEST_COST - before;
+      if (rest > 0) pay(request, rest);
+    }
+    done();
   });
   const waits = new WeakMap<FastifyRequest, AbortController>();
   connections.onEnd((request, _reply, hasHungUp) => {
@@ -296,6 +312,8 @@ export function useReadBudget(
           if (end !== undefined) leave.push(end);
           else await pressure.aside(request, async () => leave.push(await wait(request, caller, manner)));
         }
+        // Only of these are the answers paid for: quick reads have few rows, and a budget apart.
+        if (!isQuick) paid.set(request, 0);
         return await handler.call(this, request, reply);
       } finally {
         for (const each of leave) each();
@@ -304,6 +322,11 @@ export function useReadBudget(
     within.add(route.handler);
   });
   return budget;
+}
+
+/** Near enough: most of an answer is ASCII. A stream is not known. */
+function lengthOf(payload: unknown): number {
+  return typeof payload === 'string' || Buffer.isBuffer(payload) ? payload.length : 0;
 }
 
 /**
