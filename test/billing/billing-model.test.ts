@@ -1,7 +1,7 @@
 // Organizations that live by chance for some weeks, beside a model that shares no code with Weir (support/billing-model): every line,
 // every total, what became of it and what is left of credits have to be the model's, and all of it can be computed again.
 //
-// MODEL_SIZE and MODEL_SEED make it live longer and elsewhere. What fails prints the seed.
+// With all tests it is small; CONTRIBUTING.md has more. What fails prints the seed.
 
 import { afterAll, expect, test } from 'vitest';
 import { Random } from '../../chaos/random.ts';
@@ -12,10 +12,10 @@ import { expectDocumentedFeed } from '../support/documented-feed.ts';
 import { setBillingTime } from '../support/billing-time.ts';
 import { openRun, type BillingRun } from '../support/billing-run.ts';
 import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
+import { proofSize } from '../support/proof-size.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
-const SIZE = Number(process.env['MODEL_SIZE'] ?? 1);
-const SEED = Number(process.env['MODEL_SEED'] ?? 9);
+const { size: SIZE, seed: SEED } = proofSize('MODEL');
 
 const HOUR = 3_600_000;
 /** So that instants fall on all hours of the day, and never on a midnight of any zone. */
