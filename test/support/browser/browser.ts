@@ -1,9 +1,12 @@
 // A real browser for tests. What a page does that it must not do is collected while it is used: requests to others, what its
 // content-security policy stopped, errors that nobody caught, and what moved under the reader's eyes.
 
-import axe from 'axe-core';
+import type axe from 'axe-core';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { chromium, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
 import { findChromium } from './chromium.ts';
+import { lookOften } from './look-often.ts';
 
 export interface Browser {
   /** A person with a browser that has been nowhere yet, who may also speak to these addresses. */
@@ -35,10 +38,14 @@ const flags = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  // A page lives for a second or two: to compile its code for speed takes more of the processor than it saves.
+  '--js-flags=--no-maglev --no-turbofan',
 ];
 
 /** What Scalar draws on the page of the reference; its barriers are in docs/decisions/0050. */
 const NOT_OURS = '#reference';
+
+const axeSource = readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** WCAG 2.2, levels A and AA. */
 const accessibilityTags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
@@ -86,6 +93,7 @@ export async function openBrowser(ownOrigins: readonly string[]): Promise<Browse
         if (message.type() === 'error' && !isAnswer) faults.push(`the console says: ${message.text()}`);
       });
       const page = await context.newPage();
+      await lookOften(page);
       return { context, page, faults, close: () => context.close() };
     },
     close: () => browser.close(),
@@ -118,7 +126,7 @@ export async function findBarriers(
   };
   const context = JSON.stringify({ ...(within !== undefined && { include: [within] }), exclude: [NOT_OURS] });
   // Only now: it is as large as the console, and most pages are loaded for something else.
-  if (!(await page.evaluate<boolean>(`'axe' in window`))) await page.evaluate(axe.source);
+  if (!(await page.evaluate<boolean>(`'axe' in window`))) await page.evaluate(await axeSource);
   const { violations } = await page.evaluate<axe.AxeResults>(`axe.run(${context}, ${JSON.stringify(options)})`);
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary }) => `${id} at ${target.join(' ')}: ${failureSummary}`),
