@@ -23,6 +23,8 @@ const router = createRouter({
   // What is read belongs to the query client, which knows what is stale.
   defaultPreloadStaleTime: 0,
   defaultPendingMs: 100,
+  // What loads comes up slowly (components.css), and needs no half a second on the screen lest it flicker.
+  defaultPendingMinMs: 0,
   defaultPendingComponent: Loading,
   defaultNotFoundComponent: NotFound,
   defaultErrorComponent: Broken,
