@@ -173,3 +173,51 @@ test('a tab of the settings asks before it loses what was typed in it, and not o
   await expect.poll(() => name.inputValue()).toBe('Typed');
   expect(visit.faults).toEqual([]);
 });
+
+test('an id that nobody typed stays what it is to the letter, also with white space at its ends', async () => {
+  const { id } = await makeCustomer(weir, admin, { external_id: 'blank ', name: 'Blank' });
+  const plan = await makePricedPlan(weir, admin, [fixedCharge(5)], { name: 'Small' });
+  await call('POST', '/subscriptions', { customer_id: id, plan_id: plan.id });
+  await page.goto(`/customers/${id}`);
+  await button('Edit').click();
+  const form = page.getByRole('dialog', { name: 'Edit the customer' });
+  await form.getByLabel('Email').fill('ada@example.com');
+  await button('Save', form).click();
+  await form.waitFor({ state: 'detached' });
+  expect(await call('GET', `/customers/${id}`)).toMatchObject({ external_id: 'blank ', email: 'ada@example.com' });
+
+  // A filter that has one, or a key, is left without a change of it.
+  await page.goto('/events?customer=blank%20&key=first%20');
+  const filter = (name: string) => page.getByLabel(name, { exact: true }).and(page.locator('input'));
+  const searched = (name: string) => new URL(page.url()).searchParams.get(name);
+  for (const name of ['Customer', 'Idempotency key']) {
+    await filter(name).focus();
+    await filter(name).press('Enter');
+    await filter(name).blur();
+  }
+  await filter('Time from (UTC)').fill('2026-11-01');
+  await page.waitForURL(/from=2026-11-01/);
+  expect([searched('customer'), searched('key')]).toEqual(['blank ', 'first ']);
+  await filter('Idempotency key').fill('second ');
+  await filter('Idempotency key').press('Enter');
+  await page.waitForURL((url) => url.searchParams.get('key') === 'second ');
+  expect(visit.faults).toEqual([]);
+});
+
+test('the first steps subscribe the customer of the event, to the letter', async () => {
+  const beginner = await signUp(weir);
+  const { page: home, context, faults, close } = await browser.visit({ baseURL: weir.baseUrl });
+  await context.addCookies([{ name: 'access_token', value: beginner.session, url: weir.baseUrl }]);
+  const { token: meter_token } = await beginner.createMeter('SUM');
+  const body = { meter_token, customer_external_id: 'blank ', quantity: 1 };
+  await weir.request('POST', '/api/v1/sdk/track', { apiKey: await beginner.createKey(), body });
+  await weir.drained();
+  await makePricedPlan(weir, beginner, [fixedCharge(5)], { name: 'Small' });
+  await home.goto('/');
+  await button('Subscribe to Small', home).click();
+  await home.getByRole('link', { name: 'see its draft' }).waitFor();
+  const { body: made } = await weir.request('GET', '/api/v1/subscriptions', { session: beginner.session });
+  expect(made.data.map((each: { customer_external_id: string }) => each.customer_external_id)).toEqual(['blank ']);
+  expect(faults).toEqual([]);
+  await close();
+});

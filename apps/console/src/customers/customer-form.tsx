@@ -58,11 +58,13 @@ export function CustomerForm({ opened, onDone, onClose }: CustomerFormProps) {
     ...(customer === undefined && { name: 'customer' }),
     initial: valuesOf(customer),
     reload: opened && (async () => valuesOf(await opened.reload())),
-    async onSubmit({ external_id, time_zone, ...others }) {
+    async onSubmit({ external_id: typedId, time_zone, ...others }, known) {
+      // Ids are compared to the letter, also white space at their ends: one that nobody typed is not to become another.
+      const external_id = typedId === known.external_id ? typedId : typedId.trim();
       const body = {
         ...Object.fromEntries(Object.entries(others).map(([field, value]) => [field, value.trim() || null])),
         // Without one a new customer is given one. One that is there cannot be taken away, and the API says so.
-        ...((opened !== undefined || external_id.trim() !== '') && { external_id: external_id.trim() }),
+        ...((opened !== undefined || external_id !== '') && { external_id }),
         time_zone,
       };
       const saved = await (opened === undefined

@@ -54,11 +54,11 @@ export function EventFilters() {
   );
 }
 
-/** A key is found as a whole, so it is looked for when it was typed or pasted to its end. */
+/** A key is found as a whole, to the letter, so it is looked for when it was typed or pasted to its end. */
 function KeyField({ value, onChange }: { value: string; onChange: (key: string | undefined) => void }) {
   const [typed, setTyped] = useState(value);
   const apply = (): void => {
-    if (typed.trim() !== value) onChange(typed.trim() === '' ? undefined : typed.trim());
+    if (typed !== value) onChange(typed === '' ? undefined : typed);
   };
   return (
     <TextInput

@@ -18,8 +18,9 @@ export function FirstSubscriptionForm({ plan, event }: FirstSubscriptionFormProp
   const form = useForm({
     name: 'first-subscription',
     initial: { external_id: event?.customer_external_id ?? '' },
-    onSubmit: async ({ external_id: typed }) => {
-      const external_id = typed.trim();
+    onSubmit: async ({ external_id: typed }, known) => {
+      // That of the event is taken to the letter: what is trimmed would be another customer, without that event.
+      const external_id = typed === known.external_id ? typed : typed.trim();
       await send(client.POST('/api/v1/customers', { body: { external_id } })).catch((error: unknown) => {
         // Whoever has a record already is subscribed by it.
         if (problemOf(error).code !== 'external_id_taken') throw error;

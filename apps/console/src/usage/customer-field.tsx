@@ -24,13 +24,15 @@ export function CustomerField({ value = '', onChange, labelToAdd }: CustomerFiel
   const [typed, setTyped] = useTyped(value);
   const [isLooking, setLooking] = useState(false);
   // What is chosen already is no search: then the first of all are offered.
-  const [search] = useDebouncedValue(typed.trim() === value ? '' : typed.trim(), PAUSE_MS);
+  const [search] = useDebouncedValue(typed === value ? '' : typed.trim(), PAUSE_MS);
   const found = useQuery({
     ...read('/api/v1/customers', { query: { search, page_size: 8 } }),
     enabled: isLooking,
     placeholderData: keepPreviousData,
   });
   const names = new Map((found.data?.data ?? []).map((each) => [each.external_id, each.name]));
+  /** Ids are compared to the letter: one that stands there or is suggested is taken with the white space at its ends. */
+  const plain = (): string => (typed === value || names.has(typed) ? typed : typed.trim());
   const take = (text: string): void => {
     setTyped(text);
     if (text !== value) onChange(text === '' ? undefined : text);
@@ -57,10 +59,10 @@ export function CustomerField({ value = '', onChange, labelToAdd }: CustomerFiel
         setLooking(true);
         currentTarget.select();
       }}
-      onBlur={() => take(typed.trim())}
+      onBlur={() => take(plain())}
       onKeyDown={({ key, currentTarget }) => {
         // With the arrows one has chosen one of the list, which then takes Enter for itself.
-        if (key === 'Enter' && !currentTarget.hasAttribute('aria-activedescendant')) take(typed.trim());
+        if (key === 'Enter' && !currentTarget.hasAttribute('aria-activedescendant')) take(plain());
       }}
       w={170}
     />

@@ -20,8 +20,8 @@ interface FormOptions<Values> {
   initial: Values;
   /** Fields that are never kept, and may be lost. */
   secret?: readonly (keyof Values)[];
-  /** Sends it, or returns `NOT_SENT`. What it throws is shown. */
-  onSubmit: (values: Values) => Promise<unknown>;
+  /** Sends it, or returns `NOT_SENT`. What it throws is shown. `known` is what the fields have where nothing was typed. */
+  onSubmit: (values: Values, known: Values) => Promise<unknown>;
   /** Reads what is changed anew, where somebody else has changed it: what it is now, as `initial`. */
   reload?: (() => Promise<Values>) | undefined;
   /** Of lists, of which somebody else may have changed another part: what becomes of them when it is read anew. */
@@ -84,7 +84,7 @@ export function useForm<Values extends object>({
   const send = async (values: Values): Promise<void> => {
     setError(null);
     try {
-      if ((await onSubmit(values)) === NOT_SENT) return;
+      if ((await onSubmit(values, known)) === NOT_SENT) return;
       setKnown(values);
       saveDraft(name, undefined);
     } catch (problem) {
