@@ -315,6 +315,7 @@ describe('before a subscription is made', () => {
       time_zone: 'UTC',
       periods: 3,
       invoices: 3,
+      first_period_start: '2024-02-29T00:00:00.000Z',
       first_period_end: '2024-02-29T00:00:00.000Z',
       last_period_end: '2024-04-29T00:00:00.000Z',
       finalizes_at: '2024-05-15T11:30:00.000Z',

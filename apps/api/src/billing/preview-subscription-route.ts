@@ -17,9 +17,11 @@ const previewAnswer = z
     time_zone: z.string(),
     periods: z.int().meta({ description: 'How many periods have begun, the open one among them.' }),
     invoices: z.int().meta({ description: 'How many invoices are made of them, each as a draft at first.' }),
-    first_period_end: time
-      .nullable()
-      .meta({ description: 'Of the first of these invoices; null where there is none.' }),
+    first_period_start: time.nullable().meta({
+      description:
+        'Of the first of these invoices; null where there is none. One of what is due in advance at the start begins and ends there.',
+    }),
+    first_period_end: time.nullable().meta({ description: 'Of the same: the first instant after it.' }),
     last_period_end: time.nullable(),
     finalizes_at: time.nullable().meta({
       description:

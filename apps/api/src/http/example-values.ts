@@ -117,6 +117,7 @@ export const FIELDS: Record<string, readonly unknown[]> = {
   canceled_at: [null],
   ended_at: [null],
   erased_at: [null],
+  finished_at: [null],
   trial_end_date: [null],
   expires_at: [null, '2026-11-20T10:30:00.000Z'],
   period_start: ['2026-11-01T00:00:00.000Z'],
@@ -342,13 +343,11 @@ export const OBJECTS: Record<string, Record<string, unknown>> = {
   Erasure: {
     events: 1250,
     external_id: 'erased-6f1c9be2d04a57833be1f0c2a9d84e75',
-    finished_at: null,
   },
   UsageMove: {
     events: 1250,
     from_external_id: 'globex-old',
     to_external_id: 'globex',
-    finished_at: null,
   },
   eraseCustomer: { customer_external_id: undefined, invoice_copies_issued_before: undefined },
   moveUsage: { from_external_id: 'globex-old', to_external_id: 'globex' },
@@ -357,6 +356,7 @@ export const OBJECTS: Record<string, Record<string, unknown>> = {
   SubscriptionPreview: {
     periods: 1,
     invoices: 1,
+    first_period_start: '2026-11-01T00:00:00.000Z',
     first_period_end: '2026-11-01T00:00:00.000Z',
     last_period_end: '2026-11-01T00:00:00.000Z',
     finalizes_at: '2026-11-20T10:30:00.000Z',

@@ -2890,7 +2890,9 @@ export interface components {
             periods: number;
             /** @description How many invoices are made of them, each as a draft at first. */
             invoices: number;
-            /** @description Of the first of these invoices; null where there is none. */
+            /** @description Of the first of these invoices; null where there is none. One of what is due in advance at the start begins and ends there. */
+            first_period_start: string | null;
+            /** @description Of the same: the first instant after it. */
             first_period_end: string | null;
             last_period_end: string | null;
             /** @description When they are finalized. Null where there is none, and where the billing settings leave it to people. */

@@ -12,6 +12,7 @@ import { NOT_SENT, useForm } from '../components/forms/form.tsx';
 import { isSeen } from '../components/forms/is-seen.ts';
 import { ProblemBox } from '../components/outcomes/problem-box.tsx';
 import { Time } from '../components/page/time.tsx';
+import { formatDays } from '../text/instants.ts';
 
 type Subscription = Schema<'Subscription'>;
 
@@ -169,7 +170,14 @@ function labelOf(invoices: number | undefined): string {
 }
 
 function WhatIsIssued({ preview }: { preview: Schema<'SubscriptionPreview'> }) {
-  const { periods, invoices, first_period_end: first, last_period_end: last, finalizes_at, time_zone: zone } = preview;
+  const {
+    periods,
+    invoices,
+    first_period_start: first,
+    last_period_end: last,
+    finalizes_at,
+    time_zone: zone,
+  } = preview;
   if (preview.status === 'SCHEDULED')
     return (
       <p role="status">
@@ -185,14 +193,7 @@ function WhatIsIssued({ preview }: { preview: Schema<'SubscriptionPreview'> }) {
         {invoices === 1
           ? 'One invoice is made at once, as a draft'
           : `${invoices} invoices are made at once, as drafts`}
-        , of <Time at={first} as="date" zone={zone} />
-        {first !== last && (
-          <>
-            {' '}
-            to <Time at={last} as="date" zone={zone} />
-          </>
-        )}
-        .{' '}
+        , for {formatDays(first, last, zone)}.{' '}
         {finalizes_at === null ? (
           'A draft stays one until somebody finalizes it.'
         ) : (

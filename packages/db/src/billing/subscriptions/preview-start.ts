@@ -20,7 +20,8 @@ export interface StartPreview {
   periods: number;
   /** What is made of them, each as a draft at first. */
   invoices: number;
-  /** The first and the last of these periods' ends; null where no invoice is made. */
+  /** The first of these periods, and the end of the last; null where no invoice is made. */
+  first_period_start: string | null;
   first_period_end: string | null;
   last_period_end: string | null;
   /** When they are finalized, if it is made now; null where no invoice is made, and where only people finalize. */
@@ -59,6 +60,7 @@ export async function previewStart(
     time_zone: after.time_zone,
     periods: periods.length,
     invoices: invoices.length,
+    first_period_start: first?.period_start ?? null,
     first_period_end: first?.period_end ?? null,
     last_period_end: last?.period_end ?? null,
     finalizes_at: last === undefined || drafting.isManual ? null : graceEnd(now, drafting),
