@@ -1,9 +1,9 @@
 // What is done for good is seen before: the times of events that are voided, and what is billed by a start or by a change. A preview
-// that fails for now is asked for again, and nothing is sent without it.
+// that fails for now is asked for again, and nothing is sent without it. Nor is anything done to another thing than the one that was seen.
 
 import type { Locator, Page, Request } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { fixedCharge, makeCustomer, makePricedPlan } from '../support/billing-fixture.ts';
+import { fixedCharge, makeCustomer, makePricedPlan, usageCharge } from '../support/billing-fixture.ts';
 import { findBarriers, findCutOff, openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
 import { signUp, type Organization } from '../support/harness.ts';
 import { sharedWeir } from '../support/use-weir.ts';
@@ -184,4 +184,93 @@ test('events are not voided before one has seen what that does, where that got n
     await page.getByText(done).waitFor();
     expect([opener, sent()]).toEqual([opener, index + 1]);
   }
+});
+
+test('a dialog goes with the page that it was opened on, and acts on no other that one goes back to', async () => {
+  const plan = await makePricedPlan(weir, admin, [fixedCharge(5)], { name: 'Twice' });
+  const [names, numbers] = [['Initech', 'Hooli'], [] as string[]];
+  for (const name of names) {
+    const { id: customer_id } = await makeCustomer(weir, admin, { name });
+    const { id } = await call('POST', '/subscriptions', { customer_id, plan_id: plan.id });
+    const drafts = async () => (await call('GET', `/invoices?subscription_id=${id}`)).data;
+    await expect.poll(drafts).toHaveLength(1);
+    numbers.push((await call('POST', `/invoices/${(await drafts())[0].id}/finalize`)).invoice_number);
+  }
+  const title = (name = '') => page.getByRole('heading', { level: 1, name });
+  const find = async (text: string) => {
+    await page.keyboard.press('/');
+    await dialog().getByRole('combobox', { name: 'Search' }).fill(text);
+    await dialog().getByRole('option', { name: text }).waitFor();
+    await page.keyboard.press('Enter');
+    await title(text).waitFor();
+    await dialog().waitFor({ state: 'detached' });
+  };
+  const remove = async () => {
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
+  };
+  const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+  const ways = [
+    [numbers, () => press('Mark as paid')],
+    [numbers, () => press('Void')],
+    [names, remove],
+  ] as const;
+  for (const [[first = '', second = ''], open] of ways) {
+    await page.goto('/');
+    await title().waitFor();
+    await find(first);
+    await find(second);
+    await open();
+    await dialog().waitFor();
+    await page.goBack();
+    await dialog().waitFor({ state: 'detached' });
+    await title(first).and(page.locator(':focus')).waitFor();
+  }
+  expect(visit.faults).toEqual([]);
+});
+
+test('the credits of a customer begin with their first page, wherever one was in those of another', async () => {
+  const [many, few] = [
+    await makeCustomer(weir, admin, { name: 'Many' }),
+    await makeCustomer(weir, admin, { name: 'Few' }),
+  ];
+  const grant = (id: string, note: string) =>
+    call('POST', `/customers/${id}/credits`, { amount: '1', currency: 'USD', note });
+  for (let each = 1; each <= 21; each += 1) await grant(many.id, `of many, ${each}`);
+  await grant(few.id, 'of few');
+  const choose = async (name: string, note: string) => {
+    await page.getByRole('combobox', { name: 'Customer' }).fill(name);
+    await page.getByRole('option', { name }).click();
+    await page.getByText(note, { exact: true }).waitFor();
+  };
+  await page.goto('/credits');
+  await choose('Few', 'of few');
+  await choose('Many', 'of many, 21');
+  await page.getByRole('button', { name: 'Next', exact: true }).click();
+  await page.getByText('of many, 1', { exact: true }).waitFor();
+  await choose('Few', 'of few');
+  expect(visit.faults).toEqual([]);
+});
+
+test('what a start in the past makes is told by the first and the last day of its invoices', async () => {
+  const { id: meter } = await admin.createMeter('SUM');
+  await makePricedPlan(weir, admin, [usageCharge(meter)], { name: 'Metered', billing_interval: 'year' });
+  await makePricedPlan(weir, admin, [fixedCharge(5)], { name: 'Ahead', billing_interval: 'year' });
+  const { id } = await makeCustomer(weir, admin);
+  await page.goto(`/customers/${id}`);
+  await page.getByRole('button', { name: 'Subscribe to a plan', exact: true }).click();
+  const choose = async (name: string, start: string) => {
+    await dialog().getByRole('combobox', { name: 'Plan' }).click();
+    await page.getByRole('option', { name }).click();
+    await dialog().getByRole('textbox', { name: 'Start date' }).fill(start);
+  };
+  const told = dialog().getByRole('status');
+  await choose('Metered', '2024-01-01');
+  await told.getByText(/as drafts, for 1 Jan 2024 – 31 Dec \d{4}\./).waitFor();
+  // Its only invoice is of what is due in advance at the start.
+  const start = new Date(Date.now() - 2 * DAY_MS);
+  await choose('Ahead', start.toISOString().slice(0, 10));
+  const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' }).format(start);
+  await told.getByText(`as a draft, for ${day}.`).waitFor();
+  expect(visit.faults).toEqual([]);
 });

@@ -22,6 +22,8 @@ const router = createRouter({
   defaultPreload: 'intent',
   // What is read belongs to the query client, which knows what is stale.
   defaultPreloadStaleTime: 0,
+  // Another customer or invoice is another page: a dialog that is open over the one before goes with it, and acts on no other.
+  defaultRemountDeps: ({ params }) => params,
   defaultPendingMs: 100,
   // What loads comes up slowly (components.css), and needs no half a second on the screen lest it flicker.
   defaultPendingMinMs: 0,

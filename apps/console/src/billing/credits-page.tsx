@@ -25,7 +25,7 @@ export function CreditsPage() {
       {state.customer === undefined ? (
         <p className="muted">Choose a customer to see what it has, and to grant it more.</p>
       ) : (
-        <CustomerCredits customerId={state.customer} />
+        <CustomerCredits key={state.customer} customerId={state.customer} />
       )}
     </Page>
   );

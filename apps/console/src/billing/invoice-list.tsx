@@ -95,7 +95,7 @@ export function InvoiceList({ filter, onPage, sorting }: InvoiceListProps) {
     <>
       {filter.status === 'DRAFT' && invoices.data !== undefined && !invoices.isPlaceholderData && (
         <AdminOnly>
-          <FinalizeAll drafts={invoices.data.data} />
+          <FinalizeAll key={JSON.stringify(filter)} drafts={invoices.data.data} />
         </AdminOnly>
       )}
       {filter.sort !== undefined && (filter.status ?? filter.is_past_due) === undefined && (
