@@ -189,6 +189,47 @@ test('a change of plan that somebody else put in place of the one on the page is
   expect(visit.faults).toEqual([]);
 });
 
+test('of a subscription that ends with its period nothing says that it changes its plan', async () => {
+  const [now, next] = [
+    await makePricedPlan(weir, admin, [], { name: 'Basic' }),
+    await makePricedPlan(weir, admin, [], { name: 'Better' }),
+  ];
+  const { id: customer_id, external_id } = await makeCustomer(weir, admin);
+  const { id } = (await call('POST', '/subscriptions', { customer_id, plan_id: now.id })).body;
+  await call('POST', `/subscriptions/${id}/change`, { plan_id: next.id });
+  await call('POST', `/subscriptions/${id}/cancel`, {});
+  await page.goto(`/subscriptions/${id}`);
+  await page.getByText(/^It would change to the plan Better, but it ends\./).waitFor();
+  const toCome = page.getByRole('region', { name: 'To come' });
+  await toCome.getByText('Ends', { exact: true }).waitFor();
+  expect(await toCome.innerText()).not.toContain('Changes to the plan');
+  await page.getByRole('button', { name: 'Change plan' }).click();
+  await dialog().getByText('The subscription ends then and does not change').waitFor();
+  await page.goto('/subscriptions');
+  const row = page.getByRole('row').filter({ hasText: external_id });
+  await row.getByText('ends with its period').waitFor();
+  expect(await row.innerText()).not.toContain('changes its plan');
+  await page.goto(`/subscriptions/${id}`);
+  await page.getByRole('button', { name: 'Keep the subscription' }).click();
+  await page.getByText(/^It changes to the plan Better, whose first day is/).waitFor();
+  await toCome.getByText('Changes to the plan Better').waitFor();
+});
+
+test('a subscription that was canceled before its first period has none in the list', async () => {
+  const plan = await makePricedPlan(weir, admin, []);
+  const { id: customer_id, external_id } = await makeCustomer(weir, admin);
+  const later = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
+  for (const when of [{ start_date: later }, { trial_end_date: later }]) {
+    const { id } = (await call('POST', '/subscriptions', { customer_id, plan_id: plan.id, ...when })).body;
+    await call('POST', `/subscriptions/${id}/cancel`, { cancel_at_period_end: false });
+  }
+  await page.goto('/subscriptions');
+  const rows = page.getByRole('row').filter({ hasText: external_id });
+  await expect.poll(() => rows.count()).toBe(2);
+  const period = (row: number) => rows.nth(row).getByRole('cell').nth(3).innerText();
+  expect([await period(0), await period(1)]).toEqual(['', '']);
+});
+
 test('drafts that come while one is asked about others are not finalized with them', async () => {
   await call('PATCH', '/billing/settings', { finalize: 'manual' });
   const plan = await makePricedPlan(weir, admin, [fixedCharge(5)], { name: 'Fee' });

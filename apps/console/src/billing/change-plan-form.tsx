@@ -62,11 +62,7 @@ export function ChangePlanForm({ subscription, onClose }: ChangePlanFormProps) {
       {!isToCome && (
         <Radio.Group label="When" {...form.field('when')}>
           <div className="choices">
-            <Radio
-              value="period_end"
-              label="At the end of the period"
-              description={`The first day of the new plan is ${formatDate(subscription.current_period_end, subscription.time_zone)}. Can be taken back until then.`}
-            />
+            <Radio value="period_end" label="At the end of the period" description={whatComesOf(subscription)} />
             <Radio
               value="now"
               label="Now"
@@ -92,6 +88,15 @@ export function ChangePlanForm({ subscription, onClose }: ChangePlanFormProps) {
 function labelOf(when: When, isToCome: boolean): string {
   if (isToCome) return 'Change the plan';
   return when === 'now' ? 'Change now' : 'Change at the end of the period';
+}
+
+function whatComesOf({
+  cancel_at_period_end: isEnding,
+  current_period_end: end,
+  time_zone: zone,
+}: Schema<'Subscription'>) {
+  if (isEnding) return 'The subscription ends then and does not change, unless somebody keeps it before.';
+  return `The first day of the new plan is ${formatDate(end, zone)}. Can be taken back until then.`;
 }
 
 function whatStays(when: When, { status, cycle }: Schema<'Subscription'>): string {

@@ -40,7 +40,9 @@ export function PendingChanges({ subscription }: PendingChangesProps) {
           shown={{ pending_plan_id: planId }}
           body={{ pending_plan_id: null }}
         >
-          It changes to the plan {plan?.name ?? '…'}, whose first day is {formatDate(end, zone)}.
+          {isEnding
+            ? `It would change to the plan ${plan?.name ?? '…'}, but it ends. Keep the subscription, and it does.`
+            : `It changes to the plan ${plan?.name ?? '…'}, whose first day is ${formatDate(end, zone)}.`}
         </TakeBack>
       )}
     </>

@@ -8,6 +8,7 @@ import { PagedList } from '../components/lists/paged-list.tsx';
 import { useSearchState, useSorting } from '../components/lists/search-state.ts';
 import { Status } from '../components/lists/status.tsx';
 import { Time } from '../components/page/time.tsx';
+import { hasPeriod } from './has-period.ts';
 
 type Subscription = Schema<'Subscription'>;
 
@@ -31,18 +32,19 @@ const columns: Column<Subscription>[] = [
   { title: 'Customer', cell: ({ customer_external_id }) => customer_external_id },
   {
     title: 'Status',
-    cell: ({ status, cancel_at_period_end: isEnding, pending_plan_id }) => (
+    cell: (subscription) => (
       <>
-        <Status of={status} />
-        {status !== 'CANCELED' && isEnding && <span className="muted"> ends with its period</span>}
-        {status !== 'CANCELED' && pending_plan_id !== null && <span className="muted"> changes its plan</span>}
+        <Status of={subscription.status} />
+        <span className="muted">{toComeOf(subscription)}</span>
       </>
     ),
   },
   {
     title: 'Current period',
-    cell: ({ status, current_period_start: start, current_period_end: end, time_zone }) =>
-      status === 'SCHEDULED' ? null : formatDays(start, end, time_zone),
+    cell: (subscription) => {
+      const { current_period_start: start, current_period_end: end, time_zone } = subscription;
+      return hasPeriod(subscription) ? formatDays(start, end, time_zone) : null;
+    },
     isExtra: true,
   },
   {
@@ -57,6 +59,13 @@ const columns: Column<Subscription>[] = [
     isExtra: true,
   },
 ];
+
+/** Where it ends with its period, it does not change its plan, whatever was said before. */
+function toComeOf({ status, cancel_at_period_end: isEnding, pending_plan_id: next }: Subscription): string {
+  if (status === 'CANCELED') return '';
+  if (isEnding) return ' ends with its period';
+  return next === null ? '' : ' changes its plan';
+}
 
 interface SubscriptionListProps {
   filter: Filter & { page: number };

@@ -23,6 +23,7 @@ import { InvoiceLines, InvoiceTotals } from './invoice-lines.tsx';
 import { InvoicesOfOne } from './invoice-list.tsx';
 import { PendingChanges } from './pending-changes.tsx';
 import { ChangePlanForm } from './change-plan-form.tsx';
+import { hasPeriod } from './has-period.ts';
 import { CancelForm } from './subscription-forms.tsx';
 import { SubscriptionTimeline } from './subscription-timeline.tsx';
 
@@ -120,7 +121,6 @@ function SubscriptionView({ subscription }: { subscription: Subscription }) {
 function SubscriptionFacts({ subscription }: { subscription: Subscription }) {
   const { status, customer_id: customerId, plan_id: planId, time_zone: zone } = subscription;
   const isOver = status === 'CANCELED';
-  const isToCome = status === 'SCHEDULED';
   const time = (at: string | null) => (at === null ? null : <Time at={at} zone={zone} />);
   return (
     <Facts
@@ -138,14 +138,13 @@ function SubscriptionFacts({ subscription }: { subscription: Subscription }) {
             {subscription.plan_name}
           </Link>,
         ],
-        [isToCome ? 'Starts' : 'Started', time(subscription.start_date)],
+        [status === 'SCHEDULED' ? 'Starts' : 'Started', time(subscription.start_date)],
         ['Trial until', time(subscription.trial_end_date)],
         [
           isOver ? 'Last period' : 'Current period',
-          // Before its start it has none, nor one after it where it was canceled before.
-          isToCome || (subscription.cycle === null && isOver)
-            ? null
-            : formatDays(subscription.current_period_start, subscription.current_period_end, zone),
+          hasPeriod(subscription)
+            ? formatDays(subscription.current_period_start, subscription.current_period_end, zone)
+            : null,
         ],
         [isOver ? 'Ended' : 'Ends', time(subscription.ended_at)],
         ['Reason', subscription.cancel_reason],

@@ -124,7 +124,9 @@ function milestonesOf({ subscription, plans }: Timeline): Entry[] {
       words: <strong>{status === 'SCHEDULED' ? 'Starts' : 'Started'}</strong>,
     },
     trial_end_date !== null && comes(trial_end_date) && { key: 'trial', at: trial_end_date, words: 'The trial ends' },
+    // Where it ends by then, it does not go over to another plan.
     isGoing &&
+      !cancel_at_period_end &&
       next !== null && {
         key: 'plan',
         at: current_period_end,
