@@ -425,3 +425,18 @@ test('a new organization and a mail for a new password are offered only where th
   await close();
   await Promise.all([closed.close(), mailing.close()]);
 });
+
+test('a plan has a switch on, and of an invoice that was given up no payment says that it stays open', async () => {
+  const { data } = await call('GET', '/features?type=switch');
+  const fields = { name: 'Single', lookup_id: 'single', type: 'FIXED', billing_interval: 'month', currency: 'USD' };
+  const { id } = await call('POST', '/plans', fields);
+  await call('POST', `/plans/${id}/features`, { feature_id: data[0].id });
+  await page.goto(`/plans/${id}`);
+  await page.getByRole('row', { name: /^Single sign-on\s+on$/ }).waitFor();
+  const open = address('invoice-open');
+  await call('POST', `${open}/uncollectible`);
+  await page.goto(open);
+  await button('Mark as paid').click();
+  await dialog().getByText('with less it stays uncollectible').waitFor();
+  expect(visit.faults).toEqual([]);
+});

@@ -21,7 +21,7 @@ type Payment = Schema<'Payment'>;
 
 export function PayForm({ invoice, onClose }: InvoiceDialogProps) {
   const queries = useQueryClient();
-  const { id, amount_due: due, currency } = invoice;
+  const { id, amount_due: due, currency, status } = invoice;
   const form = useForm({
     initial: { amount: due, reference: '', paid_at: '' },
     async onSubmit({ amount, reference, paid_at }) {
@@ -40,7 +40,7 @@ export function PayForm({ invoice, onClose }: InvoiceDialogProps) {
     <FormDialog title="Mark as paid" submitLabel="Mark as paid" form={form} onClose={onClose}>
       <TextInput
         label={`Amount, ${currency}`}
-        description={`${formatAmount(due, currency)} is due; with less it stays open`}
+        description={`${formatAmount(due, currency)} is due; with less it stays ${status.toLowerCase()}`}
         inputMode="decimal"
         {...form.field('amount')}
       />

@@ -18,6 +18,7 @@ import { describeCharge } from './charge-words.ts';
 
 type Plan = Schema<'PlanWithFeatures'>;
 type Charge = Schema<'Charge'>;
+type Feature = Schema<'Feature'>;
 type PlanFeature = Plan['features'][number];
 
 export function PlanPage() {
@@ -168,9 +169,12 @@ function PlanFeatures({ plan }: { plan: Plan }) {
             columns={[
               {
                 title: 'Feature',
-                cell: ({ feature_id }) => features.find(({ id }) => id === feature_id)?.name ?? 'Feature',
+                cell: (included) => featureOf(included, features)?.name ?? 'Feature',
               },
-              { title: 'What the plan gives', cell: describeLimit },
+              {
+                title: 'What the plan gives',
+                cell: (included) => describeLimit(included, featureOf(included, features)?.type),
+              },
             ]}
             rows={plan.features}
             keyOf={({ feature_id }) => feature_id}
@@ -182,15 +186,15 @@ function PlanFeatures({ plan }: { plan: Plan }) {
   );
 }
 
-function describeLimit({
-  is_enabled,
-  usage_limit,
-  usage_reset_period,
-  is_soft_limit,
-  static_value,
-}: PlanFeature): string {
+function featureOf({ feature_id }: PlanFeature, features: readonly Feature[]): Feature | undefined {
+  return features.find(({ id }) => id === feature_id);
+}
+
+function describeLimit(included: PlanFeature, type: Feature['type'] | undefined): string {
+  const { is_enabled, usage_limit, usage_reset_period, is_soft_limit, static_value } = included;
   if (!is_enabled) return 'off';
   if (static_value !== null) return static_value;
+  if (type !== 'meter') return 'on';
   if (usage_limit === null) return 'unlimited';
   const reset = usage_reset_period === null ? 'in all' : `each ${usage_reset_period}`;
   return `${formatDecimal(usage_limit)} ${reset}${is_soft_limit ? ', may go past it' : ''}`;
