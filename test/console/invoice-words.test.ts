@@ -1,6 +1,7 @@
 // The console says amounts, days and prices by itself, since it is a client and imports nothing of Weir: as they stand on the PDF of an
 // invoice.
 
+import { fontOf } from '@weir/api/pdf/fonts';
 import { sayAmount, sayDay, sayDecimal, sayPeriod, sayPrice } from '@weir/api/pdf/words';
 import { describeCharge } from '@weir/console/charge-words';
 import { formatAmount, formatDecimal } from '@weir/console/decimals';
@@ -8,6 +9,7 @@ import { formatDay, formatDays } from '@weir/console/instants';
 import type { ChargeModel, ChargeTerms } from '@weir/rating/charge-terms';
 import { CURRENCIES } from '@weir/rating/currencies';
 import fc from 'fast-check';
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
 const digits = fc.stringMatching(/^-?(0|[1-9]\d{0,20})(\.\d{1,18})?$/);
@@ -59,4 +61,28 @@ const CHARGES: ChargeTerms[] = [
 test.each(CHARGES)('the price %j', (terms) => {
   const shown = { display_name: 'x', meter_id: null, ...terms };
   expect(sayPrice(terms, 'USD')).toBe(describeCharge(shown, 'USD'));
+});
+
+test('names are promised in the scripts that the fonts of a PDF have, in both documents', () => {
+  const SAMPLES: Record<string, string> = {
+    Latin: 'Łódź',
+    Greek: 'Ωμέγα',
+    Cyrillic: 'Київ',
+    Arabic: 'شركة',
+    Hebrew: 'חברה',
+    Chinese: '公司',
+    Japanese: 'カブ',
+  };
+  const ways = [
+    ['../../README.md', /names in ([^.]*?), and the same file/],
+    ['../../docs/billing.md', /Names may be ([^.]*?), with emoji/],
+  ] as const;
+  for (const [path, promise] of ways) {
+    const text = readFileSync(new URL(path, import.meta.url), 'utf8').replace(/\s+/g, ' ');
+    const scripts = (promise.exec(text)?.[1] ?? '').split(/, | or /);
+    expect([path, scripts]).toEqual([path, Object.keys(SAMPLES)]);
+  }
+  for (const sample of Object.values(SAMPLES))
+    for (const character of sample)
+      expect([character, fontOf(character.codePointAt(0) ?? 0, 400)]).not.toContain(undefined);
 });

@@ -108,3 +108,18 @@ test('the age of the oldest waiting event is shown, and is never negative', asyn
   await until(async () => (await oldest()) < 600, 'the batch is seen again');
   expect(await oldest()).toBe(0);
 });
+
+test('what a counter says of the outcomes that it counts names each of them', async () => {
+  const worker = await weir.startWorker();
+  const texts = await Promise.all([metricsOf(), metricsOf(worker.url)]);
+  await worker.close();
+  const outcomes = [...countersIn(texts.join('\n'))].flatMap(([name, series]) =>
+    series.flatMap((line) => {
+      const outcome = /\{outcome="(\w+)"\}/.exec(line)?.[1];
+      return outcome === undefined ? [] : [{ name, outcome }];
+    }),
+  );
+  expect(new Set(outcomes.map(({ name }) => name))).toContain('weir_direct_events_total');
+  const helpOf = (name: string) => new RegExp(`^# HELP ${name} (.*)$`, 'm').exec(texts.join('\n'))?.[1] ?? '';
+  expect(outcomes.filter(({ name, outcome }) => !new RegExp(`\\b${outcome}\\b`).test(helpOf(name)))).toEqual([]);
+});

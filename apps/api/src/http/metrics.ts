@@ -78,7 +78,7 @@ export function buildMetrics(sources: MetricSources): Metrics {
     }),
     directEvents: new Counter({
       name: 'weir_direct_events_total',
-      help: 'Events that took the direct way to Postgres, by what became of them: taken, rejected, held, revoked or failed.',
+      help: 'Events that took the direct way to Postgres, by what became of them: taken, rejected, held, revoked, locked or failed.',
       labelNames: ['outcome'],
       registers: [registry],
     }),
