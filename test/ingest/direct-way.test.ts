@@ -204,6 +204,11 @@ test('while Redis answers but has no room, keys of what waits there are held, an
   expect((await track(more, key, full.url)).status).toBe(409);
   expect(await deleteKey(deleted)).toBe(204);
   expectProblem(await track(more, key, full.url), 401, 'unauthenticated');
+  // A deletion whose commit failed leaves its mark. The key that waits is not given to another event for that.
+  const marked = await createKey();
+  await weir.redis.set(weir.keys.revoked(marked.id), '1', 'EX', 60);
+  expectProblem(await track({ ...more, quantity: 7 }, marked.key, full.url), 401, 'unauthenticated');
+  expect(await countRecorded()).toBe(recorded);
   const next = { idempotency_key: newKey() };
   const { status, body } = await track(next, tenant.apiKey, full.url);
   expect([status, await countRecorded()]).toEqual([201, recorded + 1]);

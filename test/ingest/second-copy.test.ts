@@ -43,9 +43,9 @@ afterEach(() => trio.replication.heal());
 function request(method: string, path: string, options?: RequestOptions): Promise<Answer> {
   return weir.request(method, path, { baseUrl, ...options });
 }
-const track = (idempotencyKey: string, by = apiKey) =>
+const track = (idempotencyKey: string) =>
   request('POST', '/api/v1/sdk/track', {
-    apiKey: by,
+    apiKey,
     body: { meter_token: meter.token, customer_external_id: 'acme', quantity: 1, idempotency_key: idempotencyKey },
   });
 /** How many of these events are in Postgres. */
@@ -106,10 +106,7 @@ test('what no replica acknowledges is recorded directly, and a deleted API key i
   const revoke = () => request('DELETE', `/api/v1/api-keys/${other.body.id}`, { session: admin.session });
   const refused = await revoke();
   expect([refused.status, refused.body.detail]).toEqual([503, expect.stringContaining('REDIS_COPIES=1')]);
-  expect(await trio.primary.exists(weir.keys.revoked(other.body.id))).toBe(0);
   await trio.replication.heal();
-  await until(isBack, 'events go through Redis again');
-  expect((await track('with the other', other.body.key)).status).toBe(201);
   await until(async () => (await revoke()).status === 204, 'the replica acknowledges again');
   expect((await track('new')).status).toBe(409);
   await until(isBack, 'events go through Redis again');

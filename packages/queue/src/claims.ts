@@ -36,15 +36,18 @@ export async function writeClaims(
   if (failed) throw failed;
 }
 
+/** The event that has a key already; `revoked` where the sender is not told of it, since its API key is marked as deleted. */
+export type Holder = { id: string; isSamePayload: boolean } | 'revoked';
+
 /**
  * Whose claims the keys of these candidates have, by the candidates' ids; only those that are of another event. Claims of another epoch
- * count for nothing, also where a candidate was read in that one, and so do all where the sender's API key is marked as revoked. Where two
- * copies are asked for, a replica has them too. Throws what Redis says.
+ * count for nothing, also where a candidate was read in that one. Where two copies are asked for, a replica has them too. Throws what
+ * Redis says.
  */
 export async function findClaims(
   { redis, keys, secondCopy }: QueueConnection,
   candidates: readonly Candidate[],
-): Promise<Map<string, { id: string; isSamePayload: boolean }>> {
+): Promise<Map<string, Holder>> {
   const claims = candidates.flatMap(({ id, sender, claim }) => (claim === null ? [] : [{ id, sender, ...claim }]));
   if (claims.length === 0) return new Map();
   const apiKeys = [...new Set(claims.flatMap(({ sender }) => sender?.apiKeyId ?? []))];
@@ -52,12 +55,12 @@ export async function findClaims(
     on.mget(keys.epoch, ...claims.map(({ key }) => key), ...apiKeys.map((apiKey) => keys.revoked(apiKey)));
   const [epochNow, ...values] = await (secondCopy === undefined ? ask(redis) : secondCopy.written(ask));
   const revoked = new Set(apiKeys.filter((_, index) => values[claims.length + index] !== null));
-  const held = new Map<string, { id: string; isSamePayload: boolean }>();
+  const held = new Map<string, Holder>();
   claims.forEach(({ id, sender, fingerprint }, index) => {
     const value = values[index];
-    if (!value || sender === null || sender.epoch !== epochNow || revoked.has(sender.apiKeyId)) return;
+    if (!value || sender === null || sender.epoch !== epochNow) return;
     const holder = readClaim(value, fingerprint);
-    if (holder.id !== id) held.set(id, holder);
+    if (holder.id !== id) held.set(id, revoked.has(sender.apiKeyId) ? 'revoked' : holder);
   });
   return held;
 }

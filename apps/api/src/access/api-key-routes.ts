@@ -43,11 +43,11 @@ const REVOKED_SECONDS = 2 * CACHED_KEY_SECONDS_MAX;
 const TOO_MANY_KEYS = `would be more than ${LIMITS.apiKeys} API keys of an organization: delete some that nothing uses`;
 
 const NOT_TOLD =
-  'Redis did not answer, so the key would not be refused everywhere and was not deleted: delete it again in a moment.';
+  'Redis did not answer, so the key was not deleted, and may be refused all the same until it is: delete it again in a moment.';
 
 const NOT_COPIED =
-  'No replica of Redis acknowledged it, so the key might not stay refused and was not deleted: bring a replica back, or set ' +
-  'REDIS_COPIES=1, and delete it again.';
+  'No replica of Redis acknowledged it, so the key was not deleted, and may be refused all the same until it is: bring a replica back, ' +
+  'or set REDIS_COPIES=1, and delete it again.';
 
 const scopes = z
   .array(oneOf(SCOPES))
@@ -162,8 +162,9 @@ export function apiKeyRoutes(app: App, { database, queue, guards }: ApiKeyDeps):
           throw new Refusal('not_found', NO_SUCH_THING);
         }
         // Before the commit: where Redis cannot be told, the key is not deleted either, since processes that have it
-        // in memory would go on taking it. If the commit fails after this, the key is refused without being gone, which is the
-        // side to err on, and deleting it again mends that.
+        // in memory would go on taking it. If that fails, or the commit after it, the key may be refused without being gone,
+        // for as long as a mark lives. It is the side to err on, and deleting it again mends that. To take the mark back might come
+        // after another deletion, which was answered.
         await revoke(queue, id);
         return gone();
       });

@@ -7,6 +7,7 @@ import { Refusal } from '@weir/shared/errors';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { createHash } from 'node:crypto';
 import { invalidFields } from './problem.ts';
+import { BYTES_OF_BUCKET } from './read-budget.ts';
 import { isRepeatable } from './repeats.ts';
 import type { App } from './typed-app.ts';
 import { writing, type Write, type Written } from './writing.ts';
@@ -38,9 +39,13 @@ const tagsIn = (header: string): string[] => (TAGS.test(header) ? (header.match(
 /** 132 bits: nobody meets two of them. */
 const TAG_CHARACTERS = 22;
 
-function tagOf({ living = [] }: Thing, body: object): string {
-  const lasting = Object.fromEntries(Object.entries(body).filter(([name]) => !living.includes(name)));
-  const hash = createHash('sha256').update(JSON.stringify(lasting)).digest('base64url');
+/** What an ETag stands for. */
+function lastingText({ living = [] }: Thing, body: object): string {
+  return JSON.stringify(Object.fromEntries(Object.entries(body).filter(([name]) => !living.includes(name))));
+}
+
+function tagOf(lasting: string): string {
+  const hash = createHash('sha256').update(lasting).digest('base64url');
   return `"${hash.slice(0, TAG_CHARACTERS)}"`;
 }
 
@@ -62,10 +67,15 @@ export function reading<Body extends object, Shown extends object = Body>(
   const isWhole = show === undefined && thing.living === undefined;
   const handle = async (request: FastifyRequest, reply: FastifyReply): Promise<Shown> => {
     const body = await thing.read(database.kysely, request.caller.organizationId, idOf(request));
-    const tag = tagOf(thing, body);
+    const lasting = lastingText(thing, body);
+    const tag = tagOf(lasting);
     void reply.header('etag', tag);
-    // The types of a route are about the body.
-    if (isWhole && isKnown(request.headers['if-none-match'], tag)) return reply.code(304).send() as unknown as Shown;
+    if (isWhole && isKnown(request.headers['if-none-match'], tag)) {
+      // Only to send it was saved.
+      request.pay(lasting.length / BYTES_OF_BUCKET);
+      // The types of a route are about the body.
+      return reply.code(304).send() as unknown as Shown;
+    }
     return show === undefined ? (body as unknown as Shown) : await show(body, request);
   };
   readers.set(handle, isWhole);
@@ -84,7 +94,7 @@ export function changing<Request extends FastifyRequest, Body extends object>(
   thing: Versioned<Body>,
   handler: (request: Request, write: Write) => Promise<Written<Body>>,
 ): (request: Request, reply: FastifyReply) => Promise<Body> {
-  const handle = writing(database, held(thing, handler), (body) => ({ etag: tagOf(thing, body) }));
+  const handle = writing(database, held(thing, handler), (body) => ({ etag: tagOf(lastingText(thing, body)) }));
   changers.set(handle, true);
   return handle;
 }
@@ -127,7 +137,7 @@ async function expectMatch(
   tags: readonly string[],
 ): Promise<void> {
   await thing.hold(transaction, ...which);
-  const tag = tagOf(thing, await thing.read(transaction, ...which));
+  const tag = tagOf(lastingText(thing, await thing.read(transaction, ...which)));
   // A weak tag is equal to none here (RFC 9110, 13.1.1).
   if (tags.length > 0 && !tags.includes(tag)) throw new Refusal('precondition_failed', CHANGED);
 }

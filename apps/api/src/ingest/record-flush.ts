@@ -5,7 +5,7 @@ import type { Database } from '@weir/db/database';
 import type { PendingClaim } from '@weir/db/pending-claims';
 import { DIRECT_MS_MAX, recordDirectly, type DirectAnswer } from '@weir/db/record-directly';
 import type { Candidate } from '@weir/queue/admit';
-import { findClaims } from '@weir/queue/claims';
+import { findClaims, type Holder } from '@weir/queue/claims';
 import type { QueueConnection } from '@weir/queue/connection';
 import { stagedEvents } from '@weir/queue/staged';
 import type { Refusal } from '@weir/shared/errors';
@@ -49,6 +49,7 @@ export async function recordFlush(
   const answers = recorded[Symbol.iterator]();
   return flush.map(({ id }): DirectAnswer => {
     const holder = claimed.get(id);
+    if (holder === 'revoked') return { outcome: 'revoked' };
     if (holder !== undefined) return { outcome: 'held', ...holder };
     const answer: IteratorResult<DirectAnswer> = answers.next();
     if (answer.done === true) throw new Error('a flush was answered for fewer events than it has');
@@ -60,7 +61,7 @@ export async function recordFlush(
 async function askRedis(
   { queue, ownership, log }: RecordFlushDeps,
   flush: readonly Candidate[],
-): Promise<ReadonlyMap<string, { id: string; isSamePayload: boolean }>> {
+): Promise<ReadonlyMap<string, Holder>> {
   try {
     const [, claimed] = await Promise.all([ownership.check(), findClaims(queue, flush)]);
     return claimed;
