@@ -57,7 +57,7 @@ test.concurrent('a build that writes claims before it stages events is found out
 }, 180_000);
 
 test.concurrent('beside hostile clients every event is counted; lost slots and a closing read too early are found', async () => {
-  const options = ['--minutes', '0.1', '--seed', '43', '--rate', '100', '--hostile', '--faults', 'none'];
+  const options = ['--minutes', '0.15', '--seed', '43', '--rate', '100', '--hostile', '--faults', 'none'];
   const { code, out, report } = await runChaos('hostile', ...options, '--broken', 'leaking-slots', 'stale-closing');
   const violationsOf = (...names: string[]) =>
     report.checks.filter(({ name, violations }) => names.includes(name) && violations > 0).map(({ name }) => name);
