@@ -229,6 +229,24 @@ test('a dialog goes with the page that it was opened on, and acts on no other th
   expect(visit.faults).toEqual([]);
 });
 
+test('events are voided of the filter that was seen, and not of one that one goes back to', async () => {
+  const now = new Date().toISOString();
+  for (const customer of ['umbrella', 'stark']) await trackAt(customer, [now]);
+  await page.goto('/events?customer=umbrella');
+  await page.getByRole('navigation').getByRole('link', { name: 'Events' }).click();
+  await page.waitForURL(/events$/);
+  const customer = page.getByLabel('Customer', { exact: true }).and(page.locator('input'));
+  await customer.fill('stark');
+  await customer.press('Enter');
+  await page.waitForURL(/customer=stark/);
+  await page.getByRole('button', { name: 'Void these events' }).click();
+  await dialog().getByText('1 event, all of them or none.').waitFor();
+  await page.goBack();
+  await page.waitForURL(/customer=umbrella/);
+  await dialog().waitFor({ state: 'detached' });
+  expect(visit.faults).toEqual([]);
+});
+
 test('the credits of a customer begin with their first page, wherever one was in those of another', async () => {
   const [many, few] = [
     await makeCustomer(weir, admin, { name: 'Many' }),

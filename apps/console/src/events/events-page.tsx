@@ -41,7 +41,7 @@ export function EventsPage() {
       title="Events"
       actions={
         <>
-          {isAdmin && isVoidable(filter) && !isReversed && <VoidMany filter={filter} />}
+          {isAdmin && isVoidable(filter) && !isReversed && <VoidMany key={JSON.stringify(filter)} filter={filter} />}
           {!isReversed && <ListExport name="events" readPage={(part) => listEvents({ ...filter, ...part })} />}
           <Switch label="Live" checked={isLive} onChange={({ currentTarget }) => setLive(currentTarget.checked)} />
         </>
