@@ -201,6 +201,15 @@ test('an id that nobody typed stays what it is to the letter, also with white sp
   await filter('Idempotency key').fill('second ');
   await filter('Idempotency key').press('Enter');
   await page.waitForURL((url) => url.searchParams.get('key') === 'second ');
+  await page.getByText('Has white space at an end.').waitFor();
+  expect(await findBarriers(page)).toEqual([]);
+  // Blanks alone look like no filter, and are none.
+  await filter('Idempotency key').fill(' ');
+  await filter('Idempotency key').press('Enter');
+  await page.waitForURL((url) => !url.searchParams.has('key'));
+  await filter('Idempotency key').fill(' ');
+  await filter('Idempotency key').blur();
+  expect([searched('key'), await filter('Idempotency key').inputValue()]).toEqual([null, '']);
   expect(visit.faults).toEqual([]);
 });
 

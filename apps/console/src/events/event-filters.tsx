@@ -58,12 +58,17 @@ export function EventFilters() {
 function KeyField({ value, onChange }: { value: string; onChange: (key: string | undefined) => void }) {
   const [typed, setTyped] = useState(value);
   const apply = (): void => {
-    if (typed !== value) onChange(typed === '' ? undefined : typed);
+    if (typed === value) return;
+    // Blanks alone would be a filter that nobody sees.
+    const isBlank = typed.trim() === '';
+    if (isBlank) setTyped('');
+    onChange(isBlank ? undefined : typed);
   };
   return (
     <TextInput
       label="Idempotency key"
       placeholder="Any"
+      description={value === value.trim() ? undefined : 'Has white space at an end.'}
       value={typed}
       onChange={({ currentTarget }) => setTyped(currentTarget.value)}
       onBlur={apply}
