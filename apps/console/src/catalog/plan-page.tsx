@@ -194,7 +194,7 @@ function describeLimit(included: PlanFeature, type: Feature['type'] | undefined)
   const { is_enabled, usage_limit, usage_reset_period, is_soft_limit, static_value } = included;
   if (!is_enabled) return 'off';
   if (static_value !== null) return static_value;
-  if (type !== 'meter') return 'on';
+  if (type !== undefined && type !== 'meter') return 'on';
   if (usage_limit === null) return 'unlimited';
   const reset = usage_reset_period === null ? 'in all' : `each ${usage_reset_period}`;
   return `${formatDecimal(usage_limit)} ${reset}${is_soft_limit ? ', may go past it' : ''}`;
