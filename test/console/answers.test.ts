@@ -65,7 +65,8 @@ test('a console that cannot reach Weir says so, and does not load for ever', asy
   try {
     await page.getByLabel('From', { exact: true }).fill('2021-01-01');
     await page.getByRole('alert').filter({ hasText: 'Weir cannot be reached' }).first().waitFor();
-    expect(await page.locator('.figure').count()).toBe(0);
+    // Each part is told by its own answer.
+    await expect.poll(() => page.locator('.figure').count()).toBe(0);
   } finally {
     await visit.context.setOffline(false);
   }

@@ -6,7 +6,6 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { chromium, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
 import { findChromium } from './chromium.ts';
-import { lookOften } from './look-often.ts';
 
 export interface Browser {
   /** A person with a browser that has been nowhere yet, who may also speak to these addresses. */
@@ -93,7 +92,6 @@ export async function openBrowser(ownOrigins: readonly string[]): Promise<Browse
         if (message.type() === 'error' && !isAnswer) faults.push(`the console says: ${message.text()}`);
       });
       const page = await context.newPage();
-      await lookOften(page);
       return { context, page, faults, close: () => context.close() };
     },
     close: () => browser.close(),
