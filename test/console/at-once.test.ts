@@ -38,11 +38,3 @@ test('a page is shown once all that it needs is there, also where it said before
   await page.unrouteAll({ behavior: 'wait' });
   expect(faults).toEqual([]);
 });
-
-test('a dialog whose part of the console is loaded for it opens once that is there', async () => {
-  const { page, faults } = visit;
-  await page.goto('/api-keys');
-  await page.getByRole('button', { name: 'Search' }).click();
-  await page.getByRole('dialog', { name: 'Search' }).waitFor();
-  expect(faults).toEqual([]);
-});

@@ -35,7 +35,7 @@ const REQUEST_COST = 100;
 /** The cost of a change that stops recording for a moment, such as a new alert, in buckets of a chart: it may not be made on and on. */
 export const RECORDING_STOP_COST = 5_000;
 
-/** An answer costs at least a bucket for so many bytes, which a bucket of a chart has as JSON: to read, compute and write it takes the event loop as long. */
+/** An answer costs at least a bucket for so many bytes, which is what a bucket of a chart has as JSON. */
 export const BYTES_OF_BUCKET = 100;
 
 /** What a request counts for, and how many of a caller's are worked on at once, as a multiple of `underWayMax`. */

@@ -2,7 +2,7 @@
 
 import { ActionIcon } from '@mantine/core';
 import { lazyRouteComponent, Link, Outlet } from '@tanstack/react-router';
-import { Suspense, useDeferredValue, useState } from 'react';
+import { Suspense, useState } from 'react';
 import { useSessionOver } from '../api/session-end.ts';
 import { useSession } from '../api/session.ts';
 import { Icon } from '../components/page/icons.tsx';
@@ -20,9 +20,6 @@ export function Shell() {
   const isSessionOver = useSessionOver();
   const [isNavigationOpen, setNavigationOpen] = useState(false);
   const [dialog, setDialog] = useState<'search' | 'help' | undefined>();
-  // Put off until it is loaded. As a change that is not, it would first be an empty place, which React leaves for 300 ms.
-  const shown = useDeferredValue(dialog);
-  const isSignInShown = useDeferredValue(isSessionOver);
   useShortcuts({ onSearch: () => setDialog('search'), onHelp: () => setDialog('help') });
 
   return (
@@ -81,9 +78,9 @@ export function Shell() {
       <main id="main" className="main" tabIndex={-1}>
         <Outlet />
       </main>
-      <Suspense>{shown === 'search' && <Search onClose={() => setDialog(undefined)} />}</Suspense>
-      <Suspense>{isSignInShown && <SignInAgain />}</Suspense>
-      <Suspense>{shown === 'help' && <ShortcutHelp onClose={() => setDialog(undefined)} />}</Suspense>
+      <Suspense>{dialog === 'search' && <Search onClose={() => setDialog(undefined)} />}</Suspense>
+      <Suspense>{isSessionOver && <SignInAgain />}</Suspense>
+      <Suspense>{dialog === 'help' && <ShortcutHelp onClose={() => setDialog(undefined)} />}</Suspense>
     </div>
   );
 }
