@@ -202,13 +202,14 @@ test('who hung up before his password was looked at has nothing hashed, and keep
   };
   const alone = Math.min(await guess('a@example.com'), await guess('b@example.com'), await guess('c@example.com'));
   // To look at all of their passwords would take as many times as long.
-  const crowd = Array.from({ length: 85 }, () => connectTo(slow.url));
-  for (const [index, socket] of crowd.entries()) {
+  const crowd = Array.from({ length: 120 }, () => connectTo(slow.url));
+  for (const socket of crowd) {
     sockets.push(socket);
     socket.on('error', () => {});
-    await once(socket, 'connect');
-    socket.write(login({ email: `${index}@example.com`, password: 'wrong password' }));
   }
+  await Promise.all(crowd.map((socket) => once(socket, 'connect')));
+  for (const [index, socket] of crowd.entries())
+    socket.write(login({ email: `${index}@example.com`, password: 'wrong password' }));
   const waiting = async () =>
     /^weir_passwords_waiting (\d+)$/m.exec(await (await fetch(`${slow.url}/metrics`)).text())?.[1];
   await until(async () => Number(await waiting()) > 80, 'the crowd waits for its turn');
