@@ -2,6 +2,9 @@ import { Gauge } from 'prom-client';
 import { expect, test, vi } from 'vitest';
 import { watchOldest } from './watch-oldest.ts';
 
+/** What comes with a look comes at once, unless the machine is busy. */
+const PATIENT = { timeout: 20_000 };
+
 test('the age of what cannot be looked at grows, and looks do not overlap', async () => {
   const gauge = new Gauge({ name: 'oldest_seconds', help: 'Of this test.', registers: [] });
   const value = async () => (await gauge.get()).values[0]?.value;
@@ -14,7 +17,7 @@ test('the age of what cannot be looked at grows, and looks do not overlap', asyn
     onFailed: (error) => failures.push(error),
     now: () => ms,
   });
-  const lookIsMade = async (count: number) => vi.waitFor(() => expect(looks.length).toBe(count));
+  const lookIsMade = async (count: number) => vi.waitFor(() => expect(looks.length).toBe(count), PATIENT);
   await lookIsMade(1);
   // Many intervals later there is still the one.
   for (let at = 0; at < 10; at += 1) await new Promise((resolve) => setImmediate(resolve));
@@ -37,7 +40,7 @@ test('the age of what cannot be looked at grows, and looks do not overlap', asyn
   expect(failures.length).toBe(2);
   // One that does not end, as while Redis is away.
   ms = 1_400_000;
-  await vi.waitFor(async () => expect(await value()).toBe(700));
+  await vi.waitFor(async () => expect(await value()).toBe(700), PATIENT);
   expect(failures.length).toBe(2);
   close();
 });
@@ -53,6 +56,6 @@ test('it is looked at once, and until that look is back nobody is told that noth
   });
   expect(await value()).toBeNaN();
   answer(0);
-  await vi.waitFor(async () => expect(await value()).toBe(0));
+  await vi.waitFor(async () => expect(await value()).toBe(0), PATIENT);
   close();
 });

@@ -113,14 +113,14 @@ describe('track', () => {
   test('an attempt without an answer ends at the time limit and is repeated', async () => {
     replies = [() => undefined, json(201, { id: 'e1' })];
     const errors: WeirError[] = [];
-    await client({ timeoutMs: 50, onRetry: (error) => errors.push(error) }).track(event);
+    await client({ timeoutMs: 1_000, onRetry: (error) => errors.push(error) }).track(event);
     expect(errors).toMatchObject([{ status: 0, code: 'timeout' }]);
     expect(key(received[1])).toBe(key(received[0]));
   });
 
   test('an answer that stops halfway ends at the time limit too', async () => {
     replies = [(response) => response.writeHead(201).write('{"id"'), json(409, { code: 'duplicate_event', id: 'e1' })];
-    await expect(client({ timeoutMs: 50 }).track(event)).resolves.toEqual({
+    await expect(client({ timeoutMs: 1_000 }).track(event)).resolves.toEqual({
       id: 'e1',
       duplicate: true,
     });

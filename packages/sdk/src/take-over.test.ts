@@ -17,7 +17,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { keyAndEncode } from './event.ts';
 import type { HeldEvent } from './held-event.ts';
 import { Outbox } from './outbox.ts';
@@ -68,8 +68,8 @@ const HOUR_AGO = new Date(Date.now() - 3_600_000);
 const grow = (folder: string) => utimesSync(join(base, folder), HOUR_AGO, HOUR_AGO);
 const keysOf = (events: HeldEvent[]) => events.map(({ key }) => key);
 
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await new Promise((resolve) => setImmediate(resolve));
 }
 
 /** Takes until so many events have come. */
@@ -201,17 +201,17 @@ test('a file that cannot be read now holds no other up, is not taken for sent, a
   // Whoever reads it fails, as a process does that has too many files open.
   mkdirSync(file);
   leave('999999999-0-0123456789ab');
-  await vi.waitUntil(() => found > 0);
+  await until(() => found > 0);
   const left = await outbox.take(10, 1e9);
   expect(left.map(({ key }) => key)).toEqual(['999999999-0-0123456789ab']);
   outbox.settle(left);
-  await vi.waitUntil(async () => (await outbox.take(10, 1e9)).length === 0 && problems.length > 0);
+  await until(async () => (await outbox.take(10, 1e9)).length === 0 && problems.length > 0);
   expect(problems[0]).toContain('cannot be read now');
   expect([outbox.isEmpty, outbox.isSettledTo(1)]).toEqual([false, false]);
   rmdirSync(file);
   renameSync(elsewhere, file);
   let taken: HeldEvent[] = [];
-  await vi.waitUntil(async () => (taken = await outbox.take(10, 1e9)).length > 0);
+  await until(async () => (taken = await outbox.take(10, 1e9)).length > 0);
   expect(taken.map(({ key }) => key)).toEqual(['own']);
 });
 
@@ -222,10 +222,10 @@ test('while a file of others cannot be read, what is queued still waits to go wi
   const file = join(base, folder, '00000001.ndjson');
   rmSync(file);
   mkdirSync(file);
-  await vi.waitUntil(async () => (await outbox.take(10, 1e9)).length === 0 && problems.length > 0);
+  await until(async () => (await outbox.take(10, 1e9)).length === 0 && problems.length > 0);
   await outbox.add(made('own'));
   // With each look it is tried again, and waits for a moment.
-  await vi.waitUntil(async () => {
+  await until(async () => {
     outbox.giveBack(await outbox.take(10, 1e9));
     return outbox.waiting === 1;
   });
@@ -239,6 +239,6 @@ test('a process whose own folder was removed takes over what others leave all th
   const [folder = ''] = readdirSync(base);
   rmSync(join(base, folder), { recursive: true });
   leave('999999999-0-0123456789ab');
-  await vi.waitUntil(() => found > 0);
+  await until(() => found > 0);
   expect((await outbox.take(10, 1e9)).map(({ key }) => key)).toEqual(['999999999-0-0123456789ab']);
 });
