@@ -264,7 +264,10 @@ test('a restore between a drain and its drop loses no count', async () => {
   await untilFoundOut(epoch);
   expect(await isFoundOut()).toBe(false);
   // Drained into the restored database, and not dropped: what Redis remembers is from before it.
-  await addAcceptedCounts(database, () => setCountsAside(weir.queue));
+  await until(
+    async () => (await addAcceptedCounts(database, () => setCountsAside(weir.queue))) !== undefined,
+    'no look of the API is at the counts, and they are drained',
+  );
   expect(await bringCountsBack(weir.queue, database)).toBeUndefined();
   // A look of the API may be at the counts just then.
   await until(async () => {
