@@ -81,8 +81,14 @@ describe('an event loop that is late', () => {
     expect(await statuses()).toEqual({ admin: 200, tracking: 201, health: 200 });
 
     const late = occupy(80);
-    await until(async () => (await readFeatures(api.url)).status === 503, 'admin requests are shed');
-    expect(await statuses()).toEqual({ admin: 503, tracking: 201, health: 200 });
+    // How late it is, is a mean of the last second: on a busy machine a look may find it later than that.
+    const untilAnswered = (admin: number, tracking: number) =>
+      until(async () => {
+        const seen = await statuses();
+        expect(seen.health).toBe(200);
+        return seen.admin === admin && seen.tracking === tracking;
+      }, `admin requests are answered ${admin}, and tracking ${tracking}`);
+    await untilAnswered(503, 201);
     isBusy = false;
     await late;
 
@@ -96,9 +102,8 @@ describe('an event loop that is late', () => {
     isBusy = false;
     await farTooLate;
 
-    for (const baseUrl of [api.url, weir.baseUrl])
-      await until(async () => (await readFeatures(baseUrl)).status === 200, 'all is served again');
-    expect(await statuses()).toEqual({ admin: 200, tracking: 201, health: 200 });
+    await until(async () => (await readFeatures(weir.baseUrl)).status === 200, 'the other API serves again');
+    await untilAnswered(200, 201);
     expect(await metric(api.url, /^weir_shed_requests_total\{reason="event_loop"\} (\d+)$/m)).toBeGreaterThan(2);
     await api.close();
   });
