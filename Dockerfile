@@ -58,10 +58,10 @@ COPY docs/guides docs/guides
 COPY deploy/reconcile-nightly.sh deploy/
 # Of package.json, as a test holds.
 LABEL org.opencontainers.image.title="Weir" org.opencontainers.image.version="1.0.0" org.opencontainers.image.licenses="Apache-2.0"
-# The commit that this is built from, for weir_build_info: docker compose build --build-arg REVISION=$(git rev-parse HEAD)
+# The commit that this is built from, which /version and Health say: docker compose build --build-arg REVISION=$(git rev-parse HEAD)
 ARG REVISION=
 LABEL org.opencontainers.image.revision="$REVISION"
-RUN test -z "$REVISION" || npm pkg set "gitHead=$REVISION"
+RUN test -z "$REVISION" || echo "$REVISION" > packages/shared/dist/revision
 USER node
 EXPOSE 3000 3001
 # As services/src/node-options.ts has them, which says why.

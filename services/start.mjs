@@ -16,4 +16,5 @@ if (build.status !== 0) {
   process.exit(1);
 }
 await import('./build-console.mjs');
+await import('./write-revision.mjs');
 await import('./dist/start.js');

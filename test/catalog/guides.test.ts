@@ -32,7 +32,8 @@ const NAMES = [...CHAIN, 'running-it'];
 const STARTS = [
   'npm start',
   'cp .env.example .env && chmod 600 .env',
-  'docker compose up -d --build',
+  'docker compose build --build-arg REVISION=$(git rev-parse HEAD)',
+  'docker compose up -d',
   'docker compose ps',
 ];
 

@@ -405,6 +405,13 @@ test('what is past due is a choice among the invoices, to which the first page l
   expect(faults).toEqual([]);
 });
 
+test('Health says which version runs here, and of which commit it is', async () => {
+  const { page } = visit;
+  await page.goto('/health');
+  const services = page.locator('dl').first();
+  await expect.poll(() => services.innerText()).toMatch(/Version\s+\d+\.\d+\.\d+\s+Commit\s+unknown$/);
+});
+
 test('an invoice is kept as the PDF that Weir makes of it', async () => {
   const { page, faults, close } = await signedIn();
   await page.goto(organization.addresses['invoice-paid'] ?? '');

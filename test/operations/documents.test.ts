@@ -138,3 +138,31 @@ test('each number up to the last one is a decision, or is said to be none', () =
   const numbers = [...taken, ...free].toSorted((one, other) => one - other);
   expect(numbers).toEqual(Array.from({ length: Math.max(...taken) }, (_, index) => index + 1));
 });
+
+test('an image is built with its commit, and pushed under a name that is of this commit alone', () => {
+  // `up --build` takes no arguments of a build.
+  const builds = /(docker (?:compose )?build\b.*|docker compose up\b.*--build\b.*)/g;
+  const told = /^docker (?:compose )?build --build-arg REVISION=\$\(git rev-parse HEAD\)/;
+  expect(missing(builds, (_document, build) => told.test(build))).toEqual([]);
+  const tags = /registry\.example\.com\/weir:(.*?)(?: \.)?$/gm;
+  expect(missing(tags, (_document, tag) => tag === '$(git rev-parse HEAD)')).toEqual([]);
+});
+
+test('a tool of node_modules is installed before a script or CONTRIBUTING.md runs it', () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    scripts: Record<string, string>;
+  };
+  const isOwn = (script: string) => /^(?:exec )?node (?:services\/start\.mjs|\S+\/dist\/\S+\.js)$/.test(script);
+  const rest = Object.entries(scripts).filter(([, script]) => !isOwn(script));
+  expect(rest.length).toBeGreaterThan(8);
+  expect(rest.filter(([, script]) => !script.startsWith('node services/install.mjs && '))).toEqual([]);
+  const contributing = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8');
+  expect(contributing.split('npx ')[0]).toContain('`npm ci`');
+});
+
+test('CONTRIBUTING.md says how long a file may be as the linter counts it', () => {
+  const lint = readFileSync(join(root, '.oxlintrc.json'), 'utf8');
+  expect(lint).toContain('"max-lines": ["error", { "max": 400, "skipBlankLines": true, "skipComments": true }]');
+  const contributing = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8').replaceAll('\n', ' ');
+  expect(contributing).toContain('has at most 400 lines, blank ones and comments apart');
+});

@@ -34,7 +34,7 @@ test('without a worker and a reconciliation nothing is said of them', async () =
     worker: { last_seen_at: null },
     waiting: { events: 0, oldest_seconds: null },
     reconcile: null,
-    version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+    ...(await weir.request('GET', '/version')).body,
   });
 });
 

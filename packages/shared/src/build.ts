@@ -9,10 +9,19 @@ export interface Build {
   revision: string;
 }
 
-/** The version stands in the package.json of the whole, and so does the commit (`gitHead`, as npm has it) where a build puts it. */
+/** The version stands in the package.json of the whole, the commit in `dist/revision`, where services/write-revision.mjs puts it. */
 export function readBuild(): Build {
   // The same relative path from `src` and from `dist`.
   const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
-  const { version, gitHead } = JSON.parse(text) as { version: string; gitHead?: string };
-  return { version, node: process.version, revision: gitHead ?? 'unknown' };
+  const { version } = JSON.parse(text) as { version: string };
+  return { version, node: process.version, revision: readRevision() };
+}
+
+/** What runs from `src` was not built: no commit is said of it. */
+function readRevision(): string {
+  try {
+    return readFileSync(new URL('./revision', import.meta.url), 'utf8').trim();
+  } catch {
+    return 'unknown';
+  }
 }

@@ -13,6 +13,7 @@ import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import type { RouteDeps } from '../route-deps.ts';
 import { way, wayOf } from './health-routes.ts';
+import { revision } from './version-route.ts';
 
 export interface SystemDeps extends RouteDeps {
   queue: QueueConnection;
@@ -52,10 +53,11 @@ const system = z
       .nullable()
       .meta({ description: 'What npm run reconcile has found of your organization last. Null: it was not run yet.' }),
     version: z.string(),
+    revision,
   })
   .meta({ id: 'System' });
 
-const { version } = readBuild();
+const build = readBuild();
 
 export function systemRoute(app: App, deps: SystemDeps): void {
   const { guards, database, queue } = deps;
@@ -83,7 +85,8 @@ export function systemRoute(app: App, deps: SystemDeps): void {
         worker: { last_seen_at: seen === undefined ? null : new Date(seen).toISOString() },
         waiting: await readWaitingUnlessAway(queue, organizationId),
         reconcile: (await findReconciliation(database.kysely, organizationId)) ?? null,
-        version,
+        version: build.version,
+        revision: build.revision,
       };
     },
   );

@@ -2,9 +2,11 @@ import { readBuild } from '@weir/shared/build';
 import { z } from 'zod';
 import type { App } from '../http/typed-app.ts';
 
+export const revision = z.string().meta({ description: 'The commit of its build; `unknown` where that did not say.' });
+
 /** Which version answers, for whoever asks: clients, balancers, and people who write that something is wrong. */
 export function versionRoute(app: App): void {
-  const { version, revision } = readBuild();
+  const build = readBuild();
   app.get(
     '/version',
     {
@@ -17,11 +19,11 @@ export function versionRoute(app: App): void {
         response: {
           200: z.object({
             version: z.string(),
-            revision: z.string().meta({ description: 'The commit of its build; `unknown` where that did not say.' }),
+            revision,
           }),
         },
       },
     },
-    () => ({ version, revision }),
+    () => ({ version: build.version, revision: build.revision }),
   );
 }

@@ -3057,6 +3057,8 @@ export interface components {
                 problems: number;
             } | null;
             version: string;
+            /** @description The commit of its build; `unknown` where that did not say. */
+            revision: string;
         };
         AcceptedEvent: {
             /** Format: uuid */

@@ -21,7 +21,11 @@ export function HealthPage() {
   );
 }
 
-function State({ system: { postgres, redis, way, worker, waiting, reconcile, version } }: { system: System }) {
+function State({
+  system: { postgres, redis, way, worker, waiting, reconcile, version, revision },
+}: {
+  system: System;
+}) {
   return (
     <>
       <Section title="Services">
@@ -44,6 +48,7 @@ function State({ system: { postgres, redis, way, worker, waiting, reconcile, ver
               worker.last_seen_at === null ? 'never' : <Time key="worker" at={worker.last_seen_at} as="ago" />,
             ],
             ['Version', version],
+            ['Commit', <code key="commit">{revision}</code>],
           ]}
         />
       </Section>
