@@ -6,6 +6,7 @@ import { appendFeed, listFeed } from '@weir/db/billing/feed';
 import { isDatabaseAway, isUnavailable, openDatabase, StandbyAway, type Database } from '@weir/db/database';
 import { findRisks } from '@weir/db/installation';
 import { migrate } from '@weir/db/migrate';
+import { claimKeys } from '@weir/db/pending-claims';
 import { findRequestKey, holdRequestKey, insertRequestKey } from '@weir/db/request-keys';
 import { explainUnreachable } from '@weir/db/unreachable';
 import { openRiskWatch } from '@weir/db/risk-watch';
@@ -162,6 +163,16 @@ test('accepted counts that come again are dropped once the standby has them', as
   const drain = () => addAcceptedCounts(database, () => Promise.resolve(counts));
   await onPrimaryAlone(drain);
   expect(await expectToWait(drain)).toMatchObject({ outcome: 'again', events: 0 });
+});
+
+test('Redis is told of a key that was claimed without it once the standby has its event', async () => {
+  const claimed = () => weir.redis.keys(`${env['QUEUE_PREFIX']?.replace(/[{}]/g, '\\$&')}:claim:*`);
+  const claim = { eventId: newId(), organizationId: admin.id, idempotencyKey: 'of-the-outage', fingerprint: '' };
+  await onPrimaryAlone(() => claimKeys(database.pool, [claim]));
+  await until(async () => (await pair.waiting()).length > 0, 'the API looks for such keys');
+  expect(await claimed()).toEqual([]);
+  await pair.replication.heal();
+  await until(async () => (await claimed()).length === 1, 'Redis is told');
 });
 
 test('a batch that comes again is taken off once the standby has it, and a promotion loses nothing', async () => {

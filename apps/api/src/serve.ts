@@ -6,6 +6,7 @@ import { identify, requireSchema, type SchemaRange } from '@weir/db/installation
 import { forgetClaims, listPendingClaims } from '@weir/db/pending-claims';
 import { DIRECT_MS_MAX } from '@weir/db/record-directly';
 import { openRiskWatch } from '@weir/db/risk-watch';
+import { awaitStandby } from '@weir/db/standby';
 import { raiseAhead } from '@weir/db/times-ahead';
 import { admit } from '@weir/queue/admit';
 import { writeClaims } from '@weir/queue/claims';
@@ -146,6 +147,7 @@ export async function serveApi(
     closer.add('the watch on the settings of Postgres', () => risks.close());
     const claims = new PendingClaims({
       list: (page) => listPendingClaims(lookups.pool, page),
+      awaitStandby: () => awaitStandby(lookups.kysely),
       write: async (pending) => writeClaims(queue, await ownership.epoch(), pending, watch.state().claimSeconds),
       forget: (told) => forgetClaims(lookups.pool, told),
       isWorthIt: () => !way.isDirect() && databaseWatch.away() === undefined,

@@ -17,6 +17,7 @@ function open(count: number, refuses: (eventId: string) => boolean = () => false
   claims = new PendingClaims({
     list: ({ after, limit }) =>
       Promise.resolve([...left].filter(({ eventId }) => eventId > (after?.eventId ?? '')).slice(0, limit)),
+    awaitStandby: () => Promise.resolve(),
     write(some) {
       if (some.some(({ eventId }) => refuses(eventId))) return Promise.reject(new Error('Redis is away'));
       told.push(...some.map(({ eventId }) => eventId));

@@ -15,6 +15,8 @@ const INTERVAL_MS = 250;
 export interface PendingClaimsDeps {
   /** The next ones after one of them; the first ones where none is given. */
   list(page: { after: PendingClaim | undefined; limit: number }): Promise<PendingClaim[]>;
+  /** Resolves once what was listed is on the synchronous standby too. */
+  awaitStandby(): Promise<void>;
   /** Rejects where Redis does not take them, or is another database's. */
   write(claims: readonly PendingClaim[]): Promise<void>;
   forget(claims: readonly PendingClaim[]): Promise<void>;
@@ -34,7 +36,7 @@ export class PendingClaims {
     this.#lookLater();
   }
 
-  /** Tells Redis of these. Throws what Redis or Postgres says; they are told later then. */
+  /** Tells Redis of these, whose commit was waited for. Throws what Redis or Postgres says; they are told later then. */
   async tell(claims: readonly PendingClaim[]): Promise<void> {
     if (claims.length === 0) return;
     await this.#deps.write(claims);
@@ -46,6 +48,8 @@ export class PendingClaims {
     let after: PendingClaim | undefined;
     do {
       const claims = await this.#deps.list({ after, limit: CHUNK });
+      // Whoever is answered by a claim takes its event for accepted, and Redis never had that event.
+      if (claims.length > 0) await this.#deps.awaitStandby();
       await this.tell(claims);
       after = claims[CHUNK - 1];
     } while (after !== undefined && !this.#isClosed);
