@@ -1313,6 +1313,16 @@ CREATE OR REPLACE FUNCTION public.received_at(event events)
 RETURN to_timestamp((((((('x'::text || translate("left"(((event).id)::text, 13), '-'::text, ''::text)))::bit(48))::bigint)::numeric / 1000.0))::double precision)
 ;
 
+CREATE OR REPLACE FUNCTION public.refuse_void_of_payments()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RAISE EXCEPTION 'invoice % is not made void: % of it was paid', OLD.id, OLD.amount_paid
+    USING ERRCODE = 'check_violation', HINT = 'take its payments back first';
+END $function$
+;
+
 CREATE OR REPLACE FUNCTION public.ungrouped_meters(organization_ids uuid[], meter_ids uuid[])
  RETURNS SETOF metadata_backfills
  LANGUAGE plpgsql
@@ -1334,3 +1344,5 @@ RETURN COALESCE(SUBSTRING(sha256(convert_to(CASE json_typeof((metadata -> 'user_
 ;
 
 CREATE TRIGGER invoices_keep_payments BEFORE UPDATE ON public.invoices FOR EACH ROW WHEN (((new.amount_paid > old.amount_paid) OR ((new.status = 'UNCOLLECTIBLE'::text) AND (new.uncollectible_at IS NULL)))) EXECUTE FUNCTION keep_payments();
+
+CREATE TRIGGER invoices_refuse_void_of_payments BEFORE UPDATE ON public.invoices FOR EACH ROW WHEN (((new.status = 'VOID'::text) AND (old.status <> 'VOID'::text) AND (old.amount_paid > (0)::numeric))) EXECUTE FUNCTION refuse_void_of_payments();

@@ -244,6 +244,18 @@ describe('paying in parts', () => {
       { amount: '6.00', reference: 'ch_2' },
     ]);
   });
+
+  test('is not for nothing where a process of the version before voids it, either', async () => {
+    const { id } = await billing.open();
+    const { payments } = await billing.post(`/invoices/${id}/pay`, { amount: '4.00' });
+    const voided = () =>
+      weir.pool.query(`UPDATE invoices SET status = 'VOID', note = 'x', is_past_due = false WHERE id = $1`, [id]);
+    await expect(voided()).rejects.toThrow('4.00 of it was paid');
+    expect(await billing.get(`/invoices/${id}`)).toMatchObject({ status: 'OPEN', amount_paid: '4.00', note: null });
+    await takeBack(id, payments[0].id);
+    await voided();
+    expect(await billing.get(`/invoices/${id}`)).toMatchObject({ status: 'VOID', amount_paid: '0.00' });
+  });
 });
 
 describe('an invoice that is not paid', () => {
