@@ -45,6 +45,16 @@ const actOn = async (name: string, item: string) => {
   await page.getByRole('menuitem', { name: item, exact: true }).click();
 };
 
+/** Loads the page anew, stays when the browser asks, and returns what it asked. */
+async function reload(): Promise<string> {
+  const [asked] = await Promise.all([
+    page.waitForEvent('dialog'),
+    page.evaluate('setTimeout(() => location.reload())'),
+  ]);
+  await asked.dismiss();
+  return asked.type();
+}
+
 test('links of two people stand beside one another, and each goes by itself or when it works no more', async () => {
   const [ada, bob] = ['ada@example.com', 'bob@example.com'];
   await page.goto('/settings?tab=people');
@@ -52,6 +62,7 @@ test('links of two people stand beside one another, and each goes by itself or w
   const link = await invitationOf(ada).locator('pre').innerText();
   await invite(bob);
   await invitationOf(bob).locator('pre').waitFor();
+  expect(await reload()).toBe('beforeunload');
   expect(await invitationOf(ada).locator('pre').innerText()).toBe(link);
   await actOn(`Actions on ${admin.email}`, 'New password');
   await page.getByRole('dialog').getByRole('button', { name: 'Make the link' }).click();
@@ -135,6 +146,99 @@ test('who gives an endpoint another secret a second time is told that the one be
   await page.getByRole('menu').waitFor({ state: 'detached' });
   expect(await findBarriers(page)).toEqual([]);
   expect(visit.faults).toEqual([]);
+});
+
+test('a secret that is shown once is not lost without a question, however one closes what shows it', async () => {
+  const { call, button, dialog, field } = hands;
+  const url = 'https://example.com/asked';
+  await call('POST', '/webhook-endpoints', { url });
+  await call('POST', '/service-accounts', { name: 'Nightly', role: 'viewer' });
+  const question = page.getByRole('dialog', { name: 'Leave without copying it?' });
+  const link = (name: string) => page.getByRole('link', { name, exact: true });
+  const shows: [list: string, show: () => Promise<void>][] = [
+    [
+      'Webhooks',
+      async () => {
+        await link(url).click();
+        await actOn('More actions', 'Rotate the secret');
+        await dialog().getByRole('button', { name: 'Rotate the secret' }).click();
+      },
+    ],
+    [
+      'Webhooks',
+      async () => {
+        await button('New endpoint').click();
+        await field('URL').fill('https://example.com/asked-too');
+        await button('Create the endpoint').click();
+      },
+    ],
+    [
+      'API keys',
+      async () => {
+        await button('New key').click();
+        await field('Name').fill('Asked');
+        await button('Create the key').click();
+      },
+    ],
+    [
+      'Service accounts',
+      async () => {
+        await link('Nightly').click();
+        await button('New token').click();
+        await field('Name').fill('Asked');
+        await button('Create the token').click();
+      },
+    ],
+  ];
+  for (const [list, show] of shows) {
+    await page.goto('/');
+    await page.getByRole('navigation').getByRole('link', { name: list }).click();
+    await show();
+    const shown = dialog().locator('pre');
+    const secret = await shown.innerText();
+    const ways = [
+      () => page.evaluate('history.back()'),
+      () => page.keyboard.press('Escape'),
+      () => page.mouse.click(5, 5),
+      () => button('Close').click(),
+    ];
+    for (const leave of ways) {
+      await leave();
+      await question.getByText('It is not shown again').waitFor();
+      await question.getByRole('button', { name: 'Cancel' }).click();
+      await question.waitFor({ state: 'detached' });
+    }
+    expect(await reload()).toBe('beforeunload');
+    expect(await shown.innerText()).toBe(secret);
+    await button('I have copied it').click();
+    await dialog().waitFor({ state: 'detached' });
+  }
+  expect(visit.faults).toEqual([]);
+});
+
+test('the first key is not lost by a wrong click before an event has come with it', async () => {
+  const beginner = await signUp(weir);
+  const { page: home, context, faults, close } = await browser.visit({ baseURL: weir.baseUrl });
+  await context.addCookies([{ name: 'access_token', value: beginner.session, url: weir.baseUrl }]);
+  const { token: meter_token } = await beginner.createMeter('SUM');
+  const question = home.getByRole('dialog', { name: 'Leave without copying it?' });
+  const leave = () => home.getByRole('navigation').getByRole('link', { name: 'Plans' }).click();
+  await home.goto('/');
+  await home.getByRole('button', { name: 'Create the key' }).click();
+  const shown = home.locator('pre', { hasText: /^org_live_/ });
+  const apiKey = await shown.innerText();
+  await leave();
+  await question.getByText('It is not shown again').waitFor();
+  expect(await findBarriers(home)).toEqual([]);
+  await question.getByRole('button', { name: 'Cancel' }).click();
+  expect(await shown.innerText()).toBe(apiKey);
+  const body = { meter_token, customer_external_id: 'acme', quantity: 1 };
+  await weir.request('POST', '/api/v1/sdk/track', { apiKey, body });
+  await home.getByText('An event came').waitFor();
+  await leave();
+  await home.getByRole('heading', { level: 1, name: 'Plans' }).waitFor();
+  expect(faults).toEqual([]);
+  await close();
 });
 
 test('an id of one’s own stays over a look at another page, and any other goes on with the name', async () => {

@@ -62,8 +62,8 @@ function NewKeyDialog({ onClose }: { onClose: () => void }) {
     <Dialog
       title={created === undefined ? 'New API key' : `The key “${created.name}”`}
       onClose={onClose}
-      // A click beside it would lose the key for good.
-      isEasilyClosed={created === undefined}
+      // Null where the answer that held it did not come.
+      isShownOnce={typeof created?.key === 'string'}
     >
       {created === undefined ? (
         <NewKeyForm onCreated={setCreated} onCancel={onClose} />

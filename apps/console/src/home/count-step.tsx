@@ -6,6 +6,8 @@ import { useState } from 'react';
 import type { Schema } from '../api/client.ts';
 import { useSession } from '../api/session.ts';
 import { NewKeyForm } from '../api-keys/new-key-form.tsx';
+import { LeaveQuestion } from '../components/dialogs/dialog.tsx';
+import { useLeaving } from '../components/dialogs/leaving.ts';
 import { AdminOnly } from '../components/page/admin-only.tsx';
 import { SecretOnce } from '../components/page/secret-once.tsx';
 import { Snippet } from '../components/page/snippet.tsx';
@@ -44,7 +46,7 @@ export function CountStep({ meter, apiKey, event }: CountStepProps) {
       )}
       {/* A key that was made here is shown until one leaves the page. */}
       {(event === undefined || created !== undefined) && meter !== undefined && (
-        <KeyOf apiKey={apiKey} created={created} onCreated={setCreated} />
+        <KeyOf apiKey={apiKey} created={created} isUsed={event !== undefined} onCreated={setCreated} />
       )}
       {event === undefined && meter !== undefined && apiKey !== undefined && (
         <SendIt meter={meter} secret={created?.key ?? undefined} last4={apiKey.last4} />
@@ -66,17 +68,21 @@ export function CountStep({ meter, apiKey, event }: CountStepProps) {
 interface KeyOfProps {
   apiKey: ApiKey | undefined;
   created: Created | undefined;
+  /** Whether an event has come: until then nobody may have copied it. */
+  isUsed: boolean;
   onCreated: (key: Created) => void;
 }
 
-function KeyOf({ apiKey, created, onCreated }: KeyOfProps) {
+function KeyOf({ apiKey, created, isUsed, onCreated }: KeyOfProps) {
   const { isAdmin } = useSession();
   const [isAsking, setAsking] = useState(false);
+  const leaving = useLeaving(typeof created?.key === 'string' && !isUsed, { isWholePage: true });
   if (created !== undefined && created.key !== null) {
     return (
       <>
         <p>Keep it like a password: it is shown here until you leave this page, and never again.</p>
         <SecretOnce text={created.key} label="Copy the key" />
+        {leaving.status === 'blocked' && <LeaveQuestion isShownOnce onLeave={leaving.proceed} onStay={leaving.reset} />}
       </>
     );
   }

@@ -22,8 +22,8 @@ export function NewTokenDialog({ accountId, onClose }: NewTokenProps) {
     <Dialog
       title={created === undefined ? 'New token' : `The token “${created.name}”`}
       onClose={onClose}
-      // A click beside it would lose the token for good.
-      isEasilyClosed={created === undefined}
+      // Null where the answer that held it did not come.
+      isShownOnce={typeof created?.token === 'string'}
     >
       {created === undefined ? (
         <TokenForm accountId={accountId} onCreated={setCreated} onClose={onClose} />

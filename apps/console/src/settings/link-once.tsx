@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core';
 import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useKept } from '../components/dialogs/leaving.ts';
 import { Section } from '../components/page/page.tsx';
 import { SecretOnce } from '../components/page/secret-once.tsx';
 import { Time } from '../components/page/time.tsx';
@@ -35,6 +36,7 @@ export function useShownLinks() {
 /** A link that is shown once. It stays until it is put away, so that nobody loses it by a wrong click. */
 export function LinkOnce({ of: { title, link, mailed, expires_at }, onClose }: { of: ShownLink; onClose: () => void }) {
   const isMailed = mailed === true;
+  useKept(link !== null && !isMailed);
   return (
     <Section
       title={title}

@@ -17,8 +17,7 @@ const AGAIN =
 /** The secret of an endpoint, which nobody can show again. */
 export function ShownSecret({ secret, isRotated = false, onClose }: ShownSecretProps) {
   return (
-    // A click beside it would lose the secret for good.
-    <Dialog title="The secret of the endpoint" onClose={onClose} isEasilyClosed={false}>
+    <Dialog title="The secret of the endpoint" onClose={onClose} isShownOnce={secret !== null}>
       <p className="dialog-lead">
         {secret === null
           ? `What is sent to the endpoint is signed with it. ${isRotated ? AGAIN : ELSEWHERE}`

@@ -11,21 +11,22 @@ interface DialogProps {
   title: string;
   size?: string;
   onClose: () => void;
-  /** False while closing it by a wrong click would lose something for good. */
-  isEasilyClosed?: boolean;
+  /** While it shows what nobody can show again: a button in it says that one has a copy, and whatever else closes it asks before. */
+  isShownOnce?: boolean;
   children: ReactNode;
 }
 
 /**
  * A dialog, which is there for as long as it is mounted. Its first field has the focus. When it goes, the focus is back where it
  * was; and where that is gone too, as after a delete, on the nearest thing around it that is left. Nobody closes it while what it
- * has sent is on its way, and it asks before something is lost that was typed in it.
+ * has sent is on its way, and it asks before something is lost that was typed in it, or that it shows once.
  */
-export function Dialog({ title, size = 'md', onClose, isEasilyClosed = true, children }: DialogProps) {
+export function Dialog({ title, size = 'md', onClose, isShownOnce = false, children }: DialogProps) {
   const [isHeld, setHeld] = useState(false);
   const [unsaved, setUnsaved] = useState(0);
   const [isAsked, setAsked] = useState(false);
-  const leaving = useLeaving(unsaved > 0, { isWholePage: false });
+  const isAtRisk = isShownOnce || unsaved > 0;
+  const leaving = useLeaving(isAtRisk, { isWholePage: isShownOnce });
   useFocusBack();
   const leave = () => {
     // First the question, which gives the focus back to a field, and then what has the field.
@@ -36,12 +37,12 @@ export function Dialog({ title, size = 'md', onClose, isEasilyClosed = true, chi
     <>
       <Modal
         opened
-        onClose={unsaved > 0 ? () => setAsked(true) : onClose}
+        onClose={isAtRisk ? () => setAsked(true) : onClose}
         title={title}
         size={size}
         returnFocus={false}
-        closeOnClickOutside={isEasilyClosed && !isHeld}
-        closeOnEscape={isEasilyClosed && !isHeld && !isAsked && leaving.status !== 'blocked'}
+        closeOnClickOutside={!isHeld}
+        closeOnEscape={!isHeld && !isAsked && leaving.status !== 'blocked'}
         closeButtonProps={{ 'aria-label': 'Close', disabled: isHeld }}
         // Else it is taken for that of a page, of which there is one.
         attributes={{ header: { role: 'none' } }}
@@ -54,23 +55,29 @@ export function Dialog({ title, size = 'md', onClose, isEasilyClosed = true, chi
           </Unsaved>
         </HoldOpen>
       </Modal>
-      {isAsked && <LeaveQuestion onLeave={leave} onStay={() => setAsked(false)} />}
-      {leaving.status === 'blocked' && <LeaveQuestion onLeave={leaving.proceed} onStay={leaving.reset} />}
+      {isAsked && <LeaveQuestion isShownOnce={isShownOnce} onLeave={leave} onStay={() => setAsked(false)} />}
+      {leaving.status === 'blocked' && (
+        <LeaveQuestion isShownOnce={isShownOnce} onLeave={leaving.proceed} onStay={leaving.reset} />
+      )}
     </>
   );
 }
 
 interface LeaveQuestionProps {
+  /** What would be lost is shown once; else it was typed. */
+  isShownOnce?: boolean;
   onLeave: () => void;
   onStay: () => void;
 }
 
-/** Asks before something is lost that was typed. */
-export function LeaveQuestion({ onLeave, onStay }: LeaveQuestionProps) {
+/** Asks before something is lost that was typed, or that nobody can show again. */
+export function LeaveQuestion({ isShownOnce = false, onLeave, onStay }: LeaveQuestionProps) {
   return (
-    <Dialog title="Leave without saving?" onClose={onStay}>
+    <Dialog title={isShownOnce ? 'Leave without copying it?' : 'Leave without saving?'} onClose={onStay}>
       <Question label="Leave" onConfirm={() => Promise.resolve(onLeave())} onCancel={onStay} isDangerous>
-        What was typed here is lost then.
+        {isShownOnce
+          ? 'It is not shown again. Whoever has no copy of it has to make another one.'
+          : 'What was typed here is lost then.'}
       </Question>
     </Dialog>
   );

@@ -20,3 +20,8 @@ export function useLeaving(isUnsaved: boolean, { isWholePage }: { isWholePage: b
     withResolver: true,
   });
 }
+
+/** Has the browser ask before the whole page is left or loaded anew. What is kept stays over a change to another page of the console. */
+export function useKept(isKept: boolean): void {
+  useBlocker({ shouldBlockFn: () => false, enableBeforeUnload: () => isKept && !isSessionOfAnother() });
+}
