@@ -292,3 +292,34 @@ test('what a start in the past makes is told by the first and the last day of it
   await told.getByText(`as a draft, for ${day}.`).waitFor();
   expect(visit.faults).toEqual([]);
 });
+
+// The last one: the plans that it makes would hide those of others.
+test('of many plans only so many are drawn as one reads through, and each is found by its name', async () => {
+  const plan = { billing_interval: 'year', currency: 'CHF' } as const;
+  const { id: plan_id } = await makePricedPlan(weir, admin, [fixedCharge(5)], { ...plan, name: 'Chosen of many' });
+  await weir.pool.query(
+    `INSERT INTO plans SELECT (jsonb_populate_record(plans, jsonb_build_object(
+       'id', gen_random_uuid(), 'lookup_id', 'of-many-' || n, 'name', 'Of many ' || n))).*
+     FROM plans CROSS JOIN generate_series(101, 160) AS n WHERE id = $1`,
+    [plan_id],
+  );
+  const { id: customer_id } = await makeCustomer(weir, admin);
+  const { id } = await call('POST', '/subscriptions', { customer_id, plan_id });
+  for (const [address, open, label] of [
+    [`/customers/${customer_id}`, 'Subscribe to a plan', 'Plan'],
+    [`/subscriptions/${id}`, 'Change plan', 'New plan'],
+  ] as const) {
+    await page.goto(address);
+    await page.getByRole('button', { name: open, exact: true }).click();
+    const field = dialog().getByRole('combobox', { name: label });
+    await field.click();
+    await page.getByRole('option').first().waitFor();
+    expect(await page.getByRole('option').count()).toBe(50);
+    for (const name of ['Of many 101', 'Of many 160']) {
+      await field.fill(name);
+      await page.getByRole('option', { name }).waitFor();
+      expect(await page.getByRole('option').count()).toBe(1);
+    }
+  }
+  expect(visit.faults).toEqual([]);
+});

@@ -75,6 +75,7 @@ export function ChangePlanForm({ subscription, onClose }: ChangePlanFormProps) {
         label="New plan"
         data={choices.filter(({ value }) => mayChangeTo.has(value))}
         nothingFoundMessage={nothingFound(query, 'No other plan fits')}
+        limit={50}
         searchable
         required
         {...form.field('plan_id')}

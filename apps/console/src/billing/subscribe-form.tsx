@@ -88,6 +88,7 @@ export function SubscribeForm({ customerId, onDone, onClose }: SubscribeFormProp
         label="Plan"
         data={choices}
         nothingFoundMessage={nothingFound(query, 'No plan takes new subscriptions')}
+        limit={50}
         searchable
         required
         {...form.field('plan_id')}
