@@ -124,7 +124,7 @@ test('an invoice of many lines shows them part by part, and opens each by its ad
   await drawer.getByRole('group', { name: 'Usage by time' }).waitFor();
   await page.keyboard.press('Escape');
   await drawer.waitFor({ state: 'detached' });
-  await page.getByText(/^The first 500 of 50\d lines/).waitFor();
+  await page.getByText(/^The first 500 of 50\d lines\. All of them are in “Lines as CSV” of Invoices\.$/).waitFor();
   const link = page.getByRole('link', { name: 'Copy 500', exact: true });
   expect(await link.count()).toBe(0);
   await page.getByRole('button', { name: 'More lines' }).click();

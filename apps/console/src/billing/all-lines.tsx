@@ -47,7 +47,7 @@ export function AllLines({ invoice, zone, onRemove }: AllLinesProps) {
           </Button>
           <span className="muted">
             The first {formatDecimal(lines.length)} of {formatDecimal(total)} lines.
-            {!isDraft && ' All of them are in the CSV of the invoices.'}
+            {!isDraft && ' All of them are in “Lines as CSV” of Invoices.'}
           </span>
         </div>
       )}
