@@ -1,4 +1,4 @@
-// Endpoints of webhooks, as admins see and change them. What is sent to them is in staged-deliveries.ts.
+// Endpoints of webhooks, as admins see and change them. What is sent to them is in turns.ts.
 
 import type { FeedType } from '@weir/billing/feed-events';
 import { newId } from '@weir/shared/ids';
