@@ -370,9 +370,8 @@ test('a turn that dies or hangs loses nothing: another one goes on, in order', a
   expect(await deliverTo({ database, sender }, admin.id, endpoint.id)).toBe(false);
   expect(firsts(receiver.received)).toEqual(upTo(48));
   // As a turn that died has left it. The hanging one is alive, and would else prolong what it holds.
-  await weir.pool.query(`UPDATE webhook_endpoints SET held_by = gen_random_uuid(), held_until = now() WHERE id = $1`, [
-    endpoint.id,
-  ]);
+  const dead = `UPDATE webhook_endpoints SET held_by = gen_random_uuid(), held_until = now() WHERE id = $1`;
+  await weir.pool.query(dead, [endpoint.id]);
   // The worker may be sooner.
   await deliverTo({ database, sender }, admin.id, endpoint.id);
   const isDone = async () => (await deliveriesOf(admin, endpoint.id, '?status=DELIVERED&page_size=100')).length === 60;
@@ -383,13 +382,8 @@ test('a turn that dies or hangs loses nothing: another one goes on, in order', a
   await happen(admin, 1);
   await until(async () => (await deliveriesOf(admin, endpoint.id))[0].sequence === 61, 'the next one is there');
   await until(async () => (await deliveriesOf(admin, endpoint.id, '?status=PENDING')).length === 0, 'none waits');
-  expect(
-    new Set(
-      (await deliveriesOf(admin, endpoint.id, '?page_size=100')).map(
-        (each: { attempt_count: number }) => each.attempt_count,
-      ),
-    ),
-  ).toEqual(new Set([1]));
+  const deliveries: { attempt_count: number }[] = await deliveriesOf(admin, endpoint.id, '?page_size=100');
+  expect(new Set(deliveries.map((each) => each.attempt_count))).toEqual(new Set([1]));
 });
 
 test('what is done with is kept up to a number, and what waits is kept', async () => {
