@@ -2,7 +2,7 @@
 
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import type { RunningApi } from '@weir/api/serve';
+import { LOOKUP_MS_MAX, type RunningApi } from '@weir/api/serve';
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, until, type Organization } from '../support/harness.ts';
@@ -12,7 +12,7 @@ import { ownWeir } from '../support/use-weir.ts';
 /** Few, so that a few requests that keep theirs shut the door. */
 const SLOTS = 3;
 
-const weir = ownWeir({ withWorker: false });
+const weir = ownWeir({ lookupMsMax: LOOKUP_MS_MAX, withWorker: false });
 let api: RunningApi;
 let admin: Organization;
 let apiKey: string;

@@ -1,6 +1,7 @@
 // What one organization does is no reason for another one to wait: heavy batches, names that do not exist, large reads.
 // Nothing here is measured in seconds. What counts is what others are answered while the heavy thing is still under way.
 
+import { LOOKUP_MS_MAX } from '@weir/api/serve';
 import { ROLLUPS } from '@weir/db/rollups';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import pg from 'pg';
@@ -8,7 +9,7 @@ import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, until, type Answer, type Organization } from '../support/harness.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
-const weir = ownWeir({ withWorker: false });
+const weir = ownWeir({ lookupMsMax: LOOKUP_MS_MAX, withWorker: false });
 let noisy: Organization;
 let quiet: Organization;
 let keys: { noisy: string; quiet: string };

@@ -1,7 +1,7 @@
 // Redis is away, silent, or loses its answers: events are taken all the same, by Postgres, and heard of in the same words. Redis is
 // reached through a proxy by one API and as it is by another, and both are of one Weir.
 
-import type { RunningApi } from '@weir/api/serve';
+import { LOOKUP_MS_MAX, type RunningApi } from '@weir/api/serve';
 import type { Database } from '@weir/db/database';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { bestOfThree } from '../support/best-of-three.ts';
@@ -17,7 +17,7 @@ let { redis, postgres } = {} as StoreEdges;
 afterAll(async () => {
   await edges.close();
 });
-const weir = ownWeir({ withWorker: false });
+const weir = ownWeir({ lookupMsMax: LOOKUP_MS_MAX, withWorker: false });
 let database: Database;
 let env: Record<string, string>;
 let baseUrl: string;

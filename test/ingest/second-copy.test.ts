@@ -1,5 +1,6 @@
 // REDIS_COPIES=2: what was answered is on a replica too, behind real Sentinels.
 
+import { LOOKUP_MS_MAX } from '@weir/api/serve';
 import { setCountsAside } from '@weir/queue/accepted-counts';
 import { admit } from '@weir/queue/admit';
 import { writeClaims } from '@weir/queue/claims';
@@ -27,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => trio?.close());
 
 /** All APIs of one database have one Redis: each tells it of events that were recorded directly. */
-const weir = ownWeir(() => ({ withWorker: false, api: { REDIS_URL: trio.url } }));
+const weir = ownWeir(() => ({ lookupMsMax: LOOKUP_MS_MAX, withWorker: false, api: { REDIS_URL: trio.url } }));
 let admin: Organization;
 let meter: { id: string; token: string };
 let apiKey: string;

@@ -1,5 +1,6 @@
 // What clients are told while Redis or Postgres is gone, how soon, and that everything comes back by itself.
 
+import { LOOKUP_MS_MAX } from '@weir/api/serve';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { bestOfThree } from '../support/best-of-three.ts';
 import { entitling, type Entitling } from '../support/entitling.ts';
@@ -15,7 +16,7 @@ afterAll(async () => {
   await edges.close();
 });
 
-const weir = ownWeir();
+const weir = ownWeir({ lookupMsMax: LOOKUP_MS_MAX });
 let admin: Organization;
 let apiKey: string;
 let meter: { id: string; token: string; lookupKey: string };

@@ -1,5 +1,6 @@
 // What the processes write while Redis or Postgres is away. Every connection tries again, and every request fails: it is said once.
 
+import { LOOKUP_MS_MAX } from '@weir/api/serve';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { openBillingJobs, type BillingTask } from '@weir/queue/billing-jobs';
@@ -13,7 +14,7 @@ import { signUp, until, type Organization } from '../support/harness.ts';
 import { openStoreEdges, type StoreEdges } from '../support/store-edges.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
-const weir = ownWeir({ withWorker: false });
+const weir = ownWeir({ lookupMsMax: LOOKUP_MS_MAX, withWorker: false });
 let admin: Organization;
 let apiKey: string;
 let event: object;

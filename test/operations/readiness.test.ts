@@ -1,5 +1,6 @@
 // `/readyz` says within a second whether to send traffic here, whatever is frozen, and however many ask.
 
+import { LOOKUP_MS_MAX } from '@weir/api/serve';
 import { migrate } from '@weir/db/migrate';
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
@@ -12,7 +13,7 @@ import { queryOnce, withDatabase } from '../support/setup/query.ts';
 import { openStoreEdges, type StoreEdges } from '../support/store-edges.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
-const weir = ownWeir({ withWorker: false });
+const weir = ownWeir({ lookupMsMax: LOOKUP_MS_MAX, withWorker: false });
 let edges: StoreEdges;
 let { redis, postgres } = {} as StoreEdges;
 beforeAll(async () => {

@@ -1,5 +1,6 @@
 // A request with an Idempotency-Key is done once, whatever dies while it is under way.
 
+import { LOOKUP_MS_MAX } from '@weir/api/serve';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
@@ -10,7 +11,7 @@ import { join } from '../support/people.ts';
 import { expectRepeat, repeatingIn, TEN, type Repeating } from '../support/repeating.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
-const weir = ownWeir({ withWorker: false });
+const weir = ownWeir({ lookupMsMax: LOOKUP_MS_MAX, withWorker: false });
 let admin: Organization;
 let repeating: Repeating;
 

@@ -1,5 +1,6 @@
 // Postgres with a synchronous standby: what is said to be there is on the standby too, whatever cut the wait for it short.
 
+import { LOOKUP_MS_MAX } from '@weir/api/serve';
 import type { NewFeedEvent } from '@weir/billing/feed-events';
 import { addAcceptedCounts } from '@weir/db/accepted';
 import { appendFeed, listFeed } from '@weir/db/billing/feed';
@@ -23,7 +24,7 @@ let pair: PostgresPair;
 /** After the API and the worker that use it have closed. */
 afterAll(() => pair?.close());
 
-const weir = ownWeir({ withWorker: false });
+const weir = ownWeir({ lookupMsMax: LOOKUP_MS_MAX, withWorker: false });
 let database: Database;
 let env: Record<string, string>;
 let admin: Organization;

@@ -28,6 +28,8 @@ export interface WeirOptions {
   worker?: Env;
   /** False leaves the worker out, so that events stay in the queue. */
   withWorker?: boolean;
+  /** How long an API of this process waits for what tracking looks up, where a test is of a Postgres that does not answer. */
+  lookupMsMax?: number;
 }
 
 export interface Answer {
@@ -128,9 +130,11 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
   const keys = queueKeys(prefix);
   const client = new Agent();
 
+  // Nor is a Postgres that takes long for the first connections away.
+  const { lookupMsMax = 10_000 } = options;
   const startApi = async (settings: Env = {}): Promise<RunningApi> => {
     const loaded = loadSettings(apiSettings, { ...env, ...options.api, ...settings });
-    const api = await serveApi(loaded, createLog('api', loaded.LOG_LEVEL));
+    const api = await serveApi(loaded, createLog('api', loaded.LOG_LEVEL), undefined, lookupMsMax);
     closers.push(onlyOnce(() => api.close()));
     return api;
   };

@@ -54,7 +54,7 @@ const REDIS_WAIT_MS = 2_000;
 const LOOKUP_CONNECTIONS = 3;
 
 /** A look-up that takes longer than this would make its client wait for nothing. */
-const LOOKUP_MS_MAX = 1_000;
+export const LOOKUP_MS_MAX = 1_000;
 
 /** A Redis that takes longer for one small write is no faster than Postgres. */
 const PROBE_MS_MAX = 250;
@@ -73,6 +73,7 @@ export async function serveApi(
   settings: ApiSettings,
   log: Logger,
   consoleFolder: string = CONSOLE_FOLDER,
+  lookupMsMax: number = LOOKUP_MS_MAX,
 ): Promise<RunningApi> {
   const closer = new Closer();
   let isDraining = false;
@@ -86,16 +87,16 @@ export async function serveApi(
     closer.add('the database', () => database.close());
     const lookups = openDatabase(settings.DATABASE_URL, {
       connectionsMax: LOOKUP_CONNECTIONS,
-      statementTimeoutMs: LOOKUP_MS_MAX,
-      connectTimeoutMs: LOOKUP_MS_MAX,
+      statementTimeoutMs: lookupMsMax,
+      connectTimeoutMs: lookupMsMax,
       onConnectionError: (error) => log.debug({ err: error }, 'an idle connection for look-ups was lost'),
     });
     closer.add('the look-ups', () => lookups.close());
     // Whether Postgres is there is asked on a connection of its own: no crowd of look-ups makes it seem away.
     const probe = openDatabase(settings.DATABASE_URL, {
       connectionsMax: 1,
-      statementTimeoutMs: LOOKUP_MS_MAX,
-      connectTimeoutMs: LOOKUP_MS_MAX,
+      statementTimeoutMs: lookupMsMax,
+      connectTimeoutMs: lookupMsMax,
       onConnectionError: (error) => log.debug({ err: error }, 'the idle connection of the probe was lost'),
     });
     closer.add('the probe', () => probe.close());
@@ -103,7 +104,7 @@ export async function serveApi(
     const recording = openDatabase(settings.DATABASE_URL, {
       connectionsMax: DIRECT_FLUSHES_MAX,
       statementTimeoutMs: DIRECT_MS_MAX,
-      connectTimeoutMs: LOOKUP_MS_MAX,
+      connectTimeoutMs: lookupMsMax,
       onConnectionError: (error) => log.debug({ err: error }, 'an idle connection for recording directly was lost'),
     });
     closer.add('the direct way', () => recording.close());
