@@ -1,6 +1,7 @@
 // REDIS_COPIES=2: what was answered is on a replica too, behind real Sentinels.
 
 import { LOOKUP_MS_MAX } from '@weir/api/serve';
+import { DIRECT_MS_MAX } from '@weir/db/record-directly';
 import { setCountsAside } from '@weir/queue/accepted-counts';
 import { admit } from '@weir/queue/admit';
 import { writeClaims } from '@weir/queue/claims';
@@ -298,17 +299,27 @@ test('Postgres is away, then the replica: what is on its way is unknown, and oth
   }
 });
 
+/** When a request was sent, and when it was answered. */
+interface Span {
+  began: number;
+  ended: number;
+}
+
 test('a primary that dies under load takes no event along that was answered 201', async () => {
   await until(isBack, 'events go through Redis');
   trio.replication.slowDown(30, 0);
   const acknowledged = new Set<string>();
-  let refused = 0;
+  const refused: Span[] = [];
+  const slow: Span[] = [];
   let isOver = false;
   const client = async (name: number) => {
     for (let n = 0; !isOver; n += 1) {
+      const began = performance.now();
       const answer = await track(`load-${name}-${n}`);
+      const span = { began, ended: performance.now() };
       if (answer.status === 201) acknowledged.add(answer.body.id);
-      else refused += 1;
+      else refused.push(span);
+      if (span.ended - began >= DIRECT_MS_MAX) slow.push(span);
     }
   };
   const clients = Array.from({ length: 20 }, (_, name) => client(name));
@@ -321,6 +332,8 @@ test('a primary that dies under load takes no event along that was answered 201'
   const kept = new Set((await stagedOn(trio.replica)).map(({ id }) => id));
   const gone = [...acknowledged].filter((id) => !kept.has(id));
   expect(gone.length - ((await recorded(gone)) ?? 0)).toBe(0);
-  // Postgres has taken what Redis did not.
-  expect(refused).toBe(0);
+  // Postgres has taken what Redis did not. One that is as slow as it may not be has others refused, for a second.
+  const isExcused = ({ began, ended }: Span) =>
+    slow.some((one) => ended >= one.began + DIRECT_MS_MAX && began <= one.ended + 1_000);
+  expect(refused.filter((span) => !isExcused(span))).toEqual([]);
 });
