@@ -161,23 +161,17 @@ describe('while Postgres', () => {
       });
       await until(async () => (await timed(read)).ms < 200, 'what reads is refused at once');
       for (const request of [read, list]) {
-        const refuse = async () => {
-          const answer = await timed(request);
-          expectProblem(answer, 503, 'unavailable');
-          expect(answer.headers.get('retry-after')).toBe('2');
-          return answer.ms;
-        };
-        expect(await bestOfThree(refuse, (ms) => ms < 500)).toBeLessThan(500);
+        const answer = await timed(request);
+        expectProblem(answer, 503, 'unavailable');
+        expect(answer.headers.get('retry-after')).toBe('2');
+        expect(answer.ms).toBeLessThan(500);
       }
       for (let event = 0; event < 20; event += 1) {
-        const trackOne = async () => {
-          const key = newKey();
-          sent.push(key);
-          const answer = await timed(() => track(key, event % 2 === 0 ? undefined : meter.lookupKey));
-          expect(answer.status).toBe(201);
-          return answer.ms;
-        };
-        expect(await bestOfThree(trackOne, (ms) => ms < 1_000)).toBeLessThan(1_000);
+        const key = newKey();
+        sent.push(key);
+        const answer = await timed(() => track(key, event % 2 === 0 ? undefined : meter.lookupKey));
+        expect(answer.status).toBe(201);
+        expect(answer.ms).toBeLessThan(1_000);
       }
       const unknown = await track(newKey(), 'never-seen');
       expectProblem(unknown, 503, 'unavailable');
