@@ -235,7 +235,9 @@ describe('paying in parts', () => {
     const { id } = await billing.open();
     await billing.post(`/invoices/${id}/pay`, { amount: '4.00', reference: 'ch_1' });
     await weir.pool.query(
-      `UPDATE invoices SET status = 'PAID', amount_paid = 10, paid_at = now(), reference = 'ch_2' WHERE id = $1`,
+      // In a later millisecond: of one, the ids say which is first, and that of such a row is drawn by lot.
+      `UPDATE invoices SET status = 'PAID', amount_paid = 10, reference = 'ch_2',
+         paid_at = (SELECT paid_at FROM payments WHERE invoice_id = $1) + interval '1 s' WHERE id = $1`,
       [id],
     );
     const { payments } = await billing.get(`/invoices/${id}`);
