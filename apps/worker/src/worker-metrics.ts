@@ -76,7 +76,7 @@ export function buildWorkerMetrics(): WorkerMetrics {
     }),
     billingFailures: new Counter({
       name: 'weir_billing_failures_total',
-      help: 'What of billing failed by itself, and not since a part was away, and will be tried again.',
+      help: 'What of billing failed by itself, or was refused by Postgres again and again, and will be tried again.',
       registers: [registry],
     }),
     billingDeaths: new Counter({
@@ -96,7 +96,7 @@ export function buildWorkerMetrics(): WorkerMetrics {
     }),
     billingOldestSeconds: new Gauge({
       name: 'weir_billing_oldest_seconds',
-      help: 'How long the oldest boundary or draft has waited since it was due, with REDIS_COPIES=2 also for a replica that is away.',
+      help: 'How long the oldest boundary, draft or due date of an invoice has waited since it was due, with REDIS_COPIES=2 also for a replica that is away.',
       registers: [registry],
     }),
     unbilledUsageMeters: new Gauge({

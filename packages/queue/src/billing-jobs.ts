@@ -26,6 +26,8 @@ export interface BillingJob {
   after?: string;
   /** So many rows at once at most: smaller after a worker died. */
   chunkMax?: number;
+  /** Postgres refused the turn before, which this one takes the place of. */
+  wasRefused?: true;
   /** What a worker began and did not come back from, where it is still there when the job is taken. */
   begun?: BegunChunk;
 }

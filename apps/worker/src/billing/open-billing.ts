@@ -1,9 +1,15 @@
 // Takes the jobs of billing beside recording, with connections of its own.
 
-import { isTimedOut, isUnavailable, openDatabase, type Database } from '@weir/db/database';
+import { isDatabaseAway, isTimedOut, isUnavailable, openDatabase, type Database } from '@weir/db/database';
 import { countDueDrafts, readRunState } from '@weir/db/billing/run/run-work';
 import { countUnbilledMeters } from '@weir/db/billing/usage/unbilled-usage';
-import { openBillingWorker, type BillingJobs, type BillingWorkerOptions } from '@weir/queue/billing-jobs';
+import {
+  openBillingWorker,
+  type BillingJob,
+  type BillingJobs,
+  type BillingTask,
+  type BillingWorkerOptions,
+} from '@weir/queue/billing-jobs';
 import { disconnect, openWorker, type QueueAddress, type QueueConnection } from '@weir/queue/connection';
 import type { JobWorker } from '@weir/queue/job-worker';
 import { NotOurQueue, type Ownership } from '@weir/queue/ownership';
@@ -30,6 +36,12 @@ export interface BillingOptions {
   metrics: WorkerMetrics;
 }
 
+/** What no metric tells the wait of: when it is due stands nowhere, and the next look for it is an hour away. */
+const UNTOLD: ReadonlySet<BillingTask> = new Set(['settle', 'unbilled']);
+
+/** What Postgres has refused is tried again after this, since the lock that somebody held may be gone. Where it is not, that is a failure. */
+const REFUSED_AGAIN_MS = 60_000;
+
 /** Takes jobs at once: it is told not to where the queue belongs to another database. */
 export function openBilling(options: BillingOptions): JobWorker {
   const { log, metrics, ownership } = options;
@@ -45,6 +57,11 @@ export function openBilling(options: BillingOptions): JobWorker {
   const deps = { database, queue, ownership, log, metrics };
   const closing = new AbortController();
   const rest = new Rest(options.concurrency);
+  const goOn = (next: readonly BillingJob[], delayMs: number): void => {
+    options.jobs.add(next, delayMs).catch((error: unknown) => {
+      log.warn({ err: error }, 'billing could not go on at once; it will be found again');
+    });
+  };
   const worker = openTaker(queue, {
     concurrency: options.concurrency,
     async perform(job, begin) {
@@ -56,15 +73,13 @@ export function openBilling(options: BillingOptions): JobWorker {
         rest.owe(job.task, performance.now() - began);
       }
     },
-    onDone(next) {
-      options.jobs.add(next, rest.owedMs).catch((error: unknown) => {
-        log.warn({ err: error }, 'billing could not go on at once; it will be found again');
-      });
-    },
+    onDone: (next) => goOn(next, rest.owedMs),
     onFailed(error, job) {
       const line = { err: error, task: job?.task, organization_id: job?.organizationId };
       const message = 'billing could not be done; it will be found again';
-      if (isOfAPart(error)) {
+      const isUntold = job !== undefined && UNTOLD.has(job.task) && isRefused(error);
+      if (isUntold) goOn([afterRefusal(job)], REFUSED_AGAIN_MS);
+      if (isOfAPart(error) && !(isUntold && job.wasRefused === true)) {
         log.warn(line, message);
         return;
       }
@@ -90,10 +105,20 @@ export function openBilling(options: BillingOptions): JobWorker {
   };
 }
 
-/** Whether a part was away, or not ours: nothing is wrong with what is billed, and how long it waits is shown. */
+/** Whether a part was away, refused it, or is not ours: nothing is wrong with what is billed. */
 function isOfAPart(error: Error): boolean {
   if (isTimedOut(error)) return false;
   return isUnavailable(error) || isRedisAway(error) || isRefusedByRedis(error) || error instanceof NotOurQueue;
+}
+
+/** Whether Postgres is there, and does not do this now: somebody holds a lock, or it has no room. */
+function isRefused(error: Error): boolean {
+  return isUnavailable(error) && !isDatabaseAway(error) && !isTimedOut(error);
+}
+
+/** It begins where the one that was refused did. What that one began, no worker died of. */
+function afterRefusal({ task, organizationId, after }: BillingJob): BillingJob {
+  return { task, organizationId, ...(after !== undefined && { after }), wasRefused: true };
 }
 
 /** Returns how long the oldest has been due. */

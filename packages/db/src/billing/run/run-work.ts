@@ -117,7 +117,7 @@ export async function leaveWaiting(
 export interface RunState {
   /** Drafts whose grace is over. */
   draftsDue: number;
-  /** How long the work that is due and oldest has waited, in seconds; 0 where none is. */
+  /** How long the oldest boundary, draft or due date that is past has waited, in seconds; 0 where none is. */
   oldestSeconds: number;
 }
 
@@ -131,6 +131,9 @@ export async function readRunState(db: Queries): Promise<RunState> {
           ORDER BY run_at LIMIT 1) AS due),
         (SELECT min(due.run_at) FROM organizations o CROSS JOIN LATERAL (
           SELECT run_at FROM subscriptions WHERE organization_id = o.id AND run_at IS NOT NULL ORDER BY run_at LIMIT 1) AS due),
+        (SELECT min(due.past_due_at) FROM organizations o CROSS JOIN LATERAL (
+          SELECT past_due_at FROM invoices WHERE organization_id = o.id AND status = 'OPEN' AND NOT is_past_due
+          ORDER BY past_due_at LIMIT 1) AS due),
         billing_now())))::float8 AS seconds`.execute(db);
   const [row] = rows;
   return { draftsDue: Number(row?.drafts ?? 0), oldestSeconds: row?.seconds ?? 0 };
