@@ -29,6 +29,22 @@ test('a receipt that goes back is found, but for one that was overtaken', () => 
   expect(receiptsHold(overtaken.facts).violations).toBe(0);
 });
 
+test.for([
+  ['queued', 'duplicate', 0],
+  ['rejected', 'duplicate', 0],
+  ['rejected', 'recorded', 0],
+  ['recorded', 'voided', 0],
+  ['recorded', 'duplicate', 1],
+  ['voided', 'duplicate', 1],
+  ['voided', 'recorded', 1],
+  ['duplicate', 'recorded', 1],
+  ['duplicate', 'queued', 1],
+  ['queued', 'unknown', 1],
+] as const)('a receipt goes from %s to %s: %i found', ([from, to, violations]) => {
+  const run = new MadeUpRun().exchange([], receipt(from, 10)).exchange([], receipt(to, 20));
+  expect(receiptsHold(run.facts)).toMatchObject({ examined: 2, violations });
+});
+
 test('an accepted event without a receipt is found, but for one that was lost with Redis', () => {
   const run = new MadeUpRun().exchange([], missing(10));
   expect(receiptsHold(run.facts).violations).toBe(1);

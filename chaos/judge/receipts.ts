@@ -12,8 +12,19 @@ interface Receipt {
   duplicate_of?: string;
 }
 
-/** A status is not followed by one that comes before it. A rejected event may be replayed, which does not show until it counts. */
-const STAGES = ['queued', 'rejected', 'recorded', 'voided'];
+type Status = 'queued' | 'rejected' | 'recorded' | 'voided' | 'duplicate';
+
+/**
+ * What a status may be followed by. A rejected event may be replayed, which does not show until it counts. Whether an accepted event may
+ * be a duplicate at all is judged where it is counted.
+ */
+const FOLLOWED_BY: Record<Status, readonly Status[]> = {
+  queued: ['rejected', 'recorded', 'voided', 'duplicate'],
+  rejected: ['recorded', 'voided', 'duplicate'],
+  recorded: ['voided'],
+  voided: [],
+  duplicate: [],
+};
 
 /** During the run: an accepted event has a receipt at once and ever after, and it only goes forward. */
 export function receiptsHold(facts: Facts): Check {
@@ -26,7 +37,7 @@ export function receiptsHold(facts: Facts): Check {
   for (const receipt of facts.receipts)
     byEvent.set(receipt.subject, [...(byEvent.get(receipt.subject) ?? []), receipt]);
   for (const [id, reads] of byEvent) {
-    let stage = { index: 0, at: 0 };
+    let last: { status: Status; at: number } = { status: 'queued', at: 0 };
     for (const { status, body, sentAt, at } of reads.toSorted((a, b) => a.sentAt - b.sentAt)) {
       if (isForNow(status)) continue;
       check.examine();
@@ -35,13 +46,11 @@ export function receiptsHold(facts: Facts): Check {
           check.violate(`the receipt of ${id} was answered ${status} at ${at} ms: ${JSON.stringify(body)}`);
         continue;
       }
-      const index = STAGES.indexOf((body as Receipt).status);
-      if (index < stage.index && stage.at < sentAt && !mayHaveLostClaim(facts, 0, at)) {
-        check.violate(
-          `the receipt of ${id} went from ${STAGES[stage.index]} to ${(body as Receipt).status} at ${at} ms`,
-        );
-      }
-      if (index > stage.index) stage = { index, at };
+      const next = (body as Receipt).status as Status;
+      if (next === last.status) continue;
+      if (FOLLOWED_BY[last.status].includes(next)) last = { status: next, at };
+      else if (last.at < sentAt && !mayHaveLostClaim(facts, 0, at))
+        check.violate(`the receipt of ${id} went from ${last.status} to ${next} at ${at} ms`);
     }
   }
   return check;
