@@ -1,5 +1,6 @@
 // What the run of billing waits for: events that are on their way.
 
+import { settleSubscription } from '@weir/db/billing/run/settlements';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openRun, startPricedRun, type PricedRun } from '../support/billing-run.ts';
 import { startWeir } from '../support/harness.ts';
@@ -112,4 +113,29 @@ test('what was recorded while a draft waited is on its invoice, also where anoth
   await finalize(heldDraft);
   expect(await billing.get(`/invoices/${heldDraft}`)).toMatchObject({ status: 'OPEN', total });
   expect(Number(await closing())).toBe(before + 1);
+});
+
+test('late changes that a waiting draft has shown are on its invoice, also where all dues are closed', async () => {
+  const [ended, other] = await priced.subscribeMany(2);
+  const [id, customer] = [ended?.id ?? '', ended?.customer.external_id ?? ''];
+  const late = (quantity: number) => billing.track([{ meter, customer, quantity, at: '2026-01-20T00:00:00Z' }]);
+  await billing.moveTo('2026-01-25T00:00:00Z', id);
+  await billing.post(`/subscriptions/${id}/cancel`, { cancel_at_period_end: false });
+  await billing.finalizeAll(id);
+  await billing.request('PATCH', '/billing/settings', { finalize: 'manual' });
+  await late(100);
+  const settled = await settleSubscription(billing.database, billing.admin.id, id, { actor: 'weir' });
+  expect(settled).toMatchObject({ outcome: 'drafted' });
+  const [draft] = (await billing.drafts(id)).filter(({ cycle }) => cycle === null);
+  // Another draft brings a closing, which the first one comes after, and then something is late for that one.
+  await billing.moveTo('2026-01-26T00:00:00Z');
+  const [first] = await billing.drafts(other?.id ?? '');
+  await billing.post(`/invoices/${first?.id}/finalize`);
+  await late(50);
+  const { total } = await billing.get(`/invoices/${draft?.id}`);
+  expect(total).toBe('15.00');
+  await billing.request('PATCH', '/billing/settings', { finalize: 'automatic' });
+  await billing.moveTo('2026-01-26T02:00:00Z');
+  await run.untilDone();
+  expect(await billing.get(`/invoices/${draft?.id}`)).toMatchObject({ status: 'OPEN', total });
 });

@@ -94,7 +94,7 @@ export async function finalizeClosed(
 /**
  * How far the organization has to be closed for these invoices, and since when; undefined where none is a draft that is due. Where
  * events of these drafts are late for the closing that there is, there has to be another: a finalization has waited for them, and a
- * draft has shown them.
+ * draft has shown them. Those of periods that were billed before are its late changes, whatever the subscription is charged for now.
  */
 async function findReach(
   db: Queries,
@@ -108,12 +108,17 @@ async function findReach(
     FROM ${invoicesById(organizationId, ids)} CROSS JOIN LATERAL (
       SELECT EXISTS (
         SELECT FROM closings
-        JOIN dues ON dues.organization_id = closings.organization_id
-        JOIN late_events ON late_events.organization_id = dues.organization_id AND late_events.meter_id = dues.meter_id
-          AND late_events.customer_external_id = dues.customer_external_id AND late_events.closing > 0
-          AND late_events.closing >= closings.number
-        WHERE closings.organization_id = invoice.organization_id AND dues.subscription_id = invoice.subscription_id
-          AND dues.closing IS NULL AND dues.meter_id IS NOT NULL) AS is_behind OFFSET 0
+        CROSS JOIN LATERAL (
+          SELECT DISTINCT meter_id, customer_external_id FROM dues
+          WHERE organization_id = closings.organization_id AND subscription_id = invoice.subscription_id AND meter_id IS NOT NULL OFFSET 0
+        ) AS billed
+        CROSS JOIN LATERAL (
+          SELECT FROM late_events
+          WHERE organization_id = closings.organization_id AND meter_id = billed.meter_id
+            AND customer_external_id = billed.customer_external_id AND closing > 0 AND closing >= closings.number
+          ORDER BY closing LIMIT 1
+        ) AS late
+        WHERE closings.organization_id = invoice.organization_id) AS is_behind OFFSET 0
     ) AS looked
     WHERE status = 'DRAFT' AND (${now} OR run_at <= billing_now() AND ${isAutomatic(organizationId)})`.execute(db);
   const [row] = rows;
