@@ -234,6 +234,45 @@ describe('the log is read', () => {
     expect(ids).toEqual([...new Set(ids)].toSorted().toReversed());
   });
 
+  test('in pages of some megabytes, where whole bodies were sent, and each of these in full', async () => {
+    const mine = await signUp(weir);
+    const body = {
+      put_features: Array.from({ length: 500 }, (_, n) => ({ static_value: `${n} `.padEnd(1_000, 'ä') })),
+    };
+    const ids = Array.from({ length: 30 }, () => newId()).toSorted();
+    await weir.pool.query(
+      `INSERT INTO audit_entries (organization_id, id, action, resource_type, actor_type, changes, is_done)
+        SELECT $1, id, 'plan.update', 'plan', 'operator', $3, true FROM unnest($2::uuid[]) AS id`,
+      [mine.id, ids, body],
+    );
+    const found: string[] = [];
+    const sizes: number[] = [];
+    for (let query = '?limit=100&action=plan.update'; query !== '';) {
+      const page = await log(query, mine.session);
+      sizes.push(Buffer.byteLength(JSON.stringify(page)));
+      for (const { id, changes } of page.data) {
+        expect(changes).toEqual(body);
+        found.push(id);
+      }
+      const { next_cursor: cursor } = page.meta;
+      query = cursor === null ? '' : `?limit=100&action=plan.update&cursor=${cursor}`;
+    }
+    expect(found).toEqual(ids.toReversed());
+    expect(Math.max(...sizes)).toBeLessThan(2.1 * 1024 * 1024);
+    // One that has more than a page is there all the same.
+    const large = newId();
+    const more = { text: 'x'.repeat(3 * 1024 * 1024) };
+    await weir.pool.query(
+      `INSERT INTO audit_entries (organization_id, id, action, resource_type, actor_type, changes, is_done)
+        VALUES ($1, $2, 'plan.update', 'plan', 'operator', $3, true)`,
+      [mine.id, large, more],
+    );
+    expect(await log('?limit=2', mine.session)).toMatchObject({
+      data: [{ id: large, changes: more }],
+      meta: { next_cursor: large },
+    });
+  });
+
   test('by who, what, which and when', async () => {
     expect(await actions(`?user_id=${other.id}`)).toEqual(['customer.create', 'customer.create', 'invitation.accept']);
     expect(await actions(`?actor_id=${other.id}&action=customer.create`)).toHaveLength(2);

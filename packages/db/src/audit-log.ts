@@ -1,6 +1,7 @@
 // Who changed what. An entry is written down before the change is made, and marked as done before the answer leaves.
 
 import { epochMsOfId, firstIdAt } from '@weir/shared/ids';
+import { LIMITS } from '@weir/shared/limits';
 import { sql } from 'kysely';
 import type { Queries } from './database.ts';
 import { DELETED_MAX, inSlices } from './delete-in-slices.ts';
@@ -92,13 +93,34 @@ export async function deleteAuditEntry(db: Queries, organizationId: string, id: 
   await db.deleteFrom('audit_entries').where('organization_id', '=', organizationId).where('id', '=', id).execute();
 }
 
-/** Entries of an organization, newest first, at most `filter.limit`. */
+/**
+ * Entries of an organization, newest first: at most `filter.limit`, and fewer where what was sent with them is large. `next` is the id that
+ * the next page goes on from; null where this is the last.
+ */
 export async function listAuditEntries(
   db: Queries,
   organizationId: string,
   filter: AuditFilter,
-): Promise<AuditEntry[]> {
-  let query = db.selectFrom('audit_entries').select(columns).where('organization_id', '=', organizationId);
+): Promise<{ entries: AuditEntry[]; next: string | null }> {
+  const found = await weighEntries(db, organizationId, filter);
+  const ids = found.slice(0, fittingOf(found.slice(0, filter.limit))).map(({ id }) => id);
+  const entries = await db
+    .selectFrom('audit_entries')
+    .select(columns)
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', sql<string>`ANY (${ids}::uuid[])`)
+    .orderBy('id', 'desc')
+    .execute();
+  return { entries, next: found.length > ids.length ? (ids.at(-1) ?? null) : null };
+}
+
+/** Their ids, and how many bytes their changes have as text: those of a page, and one more where there is one. */
+async function weighEntries(
+  db: Queries,
+  organizationId: string,
+  filter: AuditFilter,
+): Promise<{ id: string; bytes: number }[]> {
+  let query = db.selectFrom('audit_entries').select(['id', 'changes']).where('organization_id', '=', organizationId);
   if (filter.userId !== undefined) query = query.where('actor_id', '=', filter.userId).where('actor_type', '=', 'user');
   if (filter.actorId !== undefined) query = query.where('actor_id', '=', filter.actorId);
   if (filter.action !== undefined) query = query.where('action', '=', filter.action);
@@ -107,11 +129,26 @@ export async function listAuditEntries(
   if (filter.endMs !== undefined) query = query.where('id', '<', firstIdAt(filter.endMs));
   if (filter.before !== undefined) query = query.where('id', '<', filter.before);
   const underWay = firstIdAt(Date.now() - UNDER_WAY_MS_MAX);
-  return await query
+  const found = query
     .where(({ eb, or }) => or([eb('is_done', '=', true), eb('id', '<', underWay)]))
     .orderBy('id', 'desc')
-    .limit(filter.limit)
+    .limit(filter.limit + 1);
+  // Outside of the limit, so that the text is made of these alone, however they are found.
+  return await db
+    .selectFrom(found.as('found'))
+    .select(['id', sql<number>`coalesce(octet_length(changes::text), 0)`.as('bytes')])
+    .orderBy('id', 'desc')
     .execute();
+}
+
+/** How many of them one page has. The first is there whatever it has, so that whoever follows the pages gets on. */
+function fittingOf(found: readonly { bytes: number }[]): number {
+  let bytes = 0;
+  const first = found.findIndex((entry, place) => {
+    bytes += entry.bytes;
+    return place > 0 && bytes > LIMITS.auditPageBytes;
+  });
+  return first === -1 ? found.length : first;
 }
 
 /** When an entry was made, as ISO 8601 UTC. */

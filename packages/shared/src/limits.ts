@@ -186,13 +186,7 @@ export const LIMIT_TABLE = {
   liveGrants: { under: 'Things', max: 1_000, of: 'live grants of a customer by currency', why: 'a draw holds all' },
 
   page: { under: 'Pages', max: 1_000_000, of: 'the number of a page', why: 'what is behind it is found by a filter' },
-  pageSize: {
-    under: 'Pages',
-    max: 100,
-    byDefault: 20,
-    of: 'things of one page',
-    why: 'an answer within milliseconds',
-  },
+  pageSize: { under: 'Pages', max: 100, byDefault: 20, of: 'things of one page', why: 'an answer within milliseconds' },
   cursor: {
     under: 'Pages',
     max: 4_096,
@@ -219,6 +213,12 @@ export const LIMIT_TABLE = {
     max: 100,
     of: 'rows of usage, and invoices, in the preview of corrections',
     why: 'the usage after them is read while others wait',
+  },
+  auditPageBytes: {
+    under: 'Pages',
+    max: 2 * 1024 * 1024,
+    of: 'bytes of `changes` in one page of the audit log; an entry that has more is a page by itself',
+    why: 'an entry keeps all that was sent, which may be a whole body; the others follow by the cursor',
   },
   pdfLines: {
     under: 'Pages',
@@ -249,13 +249,7 @@ export const LIMIT_TABLE = {
   },
 
   buckets: { under: 'Reading usage', max: 10_000, of: 'periods of one chart', why: 'by the hour, more than a year' },
-  groups: {
-    under: 'Reading usage',
-    max: 100,
-    byDefault: 20,
-    of: 'groups of a read',
-    why: 'the others are the rest',
-  },
+  groups: { under: 'Reading usage', max: 100, byDefault: 20, of: 'groups of a read', why: 'the others are the rest' },
   dayCombinations: {
     under: 'Reading usage',
     max: 1_000,

@@ -5,6 +5,7 @@ import type { Queries } from '@weir/db/database';
 import { findTimeZone } from '@weir/db/organizations';
 import { instantInZone } from '@weir/shared/date-or-instant';
 import { microsOf, parseInstant } from '@weir/shared/instant';
+import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import { dateOrInstant } from '../http/date-or-instant.ts';
 import { answerOf, cursorMeta, idCursor, idOf, sizeOf, time, viewerCodes } from '../http/fields.ts';
@@ -59,7 +60,8 @@ export function auditLogRoutes(app: App, { database, guards }: RouteDeps): void 
         summary: 'Who changed what, newest first',
         description:
           'Every change by a person, by a service account, with an API key or by whoever runs this Weir, but for tracking. Follow meta.next_cursor ' +
-          'until it is null. An entry has the time at which its change began, and is listed once that is done, or after a minute: whoever ' +
+          `until it is null: a page ends early where all that was sent with its changes comes to ${LIMITS.auditPageBytes} bytes, and a larger one is ` +
+          'a page by itself. An entry has the time at which its change began, and is listed once that is done, or after a minute: whoever ' +
           'follows the log by time begins each look 70 s before the end of the last one, and drops by its id what is there already. ' +
           'Entries are kept for as long as the setting AUDIT_LOG_DAYS says.',
         querystring: z.strictObject({
@@ -89,7 +91,7 @@ export function auditLogRoutes(app: App, { database, guards }: RouteDeps): void 
       const { start_date, end_date, cursor, limit } = request.query;
       const bound = (text: string | undefined, isEnd: boolean) =>
         text === undefined ? undefined : firstMillisecond(db, organizationId, text, isEnd);
-      const entries = await listAuditEntries(db, organizationId, {
+      const { entries, next } = await listAuditEntries(db, organizationId, {
         userId,
         actorId,
         action,
@@ -97,11 +99,9 @@ export function auditLogRoutes(app: App, { database, guards }: RouteDeps): void 
         startMs: await bound(start_date, false),
         endMs: await bound(end_date, true),
         before: cursor,
-        limit: limit + 1,
+        limit,
       });
-      const page = entries.slice(0, limit);
-      const next = entries.length > limit ? page.at(-1)?.id : undefined;
-      return { data: page.map(answerEntry), meta: { next_cursor: next ?? null } };
+      return { data: entries.map(answerEntry), meta: { next_cursor: next } };
     },
   );
 }

@@ -188,7 +188,7 @@ export interface paths {
     "/api/v1/audit-log": {
         /**
          * Who changed what, newest first
-         * @description Every change by a person, by a service account, with an API key or by whoever runs this Weir, but for tracking. Follow meta.next_cursor until it is null. An entry has the time at which its change began, and is listed once that is done, or after a minute: whoever follows the log by time begins each look 70 s before the end of the last one, and drops by its id what is there already. Entries are kept for as long as the setting AUDIT_LOG_DAYS says.
+         * @description Every change by a person, by a service account, with an API key or by whoever runs this Weir, but for tracking. Follow meta.next_cursor until it is null: a page ends early where all that was sent with its changes comes to 2097152 bytes, and a larger one is a page by itself. An entry has the time at which its change began, and is listed once that is done, or after a minute: whoever follows the log by time begins each look 70 s before the end of the last one, and drops by its id what is there already. Entries are kept for as long as the setting AUDIT_LOG_DAYS says.
          *
          *     Who may: whoever is signed in, or a service account of any role.
          */
