@@ -1036,6 +1036,8 @@ CREATE INDEX invoices_past_due_idx ON public.invoices USING btree (uuid_hash_ext
 
 CREATE INDEX invoices_period_end_idx ON public.invoices USING btree (uuid_hash_extended(organization_id, (1)::bigint), period_end, id);
 
+CREATE INDEX invoices_run_error_idx ON public.invoices USING btree (organization_id, subscription_id) WHERE ((run_error IS NOT NULL) AND (status = ANY (ARRAY['DRAFT'::text, 'OPEN'::text])));
+
 CREATE INDEX late_events_closing_idx ON public.late_events USING btree (organization_id, meter_id, customer_external_id, closing) WHERE (closing > 0);
 
 CREATE INDEX metadata_groups_values_idx ON public.metadata_groups USING gin (array_prepend((organization_id)::text, group_values)) WITH (fastupdate=off);
@@ -1069,6 +1071,8 @@ CREATE INDEX subscriptions_organization_id_pending_plan_id_idx ON public.subscri
 CREATE INDEX subscriptions_organization_id_run_at_id_idx ON public.subscriptions USING btree (organization_id, run_at, id) WHERE (run_at IS NOT NULL);
 
 CREATE INDEX subscriptions_plan_id_idx ON public.subscriptions USING btree (plan_id, organization_id);
+
+CREATE INDEX subscriptions_run_error_idx ON public.subscriptions USING btree (organization_id) WHERE (run_error IS NOT NULL);
 
 CREATE INDEX usage_moves_created_at_idx ON public.usage_moves USING btree (created_at, organization_id, id) WHERE (finished_at IS NULL);
 

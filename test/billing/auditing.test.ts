@@ -99,6 +99,17 @@ describe('the lines of many invoices', () => {
     return lines;
   };
 
+  test('may be those of what is past due alone', async () => {
+    const ids = async (isPastDue: boolean) =>
+      new Set((await allPages(`limit=1&is_past_due=${isPastDue}`)).map(({ invoice_id }) => invoice_id));
+    const all = await ids(false);
+    expect(await ids(true)).toEqual(new Set());
+    const [id] = all;
+    await weir.pool.query('UPDATE invoices SET is_past_due = true WHERE id = $1', [id]);
+    expect([await ids(true), (await ids(false)).size]).toEqual([new Set([id]), all.size - 1]);
+    await weir.pool.query('UPDATE invoices SET is_past_due = false WHERE id = $1', [id]);
+  });
+
   test('are those of each of them, in the order of issue dates', async () => {
     const { data } = await billing.get('/invoices?page_size=100');
     const expected = [];

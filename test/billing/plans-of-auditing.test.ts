@@ -13,6 +13,7 @@ import {
   type InvoiceSort,
 } from '@weir/db/billing/invoices/find-invoices';
 import { listLines, type LinePlace } from '@weir/db/billing/invoices/list-lines';
+import { listSubscriptions } from '@weir/db/billing/subscriptions/subscriptions';
 import { findTouchedInvoices } from '@weir/db/corrections/touched-invoices';
 import { newId } from '@weir/shared/ids';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -71,14 +72,17 @@ describe.each([
     await client.query(`SET session_replication_role = replica`);
     const day = `(date '2010-01-01' + n)`;
     await copy('customers', `${ids('id')}, 'external_id', 'copy-' || n`);
-    await copy('subscriptions', `${ids('id', 'customer_id')}, 'run_at', null, 'external_id', null`);
+    await copy(
+      'subscriptions',
+      `${ids('id', 'customer_id')}, 'run_at', null, 'external_id', null, 'run_error', CASE WHEN n = 7 THEN 'x' END`,
+    );
     await copy('subscription_periods', ids('subscription_id'));
     await copy('dues', ids('subscription_id'));
     await copy(
       'invoices',
       `${ids('id', 'customer_id', 'subscription_id')}, 'run_at', null, 'past_due_at', null,
        'invoice_number', t.invoice_number || '-' || n, 'issue_date', CASE WHEN t.issue_date IS NULL THEN NULL ELSE ${day} END,
-       'period_end', ${day}::timestamptz, 'is_past_due', n = 7 AND t.status = 'OPEN'`,
+       'period_end', ${day}::timestamptz, 'is_past_due', n = 7 AND t.status = 'OPEN', 'run_error', CASE WHEN n = 8 THEN 'x' END`,
     );
     await copy('invoice_lines', ids('id', 'invoice_id', 'subscription_id'));
     await copy('credit_grants', ids('id', 'customer_id'));
@@ -119,6 +123,15 @@ describe.each([
     expect(rows).toBeLessThan(few);
   });
 
+  test('subscriptions of which the run could not bill something', async () => {
+    const rows = await rowsReadBy(weir, async ({ kysely }) => {
+      const page = { page: 1, page_size: 20 };
+      const found = await listSubscriptions(kysely, billing.admin.id, { hasRunError: true }, page);
+      expect(found.counted?.total).toBe(2);
+    });
+    expect(rows).toBeLessThan(few);
+  });
+
   test('the invoices of events are found by the dues of these', async () => {
     const event = {
       id: newId(),
@@ -142,6 +155,7 @@ describe.each([
     ['from within', {}, { issue_date: '2015-05-05', id: '00000000-0000-0000-0000-000000000000', position: 0 }],
     ['of a subscription', { subscriptionId: 'own' }, undefined],
     ['of a customer', { customerId: 'own' }, undefined],
+    ['of what is past due', { isPastDue: true }, undefined],
   ] satisfies [string, InvoiceFilter, LinePlace | undefined][])(
     'a page of lines %s',
     async (_title, filter: InvoiceFilter, from: LinePlace | undefined) => {

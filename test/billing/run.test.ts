@@ -42,6 +42,12 @@ async function allInvoices(): Promise<NumberedInvoice[]> {
   return rows;
 }
 
+/** The ids of the subscriptions that the API lists for a query. */
+async function subscriptionsWith(query: string): Promise<string[]> {
+  const { data } = await billing.get(`/subscriptions?${query}`);
+  return data.map(({ id }: { id: string }) => id);
+}
+
 /** One invoice for each of these cycles of each subscription, numbered without a gap, cycle by cycle. */
 async function expectNumbered(subscriptions: number, cycles: number): Promise<void> {
   const invoices = await allInvoices();
@@ -158,12 +164,15 @@ test('a draft that cannot be billed is left out, with the reason, and tried agai
   const drafts = (await allInvoices()).filter(({ status }) => status === 'DRAFT');
   expect(drafts).toMatchObject([{ subscription_id: bad?.id, cycle: 1, run_error: expect.stringMatching(/many/) }]);
   expect(run.failures()).toBe(1);
+  expect(await subscriptionsWith('has_run_error=true')).toEqual([bad?.id]);
+  expect(await subscriptionsWith('has_run_error=false')).toHaveLength(8);
   await spoil('0.1');
   await run.untilDone();
   expect((await allInvoices()).filter(({ status }) => status === 'DRAFT')).toHaveLength(1);
   await billing.moveTo('2026-02-01T02:05:00Z');
   await run.untilDone();
   expect((await allInvoices()).filter(({ run_error }) => run_error !== null)).toEqual([]);
+  expect(await subscriptionsWith('has_run_error=true')).toEqual([]);
   await expectNumbered(9, 2);
 }, 120_000);
 
@@ -184,6 +193,7 @@ test('a subscription that cannot be opened is left out, with the reason, and tri
   expect(left).toMatchObject({ id: bad?.id, cycle: 0, run_error: expect.stringMatching(/nowhere/i) });
   expect(others.map(({ cycle }) => cycle)).toEqual([1, 1, 1, 1]);
   await weir.pool.query(`UPDATE subscriptions SET time_zone = 'UTC' WHERE id = $1`, [bad?.id]);
+  expect(await subscriptionsWith('has_run_error=true')).toEqual([bad?.id]);
   await billing.moveTo('2026-02-01T00:05:00Z');
   await run.untilDone();
   expect((await state()).map(({ cycle, run_error }) => [cycle, run_error])).toEqual(

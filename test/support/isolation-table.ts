@@ -314,6 +314,7 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
     ['GET /api/v1/subscriptions', () => '/subscriptions'],
     ['GET /api/v1/subscriptions', ({ customer }) => `/subscriptions?customer_id=${customer}`],
     ['GET /api/v1/subscriptions', ({ plan }) => `/subscriptions?plan_id=${plan}&status=ACTIVE`],
+    ['GET /api/v1/subscriptions', () => '/subscriptions?has_run_error=false'],
     ['GET /api/v1/billing-events', () => '/billing-events'],
     ['GET /api/v1/billing-events', () => '/billing-events?after=1'],
     ['GET /api/v1/webhook-endpoints', () => '/webhook-endpoints'],
@@ -337,6 +338,7 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
     ['GET /api/v1/invoices', () => '/invoices?is_past_due=true'],
     ['GET /api/v1/invoices', () => '/invoices?search=INV'],
     ['GET /api/v1/invoice-lines', () => '/invoice-lines'],
+    ['GET /api/v1/invoice-lines', () => '/invoice-lines?is_past_due=false'],
     ['GET /api/v1/invoice-lines', ({ customer }) => `/invoice-lines?customer_id=${customer}`],
     [
       'GET /api/v1/invoice-lines',

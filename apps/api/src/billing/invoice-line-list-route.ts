@@ -16,6 +16,7 @@ import { inTurns, type Turns } from '../http/turns.ts';
 import { writingList } from '../http/write-list.ts';
 import type { App } from '../http/typed-app.ts';
 import { between, betweenQuery } from './between.ts';
+import { pastDueQuery } from './invoice-shape.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
 const CURSOR = /^(\d{4}-\d\d-\d\d)\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.(\d{1,9})$/;
@@ -82,6 +83,7 @@ export function invoiceLineListRoute(app: App, { database, guards, turns }: Rout
           status: oneOf(FINALIZED_STATUSES)
             .optional()
             .meta({ description: 'Of the invoice. Drafts are computed when they are read, and are not listed.' }),
+          is_past_due: pastDueQuery,
           ...betweenQuery,
           format: oneOf(['json', 'csv']).optional().meta({ description: 'Goes before the header Accept.' }),
           cursor: cursor.optional(),
@@ -103,12 +105,14 @@ export function invoiceLineListRoute(app: App, { database, guards, turns }: Rout
     },
     async (request, reply) => {
       const { customer_id: customerId, subscription_id: subscriptionId, status, limit, format } = request.query;
+      const { is_past_due: isPastDue } = request.query;
       const { organizationId } = request.caller;
       const from = request.query.cursor === undefined ? undefined : placeOf(request.query.cursor);
       const filter = {
         customerId,
         subscriptionId,
         status,
+        isPastDue,
         ...(await between(database.kysely, organizationId, request.query)),
       };
       const { lines, next } = await listLines(database, organizationId, filter, { from, limit });

@@ -34,16 +34,20 @@ import { done, writing } from '../http/writing.ts';
 import { USAGE_MOVING } from '../usage/usage-query.ts';
 import { between, betweenQuery } from './between.ts';
 import { writingPage, writingWithLines } from './invoice-answer.ts';
-import { invoiceAnswer, invoiceLine, invoiceWithLines, linesQuery, recomputation } from './invoice-shape.ts';
+import {
+  invoiceAnswer,
+  invoiceLine,
+  invoiceWithLines,
+  linesQuery,
+  pastDueQuery,
+  recomputation,
+} from './invoice-shape.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
 const listFields = {
   status: oneOf(INVOICE_STATUSES).optional(),
   ...betweenQuery,
-  is_past_due: oneOf(['true', 'false'])
-    .transform((word) => word === 'true')
-    .optional()
-    .meta({ description: 'Open ones whose due date has ended, or all others.' }),
+  is_past_due: pastDueQuery,
   ...sortOf(
     INVOICE_SORTS,
     '-created_at',

@@ -9,7 +9,7 @@ import { NO_CURSOR } from '@weir/db/order';
 import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
-import { answerOf, sizeOf, time } from '../http/fields.ts';
+import { answerOf, oneOf, sizeOf, time } from '../http/fields.ts';
 import { shownCharge } from './charge-models.ts';
 import { party } from './party.ts';
 import { meterUsage } from '../usage/usage-answer.ts';
@@ -35,6 +35,12 @@ export const ratedDetail = z
   ])
   .nullable()
   .meta({ description: 'By tier, or the number of packages, before minimum and maximum; else null.' });
+
+/** Whether invoices are past due, in the query of a list. */
+export const pastDueQuery = oneOf(['true', 'false'])
+  .transform((word) => word === 'true')
+  .optional()
+  .meta({ description: 'Of open ones whose due date has ended, or of all others.' });
 
 /** Which of the lines of one invoice: a cursor is how many stand before them. */
 export const linesQuery = z.strictObject({

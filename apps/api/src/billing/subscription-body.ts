@@ -78,6 +78,13 @@ export const subscriptionQuery = listQuery({
   plan_id: idOf('must be the id of a plan').optional(),
   external_id: text(1, LIMITS.key).optional().meta({ description: 'Of the subscription, to the letter.' }),
   status: oneOf(SUBSCRIPTION_STATUSES).optional(),
+  has_run_error: oneOf(['true', 'false'])
+    .transform((word) => word === 'true')
+    .optional()
+    .meta({
+      description:
+        'Those of which the run could not bill something when it last tried, a period or an invoice; or all others. It tries again by itself.',
+    }),
   ...sortOf(SUBSCRIPTION_SORTS, '-created_at'),
 });
 

@@ -89,11 +89,12 @@ export function subscriptionRoutes(app: App, { database, queue, guards, wakeRun 
         customer_id: customerId,
         plan_id: planId,
         external_id: externalId,
+        has_run_error: hasRunError,
         status,
         sort,
         ...page
       } = request.query;
-      const filter = { customerId, planId, externalId, status, sort };
+      const filter = { customerId, planId, externalId, hasRunError, status, sort };
       return answerPage(await listSubscriptions(db, request.caller.organizationId, filter, page));
     },
   );

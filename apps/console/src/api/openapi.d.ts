@@ -1951,41 +1951,6 @@ export interface components {
             /** Format: date-time */
             crossed_at: string;
         };
-        ListedLine: {
-            /** Format: uuid */
-            invoice_id: string;
-            invoice_number: string;
-            /** @enum {string} */
-            invoice_status: "DRAFT" | "OPEN" | "PAID" | "VOID" | "UNCOLLECTIBLE";
-            issue_date: string;
-            /** Format: uuid */
-            customer_id: string;
-            customer_external_id: string | null;
-            /** @description As it was when the invoice was finalized. */
-            customer_name: string | null;
-            /** Format: uuid */
-            subscription_id: string;
-            currency: string;
-            /** Format: uuid */
-            id: string;
-            /** @enum {string} */
-            kind: "FIXED" | "USAGE" | "LATE_USAGE" | "ADJUSTMENT";
-            description: string;
-            charge_id: string | null;
-            meter_id: string | null;
-            cycle: number | null;
-            period_start: string | null;
-            period_end: string | null;
-            days: string | null;
-            quantity: string | null;
-            event_count: number | null;
-            exact_amount: string;
-            billed_before: string;
-            waived: string | null;
-            amount: string;
-            closing: number | null;
-            rating_version: number;
-        };
         Party: {
             legal_name: string | null;
             tax_id: string | null;
@@ -2465,6 +2430,41 @@ export interface components {
                     event_count: number;
                 }[];
             }[];
+        };
+        ListedLine: {
+            /** Format: uuid */
+            invoice_id: string;
+            invoice_number: string;
+            /** @enum {string} */
+            invoice_status: "DRAFT" | "OPEN" | "PAID" | "VOID" | "UNCOLLECTIBLE";
+            issue_date: string;
+            /** Format: uuid */
+            customer_id: string;
+            customer_external_id: string | null;
+            /** @description As it was when the invoice was finalized. */
+            customer_name: string | null;
+            /** Format: uuid */
+            subscription_id: string;
+            currency: string;
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            kind: "FIXED" | "USAGE" | "LATE_USAGE" | "ADJUSTMENT";
+            description: string;
+            charge_id: string | null;
+            meter_id: string | null;
+            cycle: number | null;
+            period_start: string | null;
+            period_end: string | null;
+            days: string | null;
+            quantity: string | null;
+            event_count: number | null;
+            exact_amount: string;
+            billed_before: string;
+            waived: string | null;
+            amount: string;
+            closing: number | null;
+            rating_version: number;
         };
         /** @description What took an event out of the count; for voided events. */
         EventCorrection: {
@@ -5258,6 +5258,8 @@ export interface operations {
                 /** @description Of the subscription, to the letter. */
                 external_id?: string;
                 status?: "SCHEDULED" | "TRIAL" | "ACTIVE" | "PAST_DUE" | "CANCELED";
+                /** @description Those of which the run could not bill something when it last tried, a period or an invoice; or all others. It tries again by itself. */
+                has_run_error?: "true" | "false";
                 /** @description In which order; with a minus the other way round. -created_at by default. */
                 sort?: "created_at" | "-created_at";
                 /** @description The meta.next_cursor of the page before. */
@@ -6161,7 +6163,7 @@ export interface operations {
                 issued_from?: string;
                 /** @description Before this date. Compared with issue_date, which a draft has not. */
                 issued_to?: string;
-                /** @description Open ones whose due date has ended, or all others. */
+                /** @description Of open ones whose due date has ended, or of all others. */
                 is_past_due?: "true" | "false";
                 /** @description In which order; with a minus the other way round. -created_at by default. By issue_date there are only those that have one: no drafts. -issue_date by default where issued_from or issued_to alone finds them. */
                 sort?: "created_at" | "-created_at" | "issue_date" | "-issue_date";
@@ -6200,7 +6202,7 @@ export interface operations {
                 issued_from?: string;
                 /** @description Before this date. Compared with issue_date, which a draft has not. */
                 issued_to?: string;
-                /** @description Open ones whose due date has ended, or all others. */
+                /** @description Of open ones whose due date has ended, or of all others. */
                 is_past_due?: "true" | "false";
                 /** @description In which order; with a minus the other way round. -created_at by default. By issue_date there are only those that have one: no drafts. -issue_date by default where issued_from or issued_to alone finds them. */
                 sort?: "created_at" | "-created_at" | "issue_date" | "-issue_date";
@@ -6579,6 +6581,8 @@ export interface operations {
                 subscription_id?: string;
                 /** @description Of the invoice. Drafts are computed when they are read, and are not listed. */
                 status?: "OPEN" | "PAID" | "VOID" | "UNCOLLECTIBLE";
+                /** @description Of open ones whose due date has ended, or of all others. */
+                is_past_due?: "true" | "false";
                 /** @description From this instant on. Compared with period_end. A bare date is its first instant in the time zone of the organization. */
                 from?: string;
                 /** @description Before this instant. Compared with period_end. A bare date is its first instant in the time zone of the organization. */

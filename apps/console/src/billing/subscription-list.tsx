@@ -15,6 +15,7 @@ type Subscription = Schema<'Subscription'>;
 interface Filter {
   status?: Subscription['status'];
   customer_id?: string;
+  has_run_error?: 'true';
   sort?: (typeof SUBSCRIPTION_SORTS)[number];
 }
 
@@ -86,7 +87,11 @@ export function SubscriptionList({ filter, onPage, sorting }: SubscriptionListPr
       label="Subscriptions"
       columns={shown}
       sorting={sorting}
-      empty="No subscription. It puts a customer on a plan, and from then on usage is billed."
+      empty={
+        filter.has_run_error === undefined
+          ? 'No subscription. It puts a customer on a plan, and from then on usage is billed.'
+          : 'No subscription: all that was due could be billed.'
+      }
     />
   );
 }

@@ -10,13 +10,21 @@ import { SUBSCRIPTION_SORTS, SubscriptionList, SubscriptionsExport } from './sub
 
 const STATUSES = ['SCHEDULED', 'TRIAL', 'ACTIVE', 'PAST_DUE', 'CANCELED'] as const;
 
+/** Of a subscription of which the run could not bill something. */
+const FAILED = 'failed';
+
 export function SubscriptionsPage() {
   const navigate = useNavigate();
-  const { state, change, page, setPage } = useSearchState<'status'>();
+  const { state, change, page, setPage } = useSearchState<'status' | 'billing'>();
   const [isNew, setIsNew] = useState(false);
   const status = state.status as Schema<'Subscription'>['status'] | undefined;
   const { sorting, sorted } = useSorting(SUBSCRIPTION_SORTS);
-  const filter = { ...sorted, ...(status !== undefined && { status }) };
+  const isFailed = state.billing === FAILED;
+  const filter = {
+    ...sorted,
+    ...(status !== undefined && { status }),
+    ...(isFailed && { has_run_error: 'true' as const }),
+  };
   return (
     <Page
       title="Subscriptions"
@@ -39,7 +47,21 @@ export function SubscriptionsPage() {
           onChange={(value) => change({ status: value })}
           clearable
         />
+        <Select
+          aria-label="Billing"
+          placeholder="Any billing"
+          data={[{ value: FAILED, label: 'billing failed' }]}
+          value={isFailed ? FAILED : null}
+          onChange={(value) => change({ billing: value })}
+          clearable
+        />
       </div>
+      {isFailed && (
+        <p className="muted">
+          Something of each could not be billed when it was last tried: a period, or an invoice. It is tried again
+          within minutes, or within hours where a worker died of it. Why it failed is in the log of the workers.
+        </p>
+      )}
       <SubscriptionList filter={{ page, ...filter }} onPage={setPage} sorting={sorting} />
       {isNew && (
         <SubscribeForm

@@ -1,5 +1,6 @@
-// What waits for a person, in a sentence each that leads to where it is done: rejected events, usage that no price bills, and
-// webhooks that do not come through. Invoices that are past due have a table of their own.
+// What waits for a person, in a sentence each that leads to where it is done: rejected events, what could not be billed, drafts that
+// nobody but a person finalizes, usage that no price bills, and webhooks that do not come through. Invoices that are past due have a
+// table of their own.
 
 import { Link } from '@tanstack/react-router';
 import type { Answer, Schema } from '../api/client.ts';
@@ -16,6 +17,9 @@ type Endpoint = Schema<'WebhookEndpoint'>;
 /** More of them are told by their number, and shown when it is opened: who has many has one cause for most. */
 const SHOWN_MAX = 5;
 
+/** What is asked for of subscriptions: how many there are. */
+export const WITH_RUN_ERROR = { has_run_error: 'true', page_size: 1 } as const;
+
 const WHY: Record<Found['reason'], string> = {
   price_ended: 'the charge of the plan had ended when the period began, and no other was there',
   after_end: 'the subscription of the customer has ended',
@@ -28,19 +32,33 @@ interface AttentionProps {
   /** What a plan was made without is not among it: it needs nobody's attention. */
   unbilled: Unbilled | undefined;
   endpoints: readonly Endpoint[];
+  /** Drafts that stay drafts until somebody finalizes them. */
+  drafts: number;
+  /** Subscriptions of which the run could not bill something. */
+  unbillable: number;
 }
 
-export function Attention({ rejected, unbilled, endpoints }: AttentionProps) {
+export function Attention({ rejected, unbilled, endpoints, drafts, unbillable }: AttentionProps) {
   const found = unbilled?.data ?? [];
   const total = unbilled === undefined ? 0 : totalOf(unbilled.meta);
   const failing = endpoints.filter((each) => each.failing_since !== null || each.disabled_reason !== null);
-  if (rejected === 0 && failing.length === 0 && found.length === 0) return null;
+  if (rejected + drafts + unbillable + failing.length + found.length === 0) return null;
   return (
     <Section title="Needs a person">
       <ul className="attention">
         {rejected > 0 && (
           <li>
             <Rejected count={rejected} />
+          </li>
+        )}
+        {unbillable > 0 && (
+          <li>
+            <Unbillable count={unbillable} />
+          </li>
+        )}
+        {drafts > 0 && (
+          <li>
+            <Drafts count={drafts} />
           </li>
         )}
         {failing.map((endpoint) => (
@@ -74,6 +92,28 @@ function Rejected({ count }: { count: number }) {
         {formatDecimal(count)} {count === 1 ? 'event was' : 'events were'} rejected
       </Link>
       : correct and replay {count === 1 ? 'it' : 'them'}, and {count === 1 ? 'it counts' : 'they count'}.
+    </>
+  );
+}
+
+function Unbillable({ count }: { count: number }) {
+  return (
+    <>
+      <Link to="/subscriptions" search={{ billing: 'failed' }}>
+        {formatDecimal(count)} {count === 1 ? 'subscription' : 'subscriptions'} could not be billed
+      </Link>
+      : Weir tries again by itself, and the log of its workers says why it failed.
+    </>
+  );
+}
+
+function Drafts({ count }: { count: number }) {
+  return (
+    <>
+      <Link to="/invoices" search={{ status: 'DRAFT' }}>
+        {formatDecimal(count)} {count === 1 ? 'draft waits' : 'drafts wait'}
+      </Link>{' '}
+      for somebody to finalize {count === 1 ? 'it' : 'them'}.
     </>
   );
 }

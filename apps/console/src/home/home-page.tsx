@@ -6,6 +6,7 @@ import { lazy, Suspense, useState } from 'react';
 import { read, type Answer } from '../api/client.ts';
 import { PAGE_SIZE_MAX } from '../api/limits.ts';
 import { pace } from '../api/pace.ts';
+import { totalOf } from '../api/pages.ts';
 import { useSession } from '../api/session.ts';
 import { DataTable, type Column } from '../components/lists/data-table.tsx';
 import { formatAmount, formatDecimal, percentChange } from '../text/decimals.ts';
@@ -14,7 +15,7 @@ import { Loaded } from '../components/outcomes/loaded.tsx';
 import { Loading } from '../components/outcomes/loading.tsx';
 import { ProblemBox } from '../components/outcomes/problem-box.tsx';
 import { Page, Section } from '../components/page/page.tsx';
-import { Attention } from './attention.tsx';
+import { Attention, WITH_RUN_ERROR } from './attention.tsx';
 import { EventsByDay } from './events-by-day.tsx';
 import { PAST_DUE, PastDue } from './past-due.tsx';
 import { ExpectedOf, Invoiced } from './revenue.tsx';
@@ -42,6 +43,8 @@ export function HomePage() {
   });
   const pastDue = useQuery({ ...read('/api/v1/invoices', { query: PAST_DUE }), refetchInterval });
   const endpoints = useQuery({ ...read('/api/v1/webhook-endpoints', {}), refetchInterval });
+  const billing = useQuery({ ...read('/api/v1/billing/settings'), refetchInterval });
+  const unbillable = useQuery({ ...read('/api/v1/subscriptions', { query: WITH_RUN_ERROR }), refetchInterval });
   const log = useQuery(read('/api/v1/events', { query: { limit: 1 } }));
   // The overview knows no invoices but those that are open and those of these months.
   const invoices = useQuery({
@@ -62,7 +65,7 @@ export function HomePage() {
         <Loaded query={overview} rows={12}>
           {(data) => {
             if (isGuided && isEmpty) return null;
-            const others = [unbilled, pastDue, endpoints, invoices];
+            const others = [unbilled, pastDue, endpoints, billing, unbillable, invoices];
             // What it has to tell stands above the rest, which must not give way to it.
             if (others.some(({ isLoading }) => isLoading)) return <Loading rows={12} />;
             const failed = others.find(({ error }) => error !== null);
@@ -73,6 +76,8 @@ export function HomePage() {
                   overview={data}
                   unbilled={unbilled.data}
                   endpoints={endpoints.data?.data ?? []}
+                  isManual={billing.data?.finalize === 'manual'}
+                  unbillable={unbillable.data === undefined ? 0 : totalOf(unbillable.data.meta)}
                   pastDue={pastDue.data}
                 />
               </>
@@ -111,14 +116,19 @@ interface OverviewProps {
   overview: Overview;
   unbilled: Unbilled | undefined;
   endpoints: Endpoints;
+  /** Whether drafts wait for somebody who finalizes them. */
+  isManual: boolean;
+  /** Subscriptions of which the run could not bill something. */
+  unbillable: number;
   pastDue: Answer<'/api/v1/invoices'> | undefined;
 }
 
-function OverviewOf({ overview, unbilled, endpoints, pastDue }: OverviewProps) {
+function OverviewOf({ overview, unbilled, endpoints, isManual, unbillable, pastDue }: OverviewProps) {
   const { events, expected, invoices, rejected, waiting, top_meters: meters, top_customers: customers } = overview;
   const billed = invoices.flatMap((each) =>
     each.top_customers.map((customer) => ({ ...customer, currency: each.currency })),
   );
+  const drafts = invoices.reduce((sum, each) => sum + each.draft_count, 0);
   const recorded = events.recorded === null ? null : String(events.recorded);
   return (
     <>
@@ -167,7 +177,13 @@ function OverviewOf({ overview, unbilled, endpoints, pastDue }: OverviewProps) {
           <ExpectedOf key={each.currency} currency={each} expected={expected} />
         ))}
       </dl>
-      <Attention rejected={rejected.count} unbilled={unbilled} endpoints={endpoints} />
+      <Attention
+        rejected={rejected.count}
+        unbilled={unbilled}
+        endpoints={endpoints}
+        drafts={isManual ? drafts : 0}
+        unbillable={unbillable}
+      />
       {pastDue !== undefined && <PastDue invoices={pastDue} />}
       {events.days !== null && <EventsByDay days={events.days} zone={overview.time_zone} />}
       <div className="columns home-columns">

@@ -92,14 +92,17 @@ export async function walkIssued(
   { from, lookedAtMax }: { from: InvoicePlace | undefined; lookedAtMax: number },
 ): Promise<{ places: InvoicePlace[]; next: InvoicePlace | undefined }> {
   const after = from === undefined ? sql`true` : sql`(issue_date, id) >= (${from.issue_date}::date, ${from.id}::uuid)`;
-  const { customerId, subscriptionId, issuedFrom, issuedTo } = filter;
+  const { customerId, subscriptionId, isPastDue, issuedFrom, issuedTo } = filter;
   const source =
     subscriptionId !== undefined
       ? // All of it are some hundreds, by a key that no order but its own fits.
         sql`(SELECT * FROM invoices WHERE ${ofSubscription(organizationId, subscriptionId)} OFFSET 0) AS invoices WHERE true`
       : customerId !== undefined
         ? sql`invoices WHERE ${ofCustomer(organizationId, customerId)}`
-        : sql`invoices WHERE ${hashed(organizationId, 0)}`;
+        : isPastDue === true
+          ? // They are few beside those that were ever issued, of which most pages would have none.
+            sql`(SELECT * FROM invoices WHERE ${pastDue(organizationId)} OFFSET 0) AS invoices WHERE true`
+          : sql`invoices WHERE ${hashed(organizationId, 0)}`;
   const { rows } = await sql<InvoicePlace & { is_match: boolean }>`
     WITH walked AS MATERIALIZED (
       SELECT id, issue_date, coalesce(${matches(filter)}, false) AS is_match
@@ -129,7 +132,7 @@ function leadOf(organizationId: string, filter: InvoiceFilter): Lead | undefined
   }
   if (subscriptionId !== undefined) return { rows: ofSubscription(organizationId, subscriptionId) };
   if (customerId !== undefined) return { rows: ofCustomer(organizationId, customerId) };
-  if (isPastDue === true) return { rows: sql`${hashed(organizationId, 2)} AND is_past_due` };
+  if (isPastDue === true) return { rows: pastDue(organizationId) };
   if (issuedFrom !== undefined || issuedTo !== undefined) return issuedOf(organizationId, filter);
   if (from !== undefined || to !== undefined) {
     return { rows: sql`${hashed(organizationId, 1)} AND ${between('period_end', 'timestamptz', from, to)}` };
@@ -140,6 +143,10 @@ function leadOf(organizationId: string, filter: InvoiceFilter): Lead | undefined
 function issuedOf(organizationId: string, { issuedFrom, issuedTo }: InvoiceFilter): Lead {
   const issued = between('issue_date', 'date', issuedFrom, issuedTo);
   return { rows: sql`${hashed(organizationId, 0)} AND issue_date IS NOT NULL AND ${issued}`, isByIssueDate: true };
+}
+
+function pastDue(organizationId: string): RawBuilder<unknown> {
+  return sql`${hashed(organizationId, 2)} AND is_past_due`;
 }
 
 function ofCustomer(organizationId: string, customerId: string): RawBuilder<unknown> {

@@ -1,7 +1,7 @@
 import { countPeriodsToOpen, type Opening } from '@weir/billing/periods-to-open';
 import type { BillingAlignment, SubscriptionStatus } from '@weir/billing/kinds';
 import type { Interval } from '@weir/rating/periods';
-import { sql, type Selectable } from 'kysely';
+import { sql, type RawBuilder, type Selectable } from 'kysely';
 import type { Queries } from '../../database.ts';
 import { reversed, type Order } from '../../order.ts';
 import { mapPage, selectPage, type Page, type PageOf } from '../../page.ts';
@@ -48,6 +48,8 @@ export interface SubscriptionFilter {
   planId?: string | undefined;
   /** Its own, to the letter. */
   externalId?: string | undefined;
+  /** Whether the run could not bill something of it: itself, or an invoice that is still a draft or open. */
+  hasRunError?: boolean | undefined;
   status?: SubscriptionStatus | undefined;
   /** Newest first, where nothing is said. */
   sort?: keyof typeof SUBSCRIPTION_SORTS | undefined;
@@ -74,9 +76,9 @@ export interface NewSubscription {
 const status = sql<SubscriptionStatus>`CASE WHEN subscriptions.ended_at <= billing_now() THEN 'CANCELED'
   WHEN subscriptions.start_at > billing_now() THEN 'SCHEDULED' ELSE subscriptions.status END`;
 
-function selectSubscriptions(db: Queries, organizationId: string) {
+function selectSubscriptions(db: Queries, organizationId: string, source: RawBuilder<unknown> = sql`subscriptions`) {
   return db
-    .selectFrom('subscriptions')
+    .selectFrom(sql<SubscriptionRow>`(SELECT * FROM ${source})`.as('subscriptions'))
     .innerJoin('plans', (join) =>
       join
         .onRef('plans.organization_id', '=', 'subscriptions.organization_id')
@@ -121,15 +123,32 @@ export const SUBSCRIPTION_SORTS = { created_at: OLDEST_FIRST, '-created_at': rev
 export async function listSubscriptions(
   db: Queries,
   organizationId: string,
-  { customerId, planId, externalId, status: wanted, sort = '-created_at' }: SubscriptionFilter,
+  { customerId, planId, externalId, hasRunError, status: wanted, sort = '-created_at' }: SubscriptionFilter,
   page: Page,
 ): Promise<PageOf<Subscription>> {
-  let query = selectSubscriptions(db, organizationId);
+  let query = selectSubscriptions(db, organizationId, hasRunError === true ? withRunError(organizationId) : undefined);
   if (customerId !== undefined) query = query.where('subscriptions.customer_id', '=', customerId);
   if (planId !== undefined) query = query.where('subscriptions.plan_id', '=', planId);
   if (externalId !== undefined) query = query.where('subscriptions.external_id', '=', externalId);
+  if (hasRunError === false)
+    query = query.where('subscriptions.id', '<>', sql<string>`ALL (${idsWithRunError(organizationId)})`);
   if (wanted !== undefined) query = query.where(status, '=', wanted);
   return mapPage(await selectPage(query, SUBSCRIPTION_SORTS[sort], page), subscriptionOf);
+}
+
+/** By the indexes of what has an error, which is next to nothing, and then by the key, one by one. */
+function withRunError(organizationId: string): RawBuilder<unknown> {
+  return sql`(SELECT found.* FROM unnest(${idsWithRunError(organizationId)}) AS named (subscription_id) CROSS JOIN LATERAL (
+    SELECT * FROM subscriptions WHERE organization_id = ${organizationId}::uuid AND id = named.subscription_id OFFSET 0
+  ) AS found) AS failed`;
+}
+
+function idsWithRunError(organizationId: string): RawBuilder<unknown> {
+  return sql`ARRAY(
+    SELECT id FROM subscriptions AS own WHERE organization_id = ${organizationId}::uuid AND run_error IS NOT NULL
+    UNION
+    SELECT subscription_id FROM invoices
+    WHERE organization_id = ${organizationId}::uuid AND run_error IS NOT NULL AND status IN ('DRAFT', 'OPEN'))`;
 }
 
 export async function findSubscription(

@@ -1,0 +1,85 @@
+// What Home says of billing that waits for a person, and the lists that it leads to.
+
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findBarriers, openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
+import { until } from '../support/harness.ts';
+import { startBilled, type Billed } from '../support/invoicing.ts';
+import { ownWeir } from '../support/use-weir.ts';
+
+const weir = ownWeir({ worker: { BILLING_CONCURRENCY: '1', BILLING_INTERVAL_MS: '200' } });
+let billing: Billed;
+let browser: Browser;
+let visit: Visit;
+let page: Page;
+
+beforeAll(async () => {
+  [billing, browser] = await Promise.all([startBilled(weir), openBrowser([weir.baseUrl])]);
+  visit = await browser.visit({ baseURL: weir.baseUrl, viewport: { width: 1280, height: 860 } });
+  await visit.context.addCookies([{ name: 'access_token', value: billing.admin.session, url: weir.baseUrl }]);
+  page = visit.page;
+}, 120_000);
+afterAll(async () => {
+  await browser?.close();
+  await billing?.close();
+});
+
+const needs = () => page.getByRole('region', { name: 'Needs a person' });
+const rowsOf = (list: string) => page.getByRole('group', { name: list, exact: true }).locator('tbody tr');
+
+/** Home, with all that it has to say. */
+async function openHome(): Promise<void> {
+  await page.goto('/');
+  await page.getByText('Events recorded').waitFor();
+}
+
+const finalize = async (how: 'manual' | 'automatic') => {
+  expect((await billing.request('PATCH', '/billing/settings', { finalize: how })).status).toBe(200);
+};
+
+test('Home says how many drafts wait where people finalize them, and leads to them', async () => {
+  await openHome();
+  expect(await needs().count()).toBe(0);
+  await finalize('manual');
+  await openHome();
+  await needs().getByText('1 draft waits for somebody to finalize it.').waitFor();
+  expect(await findBarriers(page)).toEqual([]);
+  await needs().getByRole('link', { name: '1 draft waits' }).click();
+  await page.waitForURL(/\/invoices\?status=DRAFT$/);
+  await expect.poll(() => rowsOf('Invoices').allInnerTexts()).toEqual([expect.stringContaining('Draft')]);
+  await finalize('automatic');
+  await openHome();
+  expect(await needs().count()).toBe(0);
+  expect(visit.faults).toEqual([]);
+});
+
+test('Home says what the run could not bill, and leads to these subscriptions, until they are billed', async () => {
+  await billing.subscribe(billing.ownPlan.id, (await billing.customer()).id);
+  const spoil = (price: string) =>
+    weir.pool.query(
+      `UPDATE dues SET terms = jsonb_set(terms, '{unit_price}', to_jsonb($2::text)) WHERE subscription_id = $1 AND meter_id IS NOT NULL`,
+      [billing.subscription, price],
+    );
+  const errors = async () => (await weir.pool.query('SELECT id FROM invoices WHERE run_error IS NOT NULL')).rowCount;
+  await billing.use(100, '2025-01-15T12:00:00Z');
+  await spoil('many');
+  await billing.moveTo('2025-02-01T02:00:00Z');
+  await until(async () => (await errors()) === 1, 'the run could not finalize the draft');
+  await openHome();
+  await needs().getByText('Weir tries again by itself, and the log of its workers says why it failed.').waitFor();
+  expect(await findBarriers(page)).toEqual([]);
+  await needs().getByRole('link', { name: '1 subscription could not be billed' }).click();
+  await page.waitForURL(/\/subscriptions\?billing=failed$/);
+  const { external_id: customer } = billing.ownCustomer;
+  await expect.poll(() => rowsOf('Subscriptions').allInnerTexts()).toEqual([expect.stringContaining(customer)]);
+  expect(await page.getByRole('combobox', { name: 'Billing' }).inputValue()).toBe('billing failed');
+  expect(await findBarriers(page)).toEqual([]);
+  await spoil('0.015');
+  await billing.moveTo('2025-02-01T02:10:00Z');
+  await until(async () => (await errors()) === 0, 'the run has finalized the draft');
+  await page.reload();
+  await page.getByText('No subscription: all that was due could be billed.').waitFor();
+  await openHome();
+  expect(await needs().count()).toBe(0);
+  expect(visit.faults).toEqual([]);
+});
