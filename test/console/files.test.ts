@@ -93,15 +93,35 @@ test('usage that came in for who was read already is told beside the file', asyn
   await dialog.waitFor({ state: 'detached' });
 });
 
-test('a file of lines is all of them, page by page, and stops where somebody says so', async () => {
-  const plan = await makePricedPlan(weir, admin, [fixedCharge('10'), fixedCharge('20'), fixedCharge('30')]);
+const lines = () => page.getByRole('button', { name: 'Lines as CSV' });
+
+/** Makes an invoice of these amounts, and finalizes it. */
+async function makeInvoice(...amounts: string[]): Promise<{ id: string; subscription: string; customer: string }> {
+  const plan = await makePricedPlan(
+    weir,
+    admin,
+    amounts.map((amount) => fixedCharge(amount)),
+  );
   const customer = await makeCustomer(weir, admin);
   const { session } = admin;
   const body = { customer_id: customer.id, plan_id: plan.id };
-  const { id } = (await weir.request('POST', '/api/v1/subscriptions', { session, body })).body;
-  const { data } = (await weir.request('GET', `/api/v1/subscriptions/${id}/invoices`, { session })).body;
-  await weir.request('POST', `/api/v1/invoices/${data[0].id}/finalize`, { session });
+  const { id: subscription } = (await weir.request('POST', '/api/v1/subscriptions', { session, body })).body;
+  const { data } = (await weir.request('GET', `/api/v1/subscriptions/${subscription}/invoices`, { session })).body;
+  expect((await weir.request('POST', `/api/v1/invoices/${data[0].id}/finalize`, { session })).status).toBe(200);
+  return { id: data[0].id, subscription, customer: customer.id };
+}
 
+/** The amounts in the file of lines of the page that is open, from low to high. */
+async function readAmounts(): Promise<string[]> {
+  const file = page.waitForEvent('download');
+  await lines().click();
+  const [head = '', ...rows] = (await readFile(await (await file).path(), 'utf8')).trimEnd().split('\r\n');
+  const amount = head.split(',').indexOf('amount');
+  return rows.map((row) => row.split(',')[amount] ?? '').toSorted();
+}
+
+test('a file of lines is all of them, page by page, and stops where somebody says so', async () => {
+  await makeInvoice('10', '20', '30');
   let pages = 0;
   let isHeld = false;
   await page.route(/\/invoice-lines\?/, async (route) => {
@@ -112,18 +132,12 @@ test('a file of lines is all of them, page by page, and stops where somebody say
     if (!isHeld || pages < 2) await route.continue({ url: url.href });
   });
   await page.goto('/invoices');
-  const lines = page.getByRole('button', { name: 'Lines as CSV' });
-  const whole = page.waitForEvent('download');
-  await lines.click();
-  const [head = '', ...rows] = (await readFile(await (await whole).path(), 'utf8')).trimEnd().split('\r\n');
-  const amount = head.split(',').indexOf('amount');
-  expect(rows).toHaveLength(3);
-  expect(new Set(rows.map((row) => row.split(',')[amount]))).toEqual(new Set(['10.00', '20.00', '30.00']));
+  expect(await readAmounts()).toEqual(['10.00', '20.00', '30.00']);
 
   [pages, isHeld] = [0, true];
   let files = 0;
   page.on('download', () => (files += 1));
-  await lines.click();
+  await lines().click();
   await until(async () => pages === 2, 'the second page is asked for');
   await page.getByText('1 lines read …').waitFor();
   const stop = page.getByRole('button', { name: 'Stop', exact: true });
@@ -131,7 +145,26 @@ test('a file of lines is all of them, page by page, and stops where somebody say
   await stop.waitFor({ state: 'detached' });
   expect([files, await page.getByText('lines read').count(), await page.getByRole('alert').count()]).toEqual([0, 0, 0]);
   await page.getByRole('status').getByText('Stopped: there is no file.').waitFor();
-  await lines.and(page.locator(':focus')).waitFor();
+  await lines().and(page.locator(':focus')).waitFor();
   await page.unrouteAll({ behavior: 'ignoreErrors' });
+  expect(visit.faults).toEqual([]);
+});
+
+test('a file of lines is of what the page shows: what is past due, of one customer, of one subscription', async () => {
+  const { id, subscription } = await makeInvoice('41');
+  const { customer } = await makeInvoice('42');
+  await weir.pool.query('UPDATE invoices SET is_past_due = true WHERE id = $1', [id]);
+  for (const [address, amounts] of [
+    ['/invoices?status=PAST_DUE', ['41.00']],
+    [`/subscriptions/${subscription}?tab=invoices`, ['41.00']],
+    [`/customers/${customer}?tab=invoices`, ['42.00']],
+  ] as const) {
+    await page.goto(address);
+    expect([address, await readAmounts()]).toEqual([address, amounts]);
+  }
+  // What a draft comes to is computed whenever it is read: no file lists its lines.
+  await page.goto('/invoices?status=DRAFT');
+  await page.getByRole('button', { name: 'CSV', exact: true }).waitFor();
+  expect(await lines().count()).toBe(0);
   expect(visit.faults).toEqual([]);
 });

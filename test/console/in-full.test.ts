@@ -125,6 +125,12 @@ test('an invoice of many lines shows them part by part, and opens each by its ad
   await page.keyboard.press('Escape');
   await drawer.waitFor({ state: 'detached' });
   await page.getByText(/^The first 500 of 50\d lines\. All of them are in “Lines as CSV” of Invoices\.$/).waitFor();
+  const all = await page
+    .getByRole('main')
+    .getByRole('link', { name: 'Invoices', exact: true })
+    .last()
+    .getAttribute('href');
+  expect(all).toMatch(/^\/invoices\?by=issue&from=(\d{4}-\d\d-\d\d)&to=\1$/);
   const link = page.getByRole('link', { name: 'Copy 500', exact: true });
   expect(await link.count()).toBe(0);
   await page.getByRole('button', { name: 'More lines' }).click();
@@ -241,7 +247,7 @@ test('a list is given as a file of all that its filter lets through', async () =
   await page.goto('/customers?search=glob');
   await page.getByRole('link', { name: 'Globex' }).waitFor();
   const file = page.waitForEvent('download');
-  await page.getByRole('button', { name: 'CSV' }).click();
+  await page.getByRole('button', { name: 'CSV', exact: true }).click();
   const [head, ...rows] = (await readFile(await (await file).path(), 'utf8')).trimEnd().split('\r\n');
   expect(head?.split(',')).toEqual(expect.arrayContaining(['id', 'external_id', 'name']));
   expect(rows.map((row) => row.includes(',globex,'))).toEqual([true]);
@@ -270,7 +276,7 @@ test('every list of things, also of one customer or one subscription, is given a
   for (const [name, fields] of Object.entries(heads)) {
     await page.goto(addresses[name] ?? '');
     const file = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'CSV' }).click();
+    await page.getByRole('button', { name: 'CSV', exact: true }).click();
     const [head = '', ...rows] = (await readFile(await (await file).path(), 'utf8')).trimEnd().split('\r\n');
     expect(head.split(','), name).toEqual(expect.arrayContaining(['id', ...fields]));
     expect(rows.length, name).toBeGreaterThan(0);

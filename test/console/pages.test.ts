@@ -412,17 +412,25 @@ test('Health says which version runs here, and of which commit it is', async () 
   await expect.poll(() => services.innerText()).toMatch(/Version\s+\d+\.\d+\.\d+\s+Commit\s+unknown$/);
 });
 
-test('an invoice is kept as the PDF that Weir makes of it', async () => {
+test('an invoice is kept as the PDF that Weir makes of it, as it is and as it was issued', async () => {
   const { page, faults, close } = await signedIn();
   await page.goto(organization.addresses['invoice-paid'] ?? '');
-  const [download] = await Promise.all([
-    page.waitForEvent('download'),
+  for (const [button, request, name] of [
     // Like the page, it is to say what was paid since it was issued.
-    page.waitForRequest(/\/pdf\?as=now$/),
-    page.getByRole('button', { name: 'Download PDF' }).click(),
-  ]);
-  expect(download.suggestedFilename()).toMatch(/^INV-\d{4}-\d{6}\.pdf$/);
-  expect((await readFile(await download.path())).toString('latin1', 0, 5)).toBe('%PDF-');
+    ['Download PDF', /\/pdf\?as=now$/, /^INV-\d{4}-\d{6}\.pdf$/],
+    ['PDF as issued', /\/pdf\?as=issued$/, /^INV-\d{4}-\d{6}-as-issued\.pdf$/],
+  ] as const) {
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.waitForRequest(request),
+      page.getByRole('button', { name: button }).click(),
+    ]);
+    expect(download.suggestedFilename()).toMatch(name);
+    expect((await readFile(await download.path())).toString('latin1', 0, 5)).toBe('%PDF-');
+  }
+  await page.goto(organization.addresses['invoice-draft'] ?? '');
+  await page.getByRole('button', { name: 'Download PDF' }).waitFor();
+  expect(await page.getByRole('button', { name: 'PDF as issued' }).count()).toBe(0);
   expect(faults).toEqual([]);
   await close();
 });

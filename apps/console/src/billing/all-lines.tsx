@@ -2,6 +2,7 @@
 
 import { Button } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { client, send, type Schema } from '../api/client.ts';
 import { pace } from '../api/pace.ts';
@@ -16,7 +17,7 @@ interface AllLinesProps {
 }
 
 export function AllLines({ invoice, zone, onRemove }: AllLinesProps) {
-  const { id, status, currency, lines_total: total, lines_next_cursor: second } = invoice;
+  const { id, status, currency, issue_date: issued, lines_total: total, lines_next_cursor: second } = invoice;
   const [isAsked, setAsked] = useState(false);
   const isDraft = status === 'DRAFT';
   const others = useInfiniteQuery({
@@ -47,7 +48,16 @@ export function AllLines({ invoice, zone, onRemove }: AllLinesProps) {
           </Button>
           <span className="muted">
             The first {formatDecimal(lines.length)} of {formatDecimal(total)} lines.
-            {!isDraft && ' All of them are in “Lines as CSV” of Invoices.'}
+            {issued !== null && (
+              <>
+                {' '}
+                All of them are in “Lines as CSV” of{' '}
+                <Link to="/invoices" search={{ by: 'issue', from: issued, to: issued }}>
+                  Invoices
+                </Link>
+                .
+              </>
+            )}
           </span>
         </div>
       )}

@@ -13,6 +13,7 @@ import { FinalizeAll } from './finalize-all.tsx';
 import { CustomerName } from './customer-name.tsx';
 import { periodOf } from './invoice-lines.tsx';
 import { InvoiceStatus } from './invoice-status.tsx';
+import { LinesExport } from './lines-export.tsx';
 
 type Invoice = Schema<'Invoice'>;
 
@@ -134,6 +135,7 @@ export function InvoicesOfOne({ filter }: InvoicesOfOneProps) {
   return (
     <>
       <div className="list-actions">
+        <LinesExport filter={filter} />
         <InvoicesExport filter={shown} />
       </div>
       <InvoiceList filter={{ page, ...shown }} onPage={setPage} sorting={sorting} />

@@ -12,7 +12,7 @@ import { Page } from '../components/page/page.tsx';
 import { ProblemBox } from '../components/outcomes/problem-box.tsx';
 import { Time } from '../components/page/time.tsx';
 import { AddLineForm, InvoiceButtons, useRemoveLine } from './invoice-changes.tsx';
-import { DownloadPdf } from './download-pdf.tsx';
+import { DownloadPdfs } from './download-pdf.tsx';
 import { InvoiceCredits } from './invoice-credits.tsx';
 import { InvoicePayments } from './invoice-payments.tsx';
 import { AllLines } from './all-lines.tsx';
@@ -69,7 +69,7 @@ function InvoiceView({ invoice, subscription }: { invoice: Invoice; subscription
             )}
             <InvoiceButtons invoice={invoice} />
           </AdminOnly>
-          <DownloadPdf invoice={invoice} />
+          <DownloadPdfs invoice={invoice} />
         </>
       }
     >

@@ -60,6 +60,7 @@ export function InvoicesPage() {
   const lines = {
     ...days,
     ...(status !== undefined && status !== 'DRAFT' && { status }),
+    ...(isPastDue && { is_past_due: 'true' as const }),
   };
   return (
     <Page
@@ -70,7 +71,7 @@ export function InvoicesPage() {
         !isReversed &&
         !isUnknown && (
           <>
-            {status !== 'DRAFT' && !isPastDue && <LinesExport filter={lines} />}
+            {status !== 'DRAFT' && <LinesExport filter={lines} />}
             <InvoicesExport filter={list} />
           </>
         )

@@ -13,10 +13,19 @@ import { readLinesFile } from './lines-file.ts';
 const LINES_MAX = 1_000_000;
 
 interface LinesExportProps {
-  filter: { status?: 'OPEN' | 'PAID' | 'VOID' | 'UNCOLLECTIBLE'; from?: string; to?: string };
+  filter: {
+    status?: 'OPEN' | 'PAID' | 'VOID' | 'UNCOLLECTIBLE';
+    is_past_due?: 'true';
+    customer_id?: string;
+    subscription_id?: string;
+    from?: string;
+    to?: string;
+    issued_from?: string;
+    issued_to?: string;
+  };
 }
 
-/** The lines of the finalized invoices of a filter, as one file. */
+/** The lines of the finalized invoices of a filter, as one file. Drafts have none that stay: the API lists no lines of them. */
 export function LinesExport({ filter }: LinesExportProps) {
   const [said, setSaid] = useState<string>();
   const [isBusy, setBusy] = useState(false);
