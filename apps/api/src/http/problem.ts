@@ -71,7 +71,7 @@ const PROBLEMS = {
   request_under_way: { status: 409, title: 'The same request is under way' },
   duplicate_event: { status: 409, title: 'The event is already accepted' },
   not_replayable: { status: 409, title: 'The event is not rejected' },
-  not_correctable: { status: 409, title: 'The event is not recorded' },
+  not_correctable: { status: 409, title: 'The event cannot be corrected now' },
   already_voided: { status: 409, title: 'The event is void already' },
   precondition_failed: { status: 412, title: 'It was changed since' },
   payload_too_large: { status: 413, title: 'The body is too large' },

@@ -102,7 +102,8 @@ const codes = [
 const WHAT_FOLLOWS =
   'Usage is exact with the answer: in every window, group and draft. An invoice that is finalized stays as it is; the next one of the ' +
   'subscription has a LATE_USAGE line for the difference. The event keeps its id and its idempotency_key, so that sending it again ' +
-  'brings nothing back. One that is still queued is 409 not_correctable: ask again when its receipt says recorded.';
+  'brings nothing back. One that is still queued is 409 not_correctable: ask again when its receipt says recorded. So is one of an hour ' +
+  'of which other events are in a month that was taken out of the database, until that month is attached again.';
 
 export function correctionRoutes(app: App, deps: EventDeps): void {
   const { database, guards } = deps;
@@ -279,6 +280,11 @@ export function correctionRoutes(app: App, deps: EventDeps): void {
           `${where}The event is ${status}, and only recorded events can be corrected.${status === 'queued' ? ' Try again in a moment.' : ''}${nothing}`,
         );
       }
+      case 'hour_taken_out':
+        return new Refusal(
+          'not_correctable',
+          `${where}Other events of its hour are in a month that was taken out of the database, and what is left cannot be told without them: attach that month first.${nothing}`,
+        );
       case 'voided':
         return new Refusal(
           'already_voided',

@@ -1002,7 +1002,7 @@ export interface paths {
     "/api/v1/events/{id}/void": {
         /**
          * Take a recorded event out of the count, for good
-         * @description Usage is exact with the answer: in every window, group and draft. An invoice that is finalized stays as it is; the next one of the subscription has a LATE_USAGE line for the difference. The event keeps its id and its idempotency_key, so that sending it again brings nothing back. One that is still queued is 409 not_correctable: ask again when its receipt says recorded.
+         * @description Usage is exact with the answer: in every window, group and draft. An invoice that is finalized stays as it is; the next one of the subscription has a LATE_USAGE line for the difference. The event keeps its id and its idempotency_key, so that sending it again brings nothing back. One that is still queued is 409 not_correctable: ask again when its receipt says recorded. So is one of an hour of which other events are in a month that was taken out of the database, until that month is attached again.
          *
          *     Who may: an admin who is signed in, or a service account with the role biller or admin.
          */
@@ -1011,7 +1011,7 @@ export interface paths {
     "/api/v1/events/{id}/amend": {
         /**
          * Have another event count in place of a recorded one: with another quantity, timestamp or metadata
-         * @description The recorded one is void, and a new one, which has no idempotency_key, is recorded at once. Usage is exact with the answer: in every window, group and draft. An invoice that is finalized stays as it is; the next one of the subscription has a LATE_USAGE line for the difference. The event keeps its id and its idempotency_key, so that sending it again brings nothing back. One that is still queued is 409 not_correctable: ask again when its receipt says recorded. Their receipts name each other.
+         * @description The recorded one is void, and a new one, which has no idempotency_key, is recorded at once. Usage is exact with the answer: in every window, group and draft. An invoice that is finalized stays as it is; the next one of the subscription has a LATE_USAGE line for the difference. The event keeps its id and its idempotency_key, so that sending it again brings nothing back. One that is still queued is 409 not_correctable: ask again when its receipt says recorded. So is one of an hour of which other events are in a month that was taken out of the database, until that month is attached again. Their receipts name each other.
          *
          *     Who may: an admin who is signed in, or a service account with the role biller or admin.
          */
@@ -1025,7 +1025,7 @@ export interface paths {
         get: operations["listCorrections"];
         /**
          * Void and amend many events: all of them, or none
-         * @description Each is of another event. Usage is exact with the answer: in every window, group and draft. An invoice that is finalized stays as it is; the next one of the subscription has a LATE_USAGE line for the difference. The event keeps its id and its idempotency_key, so that sending it again brings nothing back. One that is still queued is 409 not_correctable: ask again when its receipt says recorded.
+         * @description Each is of another event. Usage is exact with the answer: in every window, group and draft. An invoice that is finalized stays as it is; the next one of the subscription has a LATE_USAGE line for the difference. The event keeps its id and its idempotency_key, so that sending it again brings nothing back. One that is still queued is 409 not_correctable: ask again when its receipt says recorded. So is one of an hour of which other events are in a month that was taken out of the database, until that month is attached again.
          *
          *     Who may: an admin who is signed in, or a service account with the role biller or admin.
          */

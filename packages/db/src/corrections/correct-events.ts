@@ -27,6 +27,7 @@ import { BEGINNING, ROLLUPS } from '../rollups.ts';
 import { validate } from '../validate.ts';
 import { findVoided, type Correction } from './corrections.ts';
 import { statementsFor } from './take-usage.ts';
+import { findTakenOut } from './taken-out.ts';
 
 /** What a new event has in place of the one that is void; what is missing stays. */
 export interface Amendment {
@@ -48,6 +49,8 @@ export interface AskedCorrection {
 /** Why one of what was asked for cannot be done. Nothing of it is done then. */
 export type RefusedCorrection = { index: number } & (
   | { why: 'not_recorded' }
+  /** What is left of its hour cannot be told: others of it are in a month that was taken out. */
+  | { why: 'hour_taken_out' }
   /** `id` is that of its correction. */
   | { why: 'voided'; id: string }
   /** The meter does not take the new metadata. */
@@ -137,6 +140,15 @@ export async function correctEvents(
   const locked = await findEvents(transaction, organizationId, ids);
   for (const { event } of events)
     if (locked.get(event.id)?.event.customer_external_id !== event.customer_external_id) throw new Moved();
+  const takenOut = await findTakenOut(
+    transaction,
+    organizationId,
+    events.map(({ event }) => event),
+  );
+  if (takenOut.size > 0) {
+    const indices = [...ids.keys()].filter((index) => takenOut.has(ids[index] ?? ''));
+    return { outcome: 'refused', refused: indices.map((index) => ({ index, why: 'hour_taken_out' })) };
+  }
 
   const corrections = await insertCorrections(transaction, organizationId, {
     asked,

@@ -20,7 +20,7 @@ import { inStream, ofAll, own } from '../usage/usage-rows.ts';
 
 const { customerUsageHours: HOURS, customerUsageDays: DAYS } = ROLLUPS;
 
-const ORGANIZATION = '$1::uuid';
+export const ORGANIZATION = '$1::uuid';
 const IDS = '$2::uuid[]';
 
 /** How long the stretch of a row is. */
@@ -45,13 +45,13 @@ const TAKEN = `taken AS MATERIALIZED (
 const keyOfTaken = (rollup: Rollup): string[] =>
   keyOf(rollup).map((name) => (name === rollup.grain ? `${BEGINNING[rollup.grain]('"timestamp"')} AS ${name}` : name));
 
-const sameKey = (rollup: Rollup, one: string, other: string): string =>
+export const sameKey = (rollup: Rollup, one: string, other: string): string =>
   keyOf(rollup)
     .map((name) => `${one}.${name} = ${other}.${name}`)
     .join(' AND ');
 
 /** Events that are left in the stretch of a row, of its group where it has one: those of its customer, or of everybody. */
-function leftIn(rollup: Rollup, row: string, columns: string, condition: string): string {
+export function leftIn(rollup: Rollup, row: string, columns: string, condition: string): string {
   const scope = { organization: ORGANIZATION, meter: `${row}.meter_id` };
   const at = `${row}.${rollup.grain}`;
   const ofGroup =
