@@ -4,7 +4,16 @@ import { LOOKUP_MS_MAX } from '@weir/api/serve';
 import type { NewFeedEvent } from '@weir/billing/feed-events';
 import { addAcceptedCounts } from '@weir/db/accepted';
 import { appendFeed, listFeed } from '@weir/db/billing/feed';
-import { isDatabaseAway, isUnavailable, openDatabase, StandbyAway, type Database } from '@weir/db/database';
+import { recordPayment } from '@weir/db/billing/run/record-payment';
+import { deleteCustomer, insertCustomer } from '@weir/db/customers';
+import {
+  isDatabaseAway,
+  isUnavailable,
+  openDatabase,
+  StandbyAway,
+  type Database,
+  type Queries,
+} from '@weir/db/database';
 import { findRisks } from '@weir/db/installation';
 import { migrate } from '@weir/db/migrate';
 import { claimKeys } from '@weir/db/pending-claims';
@@ -15,6 +24,7 @@ import { newId } from '@weir/shared/ids';
 import { createLog } from '@weir/shared/log';
 import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { fixedCharge, makeCustomer, makePricedPlan } from '../support/billing-fixture.ts';
 import { signUp, until, type Answer, type Organization, type RequestOptions } from '../support/harness.ts';
 import { openPostgresPair, type PostgresPair } from '../support/postgres-pair.ts';
 import { queryOnce } from '../support/setup/query.ts';
@@ -131,6 +141,36 @@ test('the first answer to a request is repeated once the standby has its change'
   await onPrimaryAlone(() => insertRequestKey(database.kysely, key('held'), kept));
   const hold = () => database.kysely.transaction().execute((transaction) => holdRequestKey(transaction, key('held')));
   expect(await expectToWait(hold)).toEqual({ outcome: 'same', kept });
+});
+
+test('who asks again for a change that is made is refused once the standby has it', async () => {
+  const paired = { ...weir, request };
+  const payee = await signUp(paired);
+  const ask = (method: string, path: string, body?: object) =>
+    request(method, `/api/v1${path}`, { session: payee.session, ...(body !== undefined && { body }) });
+  const alone = (change: (transaction: Queries) => Promise<unknown>) =>
+    onPrimaryAlone(() => database.kysely.transaction().execute(change));
+  const plan = await makePricedPlan(paired, payee, [fixedCharge('31', { timing: 'in_advance' })]);
+  const { id: customer_id } = await makeCustomer(paired, payee, { external_id: 'payer' });
+  const { body: subscription } = await ask('POST', '/subscriptions', { plan_id: plan.id, customer_id });
+  const { body: drafts } = await ask('GET', `/subscriptions/${subscription.id}/invoices`);
+  const [{ id }] = drafts.data;
+  expect(await ask('POST', `/invoices/${id}/finalize`)).toMatchObject({ status: 200, body: { status: 'OPEN' } });
+
+  const which = { organizationId: payee.id, id, actor: 'user:test' };
+  await alone((db) => recordPayment(db, which, { amount: 1_000n, paidAt: null, reference: 'part' }));
+  const part = await expectToWait(() => ask('POST', `/invoices/${id}/pay`, { amount: '10', reference: 'part' }));
+  expect(part).toMatchObject({ status: 409, body: { code: 'payment_recorded', reference: 'part' } });
+  await alone((db) => recordPayment(db, which, { amount: null, paidAt: null, reference: 'rest' }));
+  const rest = await expectToWait(() => ask('POST', `/invoices/${id}/pay`, { reference: 'rest' }));
+  expect(rest).toMatchObject({ status: 409, body: { code: 'invoice_not_open', reference: 'rest' } });
+
+  const customer = { organization_id: payee.id, id: newId(), external_id: 'again' };
+  await alone((db) => insertCustomer(db, customer));
+  const taken = await expectToWait(() => ask('POST', '/customers', { external_id: 'again' }));
+  expect(taken).toMatchObject({ status: 409, body: { code: 'external_id_taken' } });
+  await alone((db) => deleteCustomer(db, payee.id, customer.id));
+  expect(await expectToWait(() => ask('DELETE', `/customers/${customer.id}`))).toMatchObject({ status: 404 });
 });
 
 test('the feed is read on once the standby has its numbers', async () => {

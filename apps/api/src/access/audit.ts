@@ -69,6 +69,7 @@ function begin(database: Database, operation: AuditedOperation) {
       changes: Object.keys(changes).length === 0 ? null : changes,
       is_done: false,
     };
+    // Its commit waits for the synchronous standby, with all before it: what is refused since it is made already is made there, too.
     await insertAuditEntry(database.kysely, entry);
     request.auditEntryId = entry.id;
   };
