@@ -26,27 +26,56 @@ export function isTimeZone(text: string): boolean {
 }
 
 /**
- * How the clocks of a zone stand from one instant to another, one span after the other as they are asked for. Whoever has these
- * needs no further look into the time zone database, which costs up to 100 µs each time: arithmetic does the rest. Throws on an
- * unknown zone.
+ * How the clocks of a zone stand from one instant to another, one span after the other as they are asked for. Throws on an unknown
+ * zone.
  */
 export function* offsetSpans(timeZone: string, from: Micros, to: Micros): Generator<OffsetSpan, void, undefined> {
-  let clock = Temporal.Instant.fromEpochMilliseconds(Math.floor(from / 1000)).toZonedDateTimeISO(timeZone);
-  let since = -Infinity;
-  for (;;) {
-    const offset = clock.offsetNanoseconds / 1000;
-    const changed = clock.getTimeZoneTransition('next');
-    const at = changed === null ? Infinity : changed.epochMilliseconds * 1000;
-    if (changed === null || at >= to) return yield { from: since, to: Infinity, offset };
-    yield { from: since, to: at, offset };
-    [clock, since] = [changed, at];
+  let open: OffsetSpan | undefined;
+  for (let stretch = Math.floor(from / STRETCH); stretch * STRETCH < to || open === undefined; stretch += 1) {
+    for (const span of spansOf(timeZone, stretch)) {
+      if (span.to <= from) continue;
+      if (open === undefined) open = { ...span, from: -Infinity };
+      else if (span.from >= to) break;
+      else if (open.offset !== span.offset) {
+        yield { ...open, to: span.from };
+        open = span;
+      }
+    }
   }
+  yield { ...open, to: Infinity };
 }
 
-/** Returns what the clocks of a zone show at an instant, as if that were UTC. */
+/** Returns what the clocks of a zone show at an instant, as if that were UTC. Throws on an unknown zone. */
 export function localTime(timeZone: string, at: Micros): Micros {
-  const clock = Temporal.Instant.fromEpochMilliseconds(Math.floor(at / 1000)).toZonedDateTimeISO(timeZone);
-  return at + clock.offsetNanoseconds / 1000;
+  for (const { offset } of offsetSpans(timeZone, at, at)) return at + offset;
+  throw new Error('no clock shows a time');
+}
+
+/** What is kept of a zone at once: its clocks are set some times in it at most. */
+const STRETCH = 365 * DAY;
+
+/** Of all zones, some tens of years each; each takes about a hundred bytes. */
+const STRETCHES_MAX = 20_000;
+
+/** The time zone database takes up to 100 µs for a look, and counting the days of some years takes thousands of looks. */
+const stretches = new Map<string, OffsetSpan[]>();
+
+/** How the clocks of a zone stand throughout a stretch, from its beginning to its end. */
+function spansOf(timeZone: string, stretch: number): OffsetSpan[] {
+  const key = `${timeZone} ${stretch}`;
+  const known = stretches.get(key);
+  if (known !== undefined) return known;
+  const [spans, end] = [[] as OffsetSpan[], (stretch + 1) * STRETCH];
+  for (let from = stretch * STRETCH; from < end;) {
+    const clock = Temporal.Instant.fromEpochMilliseconds(from / 1000).toZonedDateTimeISO(timeZone);
+    const changed = clock.getTimeZoneTransition('next');
+    const to = changed === null ? end : Math.min(end, changed.epochMilliseconds * 1000);
+    spans.push({ from, to, offset: clock.offsetNanoseconds / 1000 });
+    from = to;
+  }
+  if (stretches.size >= STRETCHES_MAX) stretches.clear();
+  stretches.set(key, spans);
+  return spans;
 }
 
 /**
