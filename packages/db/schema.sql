@@ -832,6 +832,7 @@ CREATE TABLE touched_usage (
   customer_external_id text NOT NULL,
   meter_id uuid,
   touched_at timestamp with time zone NOT NULL DEFAULT billing_now(),
+  after_subscription_id uuid,
   CONSTRAINT touched_usage_pkey PRIMARY KEY (organization_id, id)
 );
 

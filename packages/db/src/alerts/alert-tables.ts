@@ -42,6 +42,8 @@ interface TouchedUsage {
   id: Generated<string>;
   customer_external_id: string;
   meter_id: string | null;
+  /** Subscriptions of the customer up to this one have been looked at. */
+  after_subscription_id: Generated<string | null>;
   touched_at: Time;
 }
 

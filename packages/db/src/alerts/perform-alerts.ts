@@ -1,26 +1,19 @@
 // What a worker does of alerts: takes what has changed, reads what it has come to, and writes down which thresholds are reached. All of
 // that is one transaction, so whoever dies leaves what he took to whoever comes next; and a unique key keeps each crossing one, so it
-// does not matter how many look, or how often. The feed is told in the same transaction.
+// does not matter how many look, or how often. The feed is told in the same transaction. What is too much for one is noted again in it.
 //
 // What is read is read after it was taken. So it has all that was committed before, and what is committed later has rows of its own.
 
-import { formatAmount } from '@weir/rating/money';
 import { compare, parseExact } from '@weir/rating/exact';
-import { minorDigits } from '@weir/rating/currencies';
-import { microsOfText } from '@weir/shared/instant';
 import { newId } from '@weir/shared/ids';
-import type { AggregationType } from '@weir/shared/meter';
 import { sql } from 'kysely';
 import { appendFeed } from '../billing/feed.ts';
-import { readUsageAmounts } from '../billing/invoices/upcoming.ts';
-import type { DueUsageQuestion } from '../billing/usage/due-question.ts';
-import { QUESTIONS_AT_ONCE, readDueUsage } from '../billing/usage/due-usage.ts';
 import type { Database, Queries } from '../database.ts';
-import { holdErased } from '../moves/usage-moves.ts';
+import { BEFORE_ALL } from '../moves/usage-moves.ts';
 import { findCustomers } from './alerts.ts';
 import { deleteCrossings, lookOn } from './look-on.ts';
-import { takeTouched, type TakenUsage, type TouchedCustomer } from './touched-usage.ts';
-import { findWatchedPeriods, type CustomerMeter, type WatchedPeriod, type WatchedPeriods } from './watched-periods.ts';
+import { findLooks, readLooks, type ActiveAlert, type Look, type Reading, type Threshold } from './looks.ts';
+import { asOne, takeTouched, touchAgain, type TakenUsage } from './touched-usage.ts';
 
 /** The organizations with changes of usage that wait, from one to the next: each may have very many. */
 const WAITING = sql`WITH RECURSIVE waiting (id) AS (
@@ -77,26 +70,6 @@ export async function performAlerts(
   }
 }
 
-interface ActiveAlert {
-  id: string;
-  name: string;
-  meter_id: string | null;
-  aggregation: AggregationType | null;
-  customer_external_id: string | null;
-  thresholds: string[];
-}
-
-/** Something that an alert is held against: usage or an amount in a period of a customer. */
-interface Reading {
-  alert: ActiveAlert;
-  customer: string;
-  period: WatchedPeriod;
-  /** A plain decimal, as it is told. */
-  value: string;
-  /** As it is compared: a decimal, or `n/d`. */
-  exact: string;
-}
-
 /**
  * So many changes are taken at once, and four times as many after each time: a worker that was killed while it had many in hand begins with few
  * that it gets done, however slow the machine is and however often workers die. Those of one customer and meter are one look.
@@ -104,16 +77,24 @@ interface Reading {
 const TAKEN_MIN = 50;
 const TAKEN_MAX = 500;
 
-/** Each change may reach every threshold that there is: so many are to be written down at once, with the feed. */
+/** So many looks are read at once, and of one subscription at least: a customer may have any number of subscriptions. */
+const LOOKS_MAX = 2_000;
+
+/**
+ * So many crossings are written down at once, with the feed, and of one subscription at least. Each change may reach every threshold that
+ * there is, and of amounts those of every subscription.
+ */
 const REACHED_MAX = 10_000;
 
 async function limitOf(db: Queries, organizationId: string, limit: number): Promise<number> {
   const { rows } = await sql<{ thresholds: number | null }>`
     SELECT sum(cardinality(thresholds))::int AS thresholds FROM alerts
     WHERE organization_id = ${organizationId}::uuid AND status = 'ACTIVE'`.execute(db);
-  return Math.min(limit, TAKEN_MAX, Math.ceil(REACHED_MAX / (rows[0]?.thresholds ?? 1)));
+  const fitting = Math.ceil(REACHED_MAX / (rows[0]?.thresholds ?? 1));
+  return Math.min(limit, TAKEN_MAX, Math.max(TAKEN_MIN, fitting));
 }
 
+/** What does not fit into the transaction is noted again in it, so it is as safe as what was taken. */
 async function crossTaken(
   { kysely }: Database,
   organizationId: string,
@@ -122,154 +103,82 @@ async function crossTaken(
   return await kysely.transaction().execute(async (transaction) => {
     const taken = await takeTouched(transaction, organizationId, await limitOf(transaction, organizationId, limit));
     if (taken.rows === 0) return { rows: 0, crossings: 0 };
-    const alerts = await listActive(transaction, organizationId);
-    const readings = alerts.length === 0 ? [] : await readTaken(transaction, organizationId, alerts, taken);
-    return { rows: taken.rows, crossings: await cross(transaction, organizationId, readings) };
+    const looks = await findLooks(transaction, organizationId, taken);
+    const some = firstOf(looks, LOOKS_MAX);
+    const { reached, done } = reachedOf(await readLooks(transaction, organizationId, some));
+    await touchAgain(transaction, organizationId, leftOf(taken, looks, done));
+    return { rows: taken.rows, crossings: await cross(transaction, organizationId, reached) };
   });
 }
 
-async function listActive(db: Queries, organizationId: string): Promise<ActiveAlert[]> {
-  const { rows } = await sql<ActiveAlert>`
-    SELECT alerts.id, alerts.name, meter_id, aggregation_type AS aggregation, external_id AS customer_external_id,
-      thresholds::text[] AS thresholds
-    FROM alerts LEFT JOIN meters ON meters.organization_id = alerts.organization_id AND meters.id = meter_id
-    LEFT JOIN customers ON customers.organization_id = alerts.organization_id AND customers.id = customer_id
-    WHERE alerts.organization_id = ${organizationId}::uuid AND alerts.status = 'ACTIVE'
-      AND (customer_id IS NULL OR external_id IS NOT NULL)
-    ORDER BY alerts.id`.execute(db);
-  return rows;
+/** The first of them, with all of the last subscription. */
+function firstOf(looks: readonly Look[], count: number): Look[] {
+  let end = count;
+  while (end < looks.length && isOfOne(looks[end - 1], looks[end])) end += 1;
+  return looks.slice(0, end);
 }
 
-/** Usage that is just being erased is under two ids: it is read once it is all under one. */
-async function readTaken(
-  db: Queries,
-  organizationId: string,
-  alerts: readonly ActiveAlert[],
-  { customers, since }: TakenUsage,
-): Promise<Reading[]> {
-  const isOf = ({ customer_external_id: one }: ActiveAlert, customer: string) => one === null || one === customer;
-  const erased = await holdErased(db, organizationId, [...customers.keys()]);
-  const watched = [...customers].filter(
-    ([customer]) => !erased.has(customer) && alerts.some((alert) => isOf(alert, customer)),
-  );
-  const usage = alerts.flatMap((alert) =>
-    watched.flatMap(([customer, { isAny, meterIds }]): WatchedUsage[] => {
-      const { meter_id: meterId, aggregation } = alert;
-      if (meterId === null || aggregation === null || !isOf(alert, customer)) return [];
-      return isAny || meterIds.has(meterId) ? [{ alert, customer, meterId, aggregation }] : [];
-    }),
-  );
-  const periods = await findWatchedPeriods(db, organizationId, {
-    customers: watched.map(([customer]) => customer),
-    usage,
-    since: since ?? 'infinity',
-  });
-  return [
-    ...(await readMeters(db, organizationId, usage, periods)),
-    ...(await readAmounts(db, organizationId, alerts, { watched, periods, isOf })),
-  ];
-}
-
-/** Usage of a customer that an alert is held against. */
-interface WatchedUsage extends CustomerMeter {
-  alert: ActiveAlert;
-  aggregation: AggregationType;
-}
-
-interface Watched {
-  watched: readonly [customer: string, touched: TouchedCustomer][];
-  periods: WatchedPeriods;
-  isOf(alert: ActiveAlert, customer: string): boolean;
-}
-
-/** Usage is read by what reads it for a draft, once for all alerts on it. */
-async function readMeters(
-  db: Queries,
-  organizationId: string,
-  usage: readonly WatchedUsage[],
-  periods: WatchedPeriods,
-): Promise<Reading[]> {
-  const questions = new Map<string, { question: DueUsageQuestion; asked: Omit<Reading, 'value' | 'exact'>[] }>();
-  for (const { alert, customer, meterId, aggregation } of usage) {
-    for (const period of periods.ofMeter(customer, meterId)) {
-      const [start, end] = [microsOfText(period.period_start), microsOfText(period.period_end)];
-      const key = `${meterId} ${start} ${end} ${customer}`;
-      const question = {
-        organizationId,
-        meterId,
-        customerExternalId: customer,
-        aggregation,
-        start,
-        end,
-        closing: null,
-      };
-      const known = questions.get(key) ?? { question, asked: [] };
-      questions.set(key, known);
-      known.asked.push({ alert, customer, period });
-    }
-  }
-  const all = [...questions.values()];
-  const readings: Reading[] = [];
-  for (let from = 0; from < all.length; from += QUESTIONS_AT_ONCE) {
-    const some = all.slice(from, from + QUESTIONS_AT_ONCE);
-    const usage = await readDueUsage(
-      db,
-      some.map(({ question }) => question),
-    );
-    for (const [index, { asked }] of some.entries()) {
-      const { quantity = '0', exact = quantity } = usage[index] ?? {};
-      readings.push(...asked.map((each) => ({ ...each, value: quantity, exact })));
-    }
-  }
-  return readings;
-}
-
-/** Amounts are computed by what computes the usage of a subscription, once for all alerts on them. */
-async function readAmounts(
-  db: Queries,
-  organizationId: string,
-  alerts: readonly ActiveAlert[],
-  { watched, periods, isOf }: Watched,
-): Promise<Reading[]> {
-  const ofAmounts = alerts.filter(({ meter_id }) => meter_id === null);
-  const asked = watched
-    .filter(([customer]) => ofAmounts.some((alert) => isOf(alert, customer)))
-    .flatMap(([customer]) => periods.ofAmounts(customer).map((period) => ({ customer, period })));
-  const amounts = await readUsageAmounts(
-    db,
-    organizationId,
-    asked.map(({ period }) => period),
-  );
-  return asked.flatMap(({ customer, period }, index) => {
-    const value = formatAmount(amounts[index] ?? 0n, minorDigits(period.currency));
-    const own = ofAmounts.filter((alert) => isOf(alert, customer));
-    return own.map((alert) => ({ alert, customer, period, value, exact: value }));
-  });
+function isOfOne(one: Look | undefined, other: Look | undefined): boolean {
+  return one?.customer === other?.customer && one?.period.subscription_id === other?.period.subscription_id;
 }
 
 /** A threshold that is reached. */
 interface Reached extends Reading {
   id: string;
+  alert: ActiveAlert;
   threshold: string;
 }
 
-/** Writes down what is reached and was not before, and tells the feed. Returns how many thresholds. */
-async function cross(transaction: Queries, organizationId: string, readings: readonly Reading[]): Promise<number> {
-  const reached = readings.flatMap((reading): Reached[] => {
-    const value = parseExact(reading.exact);
-    return reading.alert.thresholds
-      .filter((threshold) => compare(value, parseExact(threshold)) >= 0)
-      .map((threshold) => ({ ...reading, id: newId(), threshold }));
+/** Which thresholds are reached, and how many of the readings they are of: as many as fit, and all of the last subscription. */
+function reachedOf(readings: readonly Reading[]): { reached: Reached[]; done: number } {
+  const reached: Reached[] = [];
+  for (let done = 0; done < readings.length;) {
+    let end = done + 1;
+    while (end < readings.length && isOfOne(readings[done]?.look, readings[end]?.look)) end += 1;
+    const more = readings.slice(done, end).flatMap(reachedBy);
+    if (reached.length > 0 && reached.length + more.length > REACHED_MAX) return { reached, done };
+    for (const each of more) reached.push(each);
+    done = end;
+  }
+  return { reached, done: readings.length };
+}
+
+/** Alerts and their thresholds are in order, so that what is not reached costs nothing. */
+function reachedBy(reading: Reading): Reached[] {
+  const value = parseExact(reading.exact);
+  const isReached = (threshold: Threshold | undefined) =>
+    threshold !== undefined && compare(value, threshold.exact) >= 0;
+  const reached: Reached[] = [];
+  for (const alert of reading.look.alerts) {
+    if (!isReached(alert.thresholds[0])) break;
+    for (const threshold of alert.thresholds) {
+      if (!isReached(threshold)) break;
+      reached.push({ ...reading, id: newId(), alert, threshold: threshold.text });
+    }
+  }
+  return reached;
+}
+
+/** What was taken and is not looked at yet. */
+function leftOf({ customers }: TakenUsage, looks: readonly Look[], done: number) {
+  const last = looks[done - 1];
+  return [...new Set(looks.slice(done).map(({ customer }) => customer))].flatMap((customer) => {
+    const rows = customers.get(customer)?.rows ?? [];
+    return customer === last?.customer ? asOne(rows, last.period.subscription_id ?? BEFORE_ALL) : rows;
   });
+}
+
+/** Writes down what is reached and was not before, and tells the feed. Returns how many thresholds. */
+async function cross(transaction: Queries, organizationId: string, reached: readonly Reached[]): Promise<number> {
   if (reached.length === 0) return 0;
-  const customers = await findCustomers(transaction, organizationId, new Set(reached.map(({ customer }) => customer)));
+  const customers = await findCustomers(transaction, organizationId, new Set(reached.map(({ look }) => look.customer)));
   const idOf = (customer: string) => customers.get(customer)?.id ?? null;
   const isNew = await insertCrossings(transaction, organizationId, reached, idOf);
   const crossed = reached.filter(({ id }) => isNew.has(id));
   await appendFeed(
     transaction,
     organizationId,
-    crossed.map(({ id, alert, customer, period, threshold, value }) => ({
+    crossed.map(({ id, alert, look: { customer, period }, threshold, value }) => ({
       type: 'usage.threshold_reached',
       actor: 'weir',
       data: {
@@ -318,10 +227,10 @@ async function insertCrossings(
       period_start, period_end, threshold, value)
     SELECT ${organizationId}::uuid, asked.*
     FROM unnest(${column(({ id }) => id)}::uuid[], ${column(({ alert }) => alert.id)}::uuid[],
-      ${column(({ customer }) => customer)}::text[], ${column(({ customer }) => idOf(customer))}::uuid[],
-      ${column(({ period }) => period.subscription_id)}::uuid[],
-      ${column(({ alert, period }) => (alert.meter_id === null ? period.currency : null))}::text[],
-      ${column(({ period }) => period.period_start)}::timestamptz[], ${column(({ period }) => period.period_end)}::timestamptz[],
+      ${column(({ look }) => look.customer)}::text[], ${column(({ look }) => idOf(look.customer))}::uuid[],
+      ${column(({ look }) => look.period.subscription_id)}::uuid[],
+      ${column(({ alert, look }) => (alert.meter_id === null ? look.period.currency : null))}::text[],
+      ${column(({ look }) => look.period.period_start)}::timestamptz[], ${column(({ look }) => look.period.period_end)}::timestamptz[],
       ${column(({ threshold }) => threshold)}::numeric[], ${column(({ value }) => value)}::numeric[])
       AS asked (id, alert_id, customer, customer_id, subscription_id, currency, period_start, period_end, threshold, value)
     JOIN held ON held.id = asked.alert_id AND asked.threshold = ANY (held.thresholds) AND asked.period_end >= held.told_from

@@ -54,37 +54,104 @@ export async function touchUsage(
   await transaction.executeQuery(CompiledQuery.raw(TOUCH, touchValues(organizationId, touched)));
 }
 
+/** A change that was noted. */
+interface TouchedRow {
+  id: string;
+  customer_external_id: string;
+  meter_id: string | null;
+  after_subscription_id: string | null;
+  touched_at: string;
+}
+
 /** Changes of one customer. */
 export interface TouchedCustomer {
+  /** The oldest first. */
+  rows: TouchedRow[];
   meterIds: Set<string>;
   /** Whether it may be any meter, and what they cost. */
   isAny: boolean;
+  /** Subscriptions up to this one have been looked at; null: none, nor its months. */
+  after: string | null;
 }
 
 /** What was taken: by customer, and since when the oldest of it has waited (ISO 8601). */
 export interface TakenUsage {
   rows: number;
+  /** Those that were looked at in part come last. */
   customers: Map<string, TouchedCustomer>;
   since: string | null;
 }
 
 /**
  * Takes what has waited longest of an organization and nobody else has in hand, at most `limit` rows. It is gone when the transaction
- * commits.
+ * commits. A customer that was looked at in part is gone on with where most of it is done, and what else was taken of it is noted again, to
+ * be looked at from the beginning: so one that changes on and on has all of its subscriptions looked at nevertheless.
  */
 export async function takeTouched(transaction: Queries, organizationId: string, limit: number): Promise<TakenUsage> {
-  const { rows } = await sql<{ customer_external_id: string; meter_id: string | null; touched_at: string }>`
-    DELETE FROM touched_usage WHERE organization_id = ${organizationId}::uuid AND id = ANY (ARRAY(
-      SELECT id FROM touched_usage WHERE organization_id = ${organizationId}::uuid
-      ORDER BY id LIMIT ${limit} FOR UPDATE SKIP LOCKED))
-    RETURNING customer_external_id, meter_id, touched_at`.execute(transaction);
-  const taken: TakenUsage = { rows: rows.length, customers: new Map(), since: null };
-  for (const { customer_external_id, meter_id, touched_at } of rows) {
-    const customer = taken.customers.get(customer_external_id) ?? { meterIds: new Set(), isAny: false };
-    taken.customers.set(customer_external_id, customer);
-    if (meter_id === null) customer.isAny = true;
-    else customer.meterIds.add(meter_id);
-    if (taken.since === null || touched_at < taken.since) taken.since = touched_at;
+  const { rows } = await sql<TouchedRow>`
+    WITH taken AS (
+      DELETE FROM touched_usage WHERE organization_id = ${organizationId}::uuid AND id = ANY (ARRAY(
+        SELECT id FROM touched_usage WHERE organization_id = ${organizationId}::uuid
+        ORDER BY id LIMIT ${limit} FOR UPDATE SKIP LOCKED))
+      RETURNING id, customer_external_id, meter_id, after_subscription_id, touched_at
+    )
+    SELECT * FROM taken ORDER BY id`.execute(transaction);
+  const all = new Map<string, TouchedRow[]>();
+  for (const row of rows) {
+    const known = all.get(row.customer_external_id);
+    if (known === undefined) all.set(row.customer_external_id, [row]);
+    else known.push(row);
   }
-  return taken;
+  const whole = new Map<string, TouchedCustomer>();
+  const parts = new Map<string, TouchedCustomer>();
+  const later: TouchedRow[] = [];
+  for (const [customer, own] of all) {
+    const after = own.map((row) => row.after_subscription_id ?? '').reduce((one, other) => (one < other ? other : one));
+    const isNow = (row: TouchedRow) => (row.after_subscription_id ?? '') === after;
+    const now = own.filter(isNow);
+    later.push(
+      ...asOne(
+        own.filter((row) => !isNow(row)),
+        null,
+      ),
+    );
+    const meterIds = new Set(now.flatMap(({ meter_id }) => meter_id ?? []));
+    const isAny = now.some(({ meter_id }) => meter_id === null);
+    (after === '' ? whole : parts).set(customer, { rows: now, meterIds, isAny, after: after === '' ? null : after });
+  }
+  await touchAgain(transaction, organizationId, later);
+  return { rows: rows.length, customers: new Map([...whole, ...parts]), since: oldestOf(rows) };
+}
+
+/** One change of all meters in place of some, to be looked at behind a subscription. It is as old as the oldest. */
+export function asOne([first, ...others]: readonly TouchedRow[], after: string | null): TouchedRow[] {
+  if (first === undefined) return [];
+  const touched_at = oldestOf([first, ...others]) ?? first.touched_at;
+  return [{ ...first, meter_id: null, after_subscription_id: after, touched_at }];
+}
+
+function oldestOf(rows: readonly TouchedRow[]): string | null {
+  return rows.reduce<string | null>(
+    (oldest, { touched_at }) => (oldest === null || touched_at < oldest ? touched_at : oldest),
+    null,
+  );
+}
+
+/** Notes again what was taken and is not looked at yet. It keeps its place among what waits. */
+export async function touchAgain(
+  transaction: Queries,
+  organizationId: string,
+  rows: readonly TouchedRow[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  const column = (of: (row: TouchedRow) => string | null) => rows.map(of);
+  await sql`
+    INSERT INTO touched_usage (organization_id, id, customer_external_id, meter_id, after_subscription_id, touched_at)
+    OVERRIDING SYSTEM VALUE
+    SELECT ${organizationId}::uuid, again.*
+    FROM unnest(${column(({ id }) => id)}::bigint[], ${column((row) => row.customer_external_id)}::text[],
+      ${column((row) => row.meter_id)}::uuid[], ${column((row) => row.after_subscription_id)}::uuid[],
+      ${column((row) => row.touched_at)}::timestamptz[]) AS again (id, customer, meter, after, since)`.execute(
+    transaction,
+  );
 }

@@ -44,6 +44,8 @@ interface Billing {
   ended: ReadonlySet<string>;
 }
 
+const NO_BILLING: Billing = { now: new Map(), ended: new Set() };
+
 /** The periods of some customers. */
 export class WatchedPeriods {
   readonly #ofCustomer = new Map<string, SubscribedPeriod[]>();
@@ -87,7 +89,7 @@ interface Looked {
   since: string;
 }
 
-export interface CustomerMeter {
+interface CustomerMeter {
   customer: string;
   meterId: string;
 }
@@ -103,7 +105,7 @@ export async function findWatchedPeriods(
   const { rows: times } = await sql<{ now: string; after: string; time_zone: string }>`
     SELECT billing_now() AS now, ${after} AS after, time_zone FROM organizations WHERE id = ${own}`.execute(db);
   const [at] = times;
-  if (at === undefined) return new WatchedPeriods([], { now: new Map(), ended: new Set() }, []);
+  if (at === undefined) return new WatchedPeriods([], NO_BILLING, []);
   // Each customer and subscription is asked for by itself, whatever Postgres thinks how many there are.
   const { rows } = await sql<SubscribedPeriod>`
     SELECT found.subscription_id, asked.customer AS customer_external_id, found.currency, found.is_live, period.cycle,
@@ -132,7 +134,8 @@ export async function findWatchedPeriods(
     usage.filter(({ customer }) => !live.has(customer)),
     at.now,
   );
-  return new WatchedPeriods(rows, await findBilling(db, organizationId, rows), monthsOf({ ...at, until }));
+  const billing = usage.length === 0 ? NO_BILLING : await findBilling(db, organizationId, rows);
+  return new WatchedPeriods(rows, billing, monthsOf({ ...at, until }));
 }
 
 /** The end of the last day (UTC) with usage of these, where that is later than `now`; else `now`. */
@@ -168,7 +171,7 @@ async function findBilling(
     if (known === undefined) first.set(customer, id);
     else if (known !== id) several.add(known).add(id);
   }
-  if (several.size === 0) return { now: new Map(), ended: new Set() };
+  if (several.size === 0) return NO_BILLING;
   const ended = subscribed.filter(
     ({ subscription_id: id, is_live, cycle }) => several.has(id) && !is_live && cycle !== null,
   );
