@@ -4,8 +4,11 @@ import { LOOKUP_MS_MAX } from '@weir/api/serve';
 import { DIRECT_MS_MAX } from '@weir/db/record-directly';
 import { setCountsAside } from '@weir/queue/accepted-counts';
 import { admit } from '@weir/queue/admit';
+import { noteRecorded } from '@weir/queue/batches';
 import { writeClaims } from '@weir/queue/claims';
 import { disconnect, openProducer, openWorker, untilReady } from '@weir/queue/connection';
+import { findQueuedSinceAtMost, isAllRecorded } from '@weir/queue/oldest-staged';
+import { readWaiting } from '@weir/queue/read-waiting';
 import { NotCopied } from '@weir/queue/redis-away';
 import { readRedisPolicy } from '@weir/queue/redis-policy';
 import type { SecondCopy } from '@weir/queue/second-copy';
@@ -209,7 +212,72 @@ test('what a worker finds on a Redis that no replica follows stays there, and is
     holdReplication();
     await expect(work(batch)).rejects.toThrow(NotAcknowledged);
     expect((await weir.pool.query('SELECT FROM rejected_events WHERE id = $1', [stranger.id])).rowCount).toBe(0);
+    expect(await trio.primary.hexists(weir.keys.recorded, batch)).toBe(0);
     await trio.primary.zrem(weir.keys.staged, batch);
+  } finally {
+    disconnect(queue);
+    await database.close();
+  }
+});
+
+test('what is recorded and stays for want of a replica is waited for by nobody, until something joins it', async () => {
+  await until(isBack, 'events go through Redis');
+  const queue = openWorker({ url: trio.url, prefix: weir.keys.prefix, copies: 2 }, () => {}, 2);
+  const database = openTestDatabase(weir);
+  const work = (batch: string) => persist({ database, queue, ownership: { check: () => Promise.resolve() } }, batch);
+  const isDone = (batch: string) =>
+    work(batch).then(
+      () => true,
+      () => false,
+    );
+  const { keys } = weir;
+  const { primary } = trio;
+  try {
+    await untilReady(queue, 5_000);
+    for (const other of await primary.zrange(keys.staged, 0, '-1')) await work(other);
+    const epoch = (await primary.get(keys.epoch)) ?? '';
+    // As if the replica had gone an hour ago.
+    const batch = newId(Date.now() - 3_600_000);
+    const join = async () => {
+      const id = newId();
+      const of = { organization_id: admin.id, meter_id: meter.id, customer_external_id: 'acme' };
+      const timestamp = new Date().toISOString();
+      const event = stagedText({ id, ...of, aggregation: 'SUM', quantity: '1', timestamp });
+      const sender = { organizationId: admin.id, apiKeyId: newId(), epoch };
+      await admit({ redis: primary, keys }, batch, [{ id, event, sender, claim: null }], 60);
+    };
+    const waits = async () => {
+      const isAll = await isAllRecorded(queue, admin.id, Date.now() - 1_800_000);
+      const isQueued = (await findQueuedSinceAtMost(queue, admin.id)) !== undefined;
+      const { events } = await readWaiting(queue, admin.id);
+      expect([!isAll, events > 0]).toEqual([isQueued, isQueued]);
+      return isQueued;
+    };
+    holdReplication();
+    await join();
+    expect(await waits()).toBe(true);
+    await expect(work(batch)).rejects.toThrow(NotAcknowledged);
+    expect(await waits()).toBe(false);
+    await join();
+    expect(await waits()).toBe(true);
+    // What was read of another Redis is not what is here.
+    await noteRecorded(queue, { id: batch, flushes: ['this one', 'and that one'], epoch });
+    expect(await waits()).toBe(true);
+    await expect(work(batch)).rejects.toThrow(NotAcknowledged);
+    expect(await waits()).toBe(false);
+    // Postgres may have lost it, and so may Redis its note.
+    await primary.set(keys.epoch, newId());
+    expect(await waits()).toBe(true);
+    await primary.set(keys.epoch, epoch);
+    expect(await waits()).toBe(false);
+    await primary.hdel(keys.recorded, batch);
+    expect(await waits()).toBe(true);
+    await expect(work(batch)).rejects.toThrow(NotAcknowledged);
+    expect(await waits()).toBe(false);
+
+    await trio.replication.heal();
+    await until(() => isDone(batch), 'the replica acknowledges');
+    expect(await primary.exists(keys.staged, keys.recorded, keys.waiting)).toBe(0);
   } finally {
     disconnect(queue);
     await database.close();

@@ -7,7 +7,7 @@ import type { Database } from '@weir/db/database';
 import { findUnknown, recordBatch, type Persisted } from '@weir/db/record-batch';
 import { recordDirectly } from '@weir/db/record-directly';
 import { awaitStandby } from '@weir/db/standby';
-import { leaveOnly, readBatch, takeOff } from '@weir/queue/batches';
+import { leaveOnly, noteRecorded, readBatch, takeOff } from '@weir/queue/batches';
 import type { QueueConnection } from '@weir/queue/connection';
 import type { Ownership } from '@weir/queue/ownership';
 import type { StagedEvent } from '@weir/shared/event';
@@ -50,7 +50,9 @@ export async function persist(deps: PersistDeps, id: string, isRetry = false): P
     const { events } = batch;
     if (events.length > 0) {
       if (!batch.isCopied) {
-        await recordForNow(database, events);
+        const isAll = await recordForNow(database, events);
+        // Whoever waits for what is staged need not wait for this. Without the note he does.
+        if (isAll) await noteRecorded(queue, batch).catch(() => {});
         throw new NotAcknowledged(`no replica of Redis has acknowledged batch ${id}`);
       }
       // To find out by inserting them that events are of an unknown organization would cost as much at each attempt.
@@ -77,12 +79,14 @@ export async function persist(deps: PersistDeps, id: string, isRetry = false): P
 
 /**
  * Records the events of a batch whose Redis may be one that others have replaced, by now or in a moment. Each is counted as accepted beside
- * what Redis has counted, until the batch comes again and a replica has it.
+ * what Redis has counted, until the batch comes again and a replica has it. Returns whether that was all of them: not those of an
+ * organization that the database does not have.
  */
-async function recordForNow(database: Database, events: readonly StagedEvent[]): Promise<void> {
+async function recordForNow(database: Database, events: readonly StagedEvent[]): Promise<boolean> {
   const unknown = await findUnknown(database, events);
   const known = events.filter((event) => !unknown.has(event));
   const flush = known.map((event) => ({ event, apiKeyId: null, fingerprint: '' }));
   for (const answer of await recordDirectly(database, flush, { isPerhapsStaged: true, claimsKeys: false }))
     if ('error' in answer) throw answer.error;
+  return unknown.size === 0;
 }

@@ -91,12 +91,12 @@ export function buildWorkerMetrics(): WorkerMetrics {
     }),
     draftsWaitingForEvents: new Gauge({
       name: 'weir_drafts_waiting_for_events',
-      help: 'Drafts whose grace is over that wait for events of their period which are not recorded yet, or with REDIS_COPIES=2 for a replica that is away; REDIS_COPIES=1 lets them go on.',
+      help: 'Drafts whose grace is over that wait for events of their period which are not recorded yet.',
       registers: [registry],
     }),
     billingOldestSeconds: new Gauge({
       name: 'weir_billing_oldest_seconds',
-      help: 'How long the oldest boundary, draft or due date of an invoice has waited since it was due, with REDIS_COPIES=2 also for a replica that is away.',
+      help: 'How long the oldest boundary, draft or due date of an invoice has waited since it was due.',
       registers: [registry],
     }),
     unbilledUsageMeters: new Gauge({

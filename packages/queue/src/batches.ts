@@ -8,6 +8,7 @@ import { STAGED_SEPARATOR, firstStagedText, stagedBytesByOrganization, stagedEve
 
 const takeOffBatch = loadScript<number>('take-off');
 const leaveOnlyThese = loadScript<null>('leave-only');
+const noteBatch = loadScript<null>('note-recorded');
 
 /** What a batch held when it was read. */
 export interface ReadBatch {
@@ -21,14 +22,20 @@ export interface ReadBatch {
    * with this Redis: it may be a primary that others have replaced, and does not know it.
    */
   isCopied: boolean;
+  /** The epoch of this Redis, where two copies are asked for and it has one. */
+  epoch: string | null;
 }
 
 /** Reads a batch. One that is gone holds nothing. */
 export async function readBatch({ redis, keys, secondCopy }: QueueConnection, id: string): Promise<ReadBatch> {
   const read = (on: Redis) => on.lrange(keys.batch(id), 0, -1);
-  const { reply: flushes, isCopied } =
-    secondCopy === undefined ? { reply: await read(redis), isCopied: true } : await secondCopy.asked(read);
-  return { id, flushes, events: stagedEvents(flushes), isCopied };
+  if (secondCopy === undefined) {
+    const flushes = await read(redis);
+    return { id, flushes, events: stagedEvents(flushes), isCopied: true, epoch: null };
+  }
+  const { reply, isCopied } = await secondCopy.asked((on) => Promise.all([read(on), on.get(keys.epoch)]));
+  const [flushes, epoch] = reply;
+  return { id, flushes, events: stagedEvents(flushes), isCopied, epoch };
 }
 
 /** Takes off a batch whose events are in Postgres for good. Returns false, and leaves it, where something has joined it since. */
@@ -36,7 +43,7 @@ export async function takeOff({ redis, keys }: QueueConnection, batch: ReadBatch
   const { id, flushes, events } = batch;
   const first = flushes[0] === undefined ? '' : firstStagedText(flushes[0]);
   const waited = [...stagedBytesByOrganization(flushes, events)].flat();
-  const keysOfIt = [keys.batch(id), keys.staged, keys.waiting];
+  const keysOfIt = [keys.batch(id), keys.staged, keys.waiting, keys.recorded];
   return (await takeOffBatch(redis, keysOfIt, [id, flushes.length, first, ...waited])) === 1;
 }
 
@@ -52,7 +59,37 @@ export async function leaveOnly(
     const difference = bytes - (waiting.get(organizationId) ?? 0);
     return difference > 0 ? [organizationId, difference] : [];
   });
-  await leaveOnlyThese(redis, [keys.batch(id), keys.waiting], [left, flushes.length, ...flushes, ...gone]);
+  const keysOfIt = [keys.batch(id), keys.waiting, keys.recorded];
+  await leaveOnlyThese(redis, keysOfIt, [left, flushes.length, ...flushes, id, ...gone]);
+}
+
+/**
+ * Has a batch that stays be passed over by who asks what waits to be recorded: all that was read of it is in Postgres. It is a hint. Where
+ * it is lost, or something has joined the batch since, that one counts as waiting.
+ */
+export async function noteRecorded(
+  { redis, keys }: QueueConnection,
+  { id, flushes, epoch }: Pick<ReadBatch, 'id' | 'flushes' | 'epoch'>,
+): Promise<void> {
+  const last = flushes.at(-1);
+  if (last === undefined || epoch === null) return;
+  const keysOfIt = [keys.batch(id), keys.recorded, keys.epoch];
+  await noteBatch(redis, keysOfIt, [id, epoch, flushes.length, firstStagedText(last)]);
+}
+
+/** Those of some batches that are noted, and are by now as they were then. */
+export async function findRecorded(
+  { redis, keys }: QueueConnection,
+  batches: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const notes = batches.length === 0 ? [] : await redis.hmget(keys.recorded, ...batches);
+  const noted = batches.flatMap((batch, at) => (typeof notes[at] === 'string' ? [{ batch, note: notes[at] }] : []));
+  if (noted.length === 0) return new Set();
+  const [epoch, ...flushes] = await Promise.all([
+    redis.get(keys.epoch),
+    ...noted.map(({ batch }) => redis.llen(keys.batch(batch))),
+  ]);
+  return new Set(noted.filter(({ note }, at) => note === `${epoch} ${flushes[at]}`).map(({ batch }) => batch));
 }
 
 /** How many batches are staged. */

@@ -14,6 +14,8 @@ export interface QueueKeys {
   staged: string;
   /** The list that holds one batch. */
   batch(batch: string): string;
+  /** The hash of the batches that are recorded and stay, with the epoch and how many flushes each had (see note-recorded.lua). */
+  recorded: string;
   /** The hash that says how many bytes of staged events wait of each organization (see staged.ts). */
   waiting: string;
   /** The hash that counts accepted events since the last drain (see accepted-counts.ts), and the one that is just being drained. */
@@ -59,6 +61,7 @@ export function queueKeys(prefix: string): QueueKeys {
     prefix,
     staged: `${prefix}:staged`,
     batch: (batch) => `${prefix}:batch:${batch}`,
+    recorded: `${prefix}:recorded`,
     waiting: `${prefix}:waiting`,
     accepted: `${prefix}:accepted`,
     draining: `${prefix}:accepted:draining`,

@@ -1,4 +1,5 @@
 import { epochMsOfId, isUuid } from '@weir/shared/ids';
+import { findRecorded } from './batches.ts';
 import type { QueueConnection } from './connection.ts';
 import { loadScript } from './script.ts';
 
@@ -8,6 +9,9 @@ import { loadScript } from './script.ts';
  */
 const LOOK = 16;
 
+/** So many at most are looked at where some of them are recorded and stay: a millisecond or two. */
+const LOOK_PAST_MAX = 1_000;
+
 const firstEvent = loadScript<string | null>('first-event');
 
 /**
@@ -15,21 +19,40 @@ const firstEvent = loadScript<string | null>('first-event');
  * waits. It is the time of receipt of the oldest event that waits, of whatever organization: all of this one's that were
  * received before are recorded. Events that are replayed do not count, as they were rejected before.
  */
-export async function findQueuedSince(
-  { redis, keys }: QueueConnection,
-  organizationId: string,
-): Promise<number | undefined> {
+export async function findQueuedSince(queue: QueueConnection, organizationId: string): Promise<number | undefined> {
+  const { redis, keys } = queue;
   // In this order, on one connection, and not by pipeline(): ioredis copies every command that it knows onto each pipeline, which
   // was most of what an entitlement left to collect.
   const [waiting, batches] = await Promise.all([
     redis.hget(keys.waiting, organizationId),
     redis.zrange(keys.staged, 0, String(LOOK - 1)),
   ]);
+  if (Number(waiting) <= 0) return undefined;
+  const [since, recorded] = await Promise.all([beginningOf(queue, batches), findRecorded(queue, batches)]);
+  return recorded.size === 0 ? since : await beginningOf(queue, await listWaiting(queue));
+}
+
+/** When the oldest event in the oldest of some batches was received. */
+async function beginningOf({ redis, keys }: QueueConnection, batches: readonly string[]): Promise<number | undefined> {
   const oldest = batches.toSorted()[0];
-  if (Number(waiting) <= 0 || oldest === undefined) return undefined;
+  if (oldest === undefined) return undefined;
   // An event has its id before its flush opens the batch. Where the batch has gone meanwhile, its own time is close enough.
   const id = await firstEvent(redis, [keys.batch(oldest)], []);
   return Math.min(epochMsOfId(oldest), id !== null && isUuid(id) ? epochMsOfId(id) : Infinity);
+}
+
+/**
+ * The first of the batches that wait to be recorded, in the order of their last flushes: without those that are recorded, and stay while no
+ * replica acknowledges them.
+ */
+async function listWaiting(queue: QueueConnection): Promise<string[]> {
+  const { redis, keys } = queue;
+  // All ids at one moment: workers take batches off meanwhile, and a second look by position would skip some.
+  const batches = await redis.zrange(keys.staged, 0, String(LOOK_PAST_MAX - 1));
+  const recorded = await findRecorded(queue, batches);
+  const waiting = batches.filter((batch) => !recorded.has(batch));
+  // None of those behind them is older than the last one.
+  return waiting.length === 0 && batches.length === LOOK_PAST_MAX ? batches.slice(-1) : waiting;
 }
 
 /**
@@ -67,7 +90,7 @@ export async function isAllRecorded(
   const since = await findQueuedSinceAtMost(queue, organizationId);
   if (since !== undefined && since <= acceptedBefore) return false;
   // Whose events are replayed stands nowhere: they may be in any batch.
-  const [oldest] = await queue.redis.zrange(queue.keys.staged, 0, '0');
+  const [oldest] = await listWaiting(queue);
   return (
     oldest === undefined ||
     epochMsOfId(oldest) - RECEIVED_BEFORE_MS_MAX > acceptedBefore ||
