@@ -100,6 +100,14 @@ test('Postgres has connections for as many processes as the documents say', () =
   expect(max).toBeGreaterThanOrEqual(2 * ofApi * apis + ofWorker * workers + 10);
 });
 
+test('an upgrade under Docker gives Postgres and the proxy room before it starts more processes', () => {
+  const [, steps = ''] = /^## Upgrade\n([^]*?)^Without Docker:/m.exec(textOf('docs/operations.md')) ?? [];
+  const commands = [...steps.matchAll(/docker compose up .*?(postgres|proxy|worker|api)\b/g)].map(
+    ([, service]) => service,
+  );
+  expect(commands.slice(0, 4)).toEqual(['postgres', 'proxy', 'worker', 'api']);
+});
+
 describe('base backups of docs/operations.md', () => {
   const page = textOf('docs/operations.md');
 
