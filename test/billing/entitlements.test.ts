@@ -1,6 +1,6 @@
 // What a customer may use: each reason, limits, and what is refused. Windows are in entitlement-windows.test.ts.
 
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setBillingTime, shiftBillingTime } from '../support/billing-time.ts';
 import { entitling, type Entitling } from '../support/entitling.ts';
 import { expectProblem } from '../support/expect-problem.ts';
@@ -301,6 +301,52 @@ describe('all entitlements of a customer', () => {
       usage: '4',
     });
     expect(without(await here.send('GET', one))).toEqual(without(await customer.ask(feature, '7')));
+  });
+});
+
+describe('of a customer of 20,000 subscriptions, by a statement that is given up after a second', () => {
+  const [SUBSCRIPTIONS, FEATURES] = [20_000, 500];
+  let api: { url: string; close(): Promise<void> };
+  let customer: Awaited<ReturnType<Entitling['newCustomer']>>;
+  beforeAll(async () => {
+    api = await weir.startApi({ DATABASE_STATEMENT_TIMEOUT_MS: '1000' });
+    customer = await here.newCustomer();
+    const plans = [await here.newPlan(), await here.newPlan()];
+    await weir.pool.query(
+      `WITH made AS (
+         INSERT INTO features (organization_id, id, name, lookup_key, type)
+         SELECT $1, gen_random_uuid(), 'Many', 'many-' || n, 'custom' FROM generate_series(1, $3) AS n RETURNING id)
+       INSERT INTO plan_features (organization_id, plan_id, feature_id, static_value)
+       SELECT $1, plan.id, made.id, plan.place FROM made, unnest($2::uuid[]) WITH ORDINALITY AS plan (id, place)`,
+      [admin.id, plans, FEATURES],
+    );
+    const first = await customer.subscribe(plans[0] ?? '');
+    // The newest is one of the second plan.
+    const same =
+      'organization_id, customer_id, customer_external_id, status, time_zone, currency, billing_interval, billing_alignment, start_at, anchor, anchor_at, current_period_start, current_period_end';
+    await weir.pool.query(
+      `INSERT INTO subscriptions (${same}, id, plan_id, created_at)
+       SELECT ${same}, gen_random_uuid(), ($2::uuid[])[1 + n % 2], created_at + make_interval(secs => n)
+       FROM subscriptions, generate_series(1, $3 - 1) AS n WHERE id = $1`,
+      [first, plans, SUBSCRIPTIONS],
+    );
+  });
+  afterAll(() => api.close());
+
+  // Postgres knows nothing of what came, and then it does.
+  test.each(['before', 'after'])('all are answered, and one, %s Postgres has counted its rows', async (when) => {
+    if (when === 'after') await weir.pool.query('ANALYZE subscriptions, plan_features, features, meters');
+    for (const path of [
+      `/entitlements?customer_external_id=${customer.externalId}`,
+      `/customers/${customer.id}/entitlements`,
+    ]) {
+      const request = { session: admin.session, baseUrl: api.url };
+      const { status, body } = await weir.request('GET', `/api/v1${path}`, request);
+      expect([status, body.data?.length]).toEqual([200, FEATURES]);
+      expect(new Set(body.data.map((each: { static_value: string }) => each.static_value))).toEqual(new Set(['2']));
+      const one = await weir.request('GET', `/api/v1${path}${path.includes('?') ? '&' : '?'}feature=many-7`, request);
+      expect([one.status, one.body.static_value]).toEqual([200, '2']);
+    }
   });
 });
 

@@ -80,33 +80,51 @@ const SUBSCRIPTIONS_OF: Record<Which, string> = {
   subscriptionId: 'id = $2::uuid',
 };
 
-/** $3 is the lookup_key of the feature, where one is asked for. */
+/**
+ * $3 is the lookup_key of the feature, where one is asked for. Of subscriptions that are given the same plan the newest one decides, so the
+ * others are left out first: what is read is the subscriptions and the features of their plans, and not each of these for each of those. The
+ * OFFSETs have features looked up plan by plan, whatever Postgres believes to be in the tables.
+ */
 function termsStatement(which: Which, isOfOne: boolean): string {
   return `WITH live AS MATERIALIZED (
-      SELECT *, CASE WHEN current_period_end <= billing_now() THEN pending_plan_id END AS changed_to
-      FROM subscriptions WHERE organization_id = $1::uuid AND ${SUBSCRIPTIONS_OF[which]}
+      SELECT DISTINCT ON (given_plan_id) id, created_at, coalesce(changed_to, plan_id) AS given_plan_id, changed_to,
+        customer_external_id, time_zone, billing_interval, billing_alignment, anchor, start_at, current_period_end
+      FROM subscriptions
+      CROSS JOIN LATERAL (SELECT CASE WHEN current_period_end <= billing_now() THEN pending_plan_id END AS changed_to)
+      WHERE organization_id = $1::uuid AND ${SUBSCRIPTIONS_OF[which]}
         AND status <> 'CANCELED' AND start_at <= billing_now() AND (ended_at IS NULL OR ended_at > billing_now())
+      ORDER BY given_plan_id, created_at DESC, id DESC
+    ), given AS MATERIALIZED (
+      SELECT DISTINCT ON (feature_id) *
+      FROM live CROSS JOIN LATERAL (
+        SELECT feature_id, is_enabled, usage_limit, usage_reset_period, is_soft_limit, static_value FROM plan_features
+        WHERE organization_id = $1::uuid AND plan_id = given_plan_id
+          ${isOfOne ? `AND feature_id = (SELECT id FROM features WHERE ${ASKED})` : ''}
+        OFFSET 0
+      ) AS said
+      ORDER BY feature_id, created_at DESC, id DESC
     )
     SELECT features.lookup_key AS feature, features.type, meters.id AS meter_id, meters.aggregation_type,
-      EXISTS (SELECT FROM live) AS is_subscribed, given.given, billing_now() AS as_of
-    FROM features
-    LEFT JOIN meters ON meters.organization_id = features.organization_id AND meters.feature_id = features.id
+      EXISTS (SELECT FROM live) AS is_subscribed, CASE WHEN feature_id IS NOT NULL THEN json_build_object(
+        'customer_external_id', customer_external_id, 'time_zone', time_zone,
+        'billing_alignment', billing_alignment, 'anchor', anchor,
+        'anchored_at', (SELECT given.current_period_end FROM plans WHERE organization_id = $1::uuid
+          AND id = given.changed_to AND billing_interval <> given.billing_interval), 'start_at', start_at,
+        'is_enabled', is_enabled, 'usage_limit', usage_limit::text,
+        'usage_reset_period', usage_reset_period, 'is_soft_limit', is_soft_limit,
+        'static_value', static_value) END AS given, billing_now() AS as_of
+    FROM ${isOfOne ? `(SELECT * FROM features WHERE ${ASKED}) AS features LEFT JOIN given ON feature_id = features.id` : GIVEN}
     LEFT JOIN LATERAL (
-      SELECT json_build_object(
-        'customer_external_id', live.customer_external_id, 'time_zone', live.time_zone,
-        'billing_alignment', live.billing_alignment, 'anchor', live.anchor,
-        'anchored_at', (SELECT live.current_period_end FROM plans WHERE organization_id = live.organization_id
-          AND id = live.changed_to AND billing_interval <> live.billing_interval), 'start_at', live.start_at,
-        'is_enabled', said.is_enabled, 'usage_limit', said.usage_limit::text,
-        'usage_reset_period', said.usage_reset_period, 'is_soft_limit', said.is_soft_limit,
-        'static_value', said.static_value) AS given
-      FROM live JOIN plan_features AS said ON said.organization_id = live.organization_id
-        AND said.plan_id = coalesce(live.changed_to, live.plan_id) AND said.feature_id = features.id
-      ORDER BY live.created_at DESC, live.id DESC LIMIT 1
-    ) AS given ON true
-    WHERE features.organization_id = $1::uuid AND ${isOfOne ? 'features.lookup_key = $3::text' : 'given.given IS NOT NULL'}
+      SELECT id, aggregation_type FROM meters WHERE organization_id = $1::uuid AND meters.feature_id = features.id OFFSET 0
+    ) AS meters ON true
     ORDER BY features.id`;
 }
+
+const ASKED = 'organization_id = $1::uuid AND lookup_key = $3::text';
+
+const GIVEN = `given CROSS JOIN LATERAL (
+      SELECT * FROM features WHERE organization_id = $1::uuid AND id = feature_id OFFSET 0
+    ) AS features`;
 
 /** How much of a feature was used, and in which window. */
 export interface EntitlementUsage {
