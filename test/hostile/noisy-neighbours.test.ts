@@ -194,6 +194,43 @@ describe('while Postgres does not answer for a table', () => {
   });
 });
 
+test('all that an organization and its customers read at once leaves connections to the others', async () => {
+  const api = await weir.startApi({ DATABASE_STATEMENT_TIMEOUT_MS: '60000' });
+  const request = (path: string, options: object) =>
+    weir.request('GET', `/api/v1${path}`, { baseUrl: api.url, ...options });
+  const made = await weir.request('POST', '/api/v1/widget/token', {
+    apiKey: keys.noisy,
+    body: { customer_external_id: 'acme' },
+  });
+  const widget = { headers: { authorization: `Bearer ${made.body.token}` } };
+  const locker = new pg.Client({ connectionString: weir.databaseUrl });
+  await locker.connect();
+  await locker.query('BEGIN; LOCK TABLE subscriptions, rejected_events IN ACCESS EXCLUSIVE MODE');
+  const held = async (): Promise<number> => {
+    const { rows } = await weir.pool.query(
+      "SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+    );
+    return rows[0].n;
+  };
+  const crowd = (path: string, options: object) => Array.from({ length: 20 }, () => request(path, options));
+  const reads = crowd('/widget/billing-period', widget);
+  try {
+    await until(async () => (await held()) === 2, 'two of the widget are worked on');
+    reads.push(...crowd('/events', { apiKey: keys.noisy }));
+    await until(async () => (await held()) === 4, 'and two of the keys');
+    reads.push(...crowd('/entitlements?customer_external_id=acme', { apiKey: keys.noisy }));
+    await until(async () => (await held()) >= 5, 'and quick reads');
+    // The guards of people ask by the connections that reads have, too.
+    for (let n = 0; n < 10; n += 1) expect((await request('/features', { session: quiet.session })).status).toBe(200);
+    expect(await held()).toBe(5);
+  } finally {
+    await locker.end();
+  }
+  // Who has waited for five seconds is told to come again.
+  expect((await Promise.all(reads)).filter(({ status }) => status >= 500)).toEqual([]);
+  await api.close();
+});
+
 describe('a caller that reads', () => {
   beforeAll(() => weir.startWorker());
   const chart = (query: string, token: string): Promise<Answer> =>

@@ -214,6 +214,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
     { connections, pressure },
     {
       underWayMax: settings.READS_IN_FLIGHT_PER_CALLER,
+      connections: settings.DATABASE_CONNECTIONS,
       bucketsPerSecond: settings.READ_BUCKETS_PER_CALLER,
       waitingMax: settings.REQUESTS_IN_FLIGHT_MAX * WAITING_FACTOR,
     },

@@ -35,8 +35,11 @@ export interface EventFilter {
   limit: number;
 }
 
-/** Where events are kept: those that are recorded may be void. */
-const PLACES = ['recorded', 'duplicate', 'rejected'] as const;
+/**
+ * Where events are kept, in the order they are looked for: one that a replay takes away from the first place is found in the last. Those
+ * that are recorded may be void.
+ */
+const PLACES = ['rejected', 'duplicate', 'recorded'] as const;
 
 /** The events of an organization that match all that is given, newest first by id, at most `filter.limit`. */
 export async function listStoredEvents(
@@ -48,13 +51,16 @@ export async function listStoredEvents(
   const asked = PLACES.filter(
     (place) => place === (wanted ?? place) && (filter.reason === undefined || place === 'rejected'),
   );
-  const pages = asked.map((place) =>
-    place === 'recorded'
-      ? recordedPage(database, organizationId, filter)
-      : keptPage(database, organizationId, filter, place),
-  );
-  const rows = (await Promise.all(pages)).flat();
-  return rows
+  // One after the other: several connections at once would make others wait. What is found twice is what it became.
+  const rows = new Map<string, StoredRow>();
+  for (const place of asked) {
+    const page =
+      place === 'recorded'
+        ? await recordedPage(database, organizationId, filter)
+        : await keptPage(database, organizationId, filter, place);
+    for (const row of page) rows.set(row.id, row);
+  }
+  return [...rows.values()]
     .sort((a, b) => (a.id < b.id ? 1 : -1))
     .slice(0, filter.limit)
     .map(storedEvent);

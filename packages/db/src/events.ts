@@ -103,18 +103,19 @@ const SETTLED = sql<SqlBool>`(
   OR EXISTS (SELECT FROM duplicate_events d
     WHERE d.organization_id = rejected_events.organization_id AND d.id = rejected_events.id))`;
 
-/** One event of an organization that has left the queue. */
+/**
+ * One event of an organization that has left the queue. Looked for in one place after the other, by one connection. One that is recorded
+ * just then, after a replay, may be in none of them: whoever finds none looks again.
+ */
 export async function findStoredEvent(
   database: Database,
   organizationId: string,
   id: string,
 ): Promise<StoredEvent | undefined> {
-  const rows = await Promise.all([
-    recordedRows(database, organizationId, ALL_EVENTS).where('id', '=', id).execute(),
-    duplicateRows(database, organizationId).where('id', '=', id).execute(),
-    rejectedRows(database, organizationId).where('id', '=', id).execute(),
-  ]);
-  const row = rows.flat()[0];
+  const row =
+    (await recordedRows(database, organizationId, ALL_EVENTS).where('id', '=', id).executeTakeFirst()) ??
+    (await duplicateRows(database, organizationId).where('id', '=', id).executeTakeFirst()) ??
+    (await rejectedRows(database, organizationId).where('id', '=', id).executeTakeFirst());
   return row === undefined ? undefined : storedEvent(row);
 }
 

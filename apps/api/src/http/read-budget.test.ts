@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { QUICK_READ, ReadBudget } from './read-budget.ts';
+import { ALTOGETHER, QUICK_READ, ReadBudget } from './read-budget.ts';
 
 let budget: ReadBudget;
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-  budget = new ReadBudget({ underWayMax: 4, bucketsPerSecond: 40_000, waitingMax: 1_000 });
+  budget = new ReadBudget({ underWayMax: 4, connections: 20, bucketsPerSecond: 40_000, waitingMax: 1_000 });
 });
 afterEach(() => vi.useRealTimers());
 
@@ -102,7 +102,7 @@ test('whoever asks for 10,000 buckets again and again gets four of them in a sec
 });
 
 test('an organization has no more waiting than there is room left, and the next one finds room', async () => {
-  budget = new ReadBudget({ underWayMax: 4, bucketsPerSecond: 40_000, waitingMax: 60 });
+  budget = new ReadBudget({ underWayMax: 4, connections: 20, bucketsPerSecond: 40_000, waitingMax: 60 });
   const crowd = (organization: string, callers: number) => {
     const outcomes: string[] = [];
     for (let n = 0; n < callers * 10; n += 1) {
@@ -169,4 +169,15 @@ test('a caller that comes for quick reads has three times as many worked on, and
   // What was saved up in 2.5 seconds, less the 14 before.
   expect(done).toBeGreaterThanOrEqual(4_980);
   expect(done).toBeLessThanOrEqual(5_000);
+});
+
+test.each([
+  [20, 10],
+  // Where callers are given more than half, one of them has as many as it is given.
+  [6, 4],
+])('of %i connections an organization has %i requests worked on in all of its budgets', (connections, most) => {
+  budget = new ReadBudget({ underWayMax: 4, connections, bucketsPerSecond: 40_000, waitingMax: 1_000 });
+  const entered = Array.from({ length: 30 }, () => budget.tryEnter('a altogether', ALTOGETHER));
+  expect(entered.filter((leave) => leave !== undefined)).toHaveLength(most);
+  expect(budget.tryEnter('b altogether', ALTOGETHER)).toBeDefined();
 });

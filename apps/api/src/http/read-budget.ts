@@ -21,6 +21,8 @@ declare module 'fastify' {
 export interface ReadBudgetOptions {
   /** Requests of one caller that are worked on at the same time. */
   underWayMax: number;
+  /** Connections to Postgres that all callers share. */
+  connections: number;
   /** Buckets of charts that one caller may ask for in a second, and so many more for each request. */
   bucketsPerSecond: number;
   /** Requests of all callers that wait at the same time. No organization has more of them waiting than there is room left. */
@@ -38,16 +40,25 @@ export const RECORDING_STOP_COST = 5_000;
 /** An answer costs at least a bucket for so many bytes, which is what a bucket of a chart has as JSON. */
 export const BYTES_OF_BUCKET = 100;
 
-/** What a request counts for, and how many of a caller's are worked on at once, as a multiple of `underWayMax`. */
+/** What a request counts for, and how many of a caller's are worked on at once. */
 interface Manner {
   cost: number;
-  underWayFactor: number;
+  underWayMax: (options: Pick<ReadBudgetOptions, 'underWayMax' | 'connections'>) => number;
 }
 
-const READ: Manner = { cost: REQUEST_COST, underWayFactor: 1 };
+const READ: Manner = { cost: REQUEST_COST, underWayMax: ({ underWayMax }) => underWayMax };
 
-/** It takes some 2 ms of a connection and a fifth of what a chart takes of the event loop. 6 at once leave connections to others. */
-export const QUICK_READ: Manner = { cost: REQUEST_COST / 5, underWayFactor: 3 };
+/** It takes some 2 ms of a connection and a fifth of what a chart takes of the event loop. */
+export const QUICK_READ: Manner = { cost: REQUEST_COST / 5, underWayMax: ({ underWayMax }) => 3 * underWayMax };
+
+/**
+ * All requests of an organization, which has budgets of its own for charts, for quick reads and for its customers: together they have at
+ * most half of the connections. They would have all of them, for as long as Postgres takes over what each asks for.
+ */
+export const ALTOGETHER: Manner = {
+  cost: 0,
+  underWayMax: ({ underWayMax, connections }) => Math.max(underWayMax, Math.floor(connections / 2)),
+};
 
 /** Who was quiet for this long has saved up enough for a page of charts, and for a few who open one at the same time. */
 const SAVED_SECONDS = 2.5;
@@ -190,7 +201,7 @@ export class ReadBudget {
   }
 
   #underWayMax({ manner }: Account): number {
-    return this.#options.underWayMax * manner.underWayFactor;
+    return manner.underWayMax(this.#options);
   }
 
   #wait(account: Account, signal: AbortSignal | undefined): Promise<void> {
@@ -306,8 +317,7 @@ export function useReadBudget(
     route.handler = async function withinBudget(request, reply) {
       const leave: (() => void)[] = [];
       try {
-        for (const each of callersOf(request)) {
-          const [caller, manner] = isQuick ? [`${each} quick`, QUICK_READ] : [each, READ];
+        for (const [caller, manner] of budgetsOf(request, isQuick)) {
           const end = budget.tryEnter(caller, manner);
           if (end !== undefined) leave.push(end);
           else await pressure.aside(request, async () => leave.push(await wait(request, caller, manner)));
@@ -322,6 +332,14 @@ export function useReadBudget(
     within.add(route.handler);
   });
   return budget;
+}
+
+/** In whose budgets a request has a place while it is worked on. That of all comes last: whoever waits for another one takes none of it. */
+function budgetsOf(request: FastifyRequest, isQuick: boolean): [caller: string, manner: Manner][] {
+  const callers = callersOf(request);
+  if (callers.length === 0) return [];
+  const own = callers.map((each): [string, Manner] => (isQuick ? [`${each} quick`, QUICK_READ] : [each, READ]));
+  return [...own, [`${request.caller.organizationId} altogether`, ALTOGETHER]];
 }
 
 /** Near enough: most of an answer is ASCII. A stream is not known. */

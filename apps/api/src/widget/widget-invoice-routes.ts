@@ -257,10 +257,8 @@ export function widgetInvoiceRoutes(app: App, deps: RouteDeps & { turns: Turns }
   /** Whose invoice it is. One of another customer, and a draft, is answered like one that does not exist. */
   async function getOwnInvoice(caller: Caller, id: string): Promise<{ organizationId: string; timeZone: string }> {
     const { organizationId, customerExternalId } = customerOf(caller);
-    const [customerId, invoice] = await Promise.all([
-      findCustomerId(db, organizationId, customerExternalId),
-      findInvoiceRow(db, organizationId, id),
-    ]);
+    const customerId = await findCustomerId(db, organizationId, customerExternalId);
+    const invoice = await findInvoiceRow(db, organizationId, id);
     if (invoice === undefined || invoice.customer_id !== customerId || invoice.status === 'DRAFT')
       throw new Refusal('not_found', NO_SUCH_THING);
     const subscription = await findSubscription(db, organizationId, invoice.subscription_id);
