@@ -255,6 +255,21 @@ describe('a customer', () => {
     expect((await send('GET', `/customers/${customer.id}`)).status).toBe(200);
   });
 
+  test('with a subscription is not deleted, without waiting for who bills it just then', async () => {
+    const customer = await makeCustomer(weir, admin);
+    const subscription = await subscribe((await makePricedPlan(weir, admin)).id, customer);
+    const client = await weir.pool.connect();
+    try {
+      await client.query('BEGIN');
+      await client.query('SELECT FROM subscriptions WHERE id = $1 FOR UPDATE', [subscription]);
+      expectProblem(await send('DELETE', `/customers/${customer.id}`), 409, 'customer_in_use');
+      await client.query('SELECT FROM customers WHERE id = $1 FOR KEY SHARE NOWAIT', [customer.id]);
+    } finally {
+      await client.query('ROLLBACK');
+      client.release();
+    }
+  });
+
   test('with an invoice or a credit is not deleted', async () => {
     const [invoiced, credited] = [await makeCustomer(weir, admin), await makeCustomer(weir, admin)];
     const subscription = await subscribe((await makePricedPlan(weir, admin)).id, await makeCustomer(weir, admin));

@@ -169,10 +169,26 @@ export async function lockExternalId(db: Queries, organizationId: string, id: st
 }
 
 /**
+ * Whether a subscription, an invoice or a credit names a customer. To be asked before the customer is deleted: that holds its row, and then
+ * waits for one of these, whose holder may be just making another that names the customer. Then one of both would be given up.
+ */
+export async function isBilled(db: Queries, organizationId: string, id: string): Promise<boolean> {
+  const { rows } = await sql<{ is_billed: boolean }>`
+    SELECT ${sql.join(
+      ['subscriptions', 'invoices', 'credit_grants'].map(
+        (table) => sql`EXISTS (SELECT FROM ${sql.table(table)}
+          WHERE organization_id = ${organizationId}::uuid AND customer_id = ${id}::uuid)`,
+      ),
+      sql` OR `,
+    )} AS is_billed`.execute(db);
+  return rows[0]?.is_billed === true;
+}
+
+/**
  * Returns whether there was such a customer. Its usage stays, under its external_id; the widget tokens that show it end, and so do the
  * alerts that watch it alone.
- * Violates `subscriptions_organization_id_customer_id_fkey`, or another constraint of billing, where something was billed to
- * it. Needs a transaction.
+ * Violates `subscriptions_organization_id_customer_id_fkey`, or another constraint of billing, where {@link isBilled} has come true
+ * meanwhile. Needs a transaction.
  */
 export async function deleteCustomer(db: Queries, organizationId: string, id: string): Promise<boolean> {
   const deleted = await db

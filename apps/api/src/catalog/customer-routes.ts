@@ -9,6 +9,7 @@ import {
   findCustomer,
   findCustomerId,
   insertCustomer,
+  isBilled,
   isSubscribed,
   listCustomers,
   lockExternalId,
@@ -45,7 +46,7 @@ import {
   sortOf,
 } from '../http/fields.ts';
 import type { JsonText } from '../http/json.ts';
-import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { CUSTOMER_IN_USE, invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { problemOfMetadataText, roundedKeyOf } from '../http/metadata-text.ts';
 import { RECORDING_STOP_COST } from '../http/read-budget.ts';
 import { changing, reading, type Versioned } from '../http/versions.ts';
@@ -269,6 +270,8 @@ export function customerRoutes(app: App, { database, guards }: RouteDeps): void 
     },
     writing(database, ({ caller, params }, write) =>
       write.transaction(async (transaction) => {
+        if (await isBilled(transaction, caller.organizationId, params.id))
+          throw new Refusal('customer_in_use', CUSTOMER_IN_USE);
         const deleted = await deleteCustomer(transaction, caller.organizationId, params.id);
         if (!deleted) throw new Refusal('not_found', NO_SUCH_THING);
         return gone();

@@ -166,7 +166,7 @@ function sendProblem(reply: FastifyReply, refusal: Refusal): FastifyReply {
 const PLAN_IN_USE =
   'The plan has, or had, subscriptions, and what they are billed goes by it: set is_active to false to sell it no more.';
 
-const CUSTOMER_IN_USE =
+export const CUSTOMER_IN_USE =
   'The customer has, or had, subscriptions, invoices or credits, which name it: keep the customer.';
 
 // Constraint → what a person is told. A violation that is not listed here is a defect of Weir, and a 500.
