@@ -1,6 +1,7 @@
 // Passwords are looked at one after the other. Those who wait for that take nothing from those who are signed in.
 
 import { beforeAll, expect, test } from 'vitest';
+import { bestOfThree } from '../support/best-of-three.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, until, type Organization } from '../support/harness.ts';
 import { ownWeir } from '../support/use-weir.ts';
@@ -44,26 +45,38 @@ test('three times as many as there are slots sign in at once, and whoever is sig
 
 test('more than can have their turn within five seconds are refused at once, and the door opens again', async () => {
   const api = await weir.startApi();
-  const holder = await weir.pool.connect();
-  const hangUp = new AbortController();
   const { email, password } = organization;
   const signIn = () => weir.request('POST', '/api/v1/auth/login', { baseUrl: api.url, body: { email, password } });
-  let crowd: Promise<unknown>[] = [];
-  try {
-    await holder.query('BEGIN; LOCK TABLE users IN ACCESS EXCLUSIVE MODE');
-    crowd = Array.from({ length: 125 }, (_, n) => guess(api.url, n, hangUp.signal).catch(() => {}));
-    await until(async () => (await waiting(api.url)) === 125, 'as many wait as may');
-    const refused = await signIn();
-    expectProblem(refused, 503, 'unavailable');
-    expect(refused.body.outcome).toBe('not_accepted');
-    expect(refused.headers.get('retry-after')).toBe('5');
-  } finally {
-    hangUp.abort();
-    await holder.query('ROLLBACK');
-    holder.release();
-  }
-  await Promise.all(crowd);
-  await until(async () => (await waiting(api.url)) === 0, 'nobody waits for those who have gone');
+  /** What is said while as many wait as may, and after how many milliseconds. */
+  const signInBesideCrowd = async () => {
+    const holder = await weir.pool.connect();
+    const hangUp = new AbortController();
+    let crowd: Promise<unknown>[] = [];
+    try {
+      await holder.query('BEGIN; LOCK TABLE users IN ACCESS EXCLUSIVE MODE');
+      const began = performance.now();
+      const sinceMs = () => performance.now() - began;
+      crowd = Array.from({ length: 125 }, (_, n) => guess(api.url, n, hangUp.signal).catch(() => {}));
+      let most = 0;
+      await until(async () => {
+        most = Math.max(most, await waiting(api.url));
+        return most === 125 || sinceMs() > 5_000;
+      }, 'as many wait as may');
+      return { most, refused: await signIn(), ms: sinceMs() };
+    } finally {
+      hangUp.abort();
+      await holder.query('ROLLBACK');
+      holder.release();
+      await Promise.all(crowd);
+      await until(async () => (await waiting(api.url)) === 0, 'nobody waits for those who have gone');
+    }
+  };
+  // After five seconds without a connection to Postgres the crowd is refused: what takes a busy machine as long says nothing.
+  const { most, refused } = await bestOfThree(signInBesideCrowd, ({ ms }) => ms < 4_500);
+  expect(most).toBe(125);
+  expectProblem(refused, 503, 'unavailable');
+  expect(refused.body.outcome).toBe('not_accepted');
+  expect(refused.headers.get('retry-after')).toBe('5');
   expect((await signIn()).status).toBe(200);
   await api.close();
 });

@@ -134,23 +134,39 @@ describe('while Postgres does not answer for a table', () => {
   test('organizations that ask for more than their share wait without a slot, and are answered in their turn', async () => {
     const api = await weir.startApi({ REQUESTS_IN_FLIGHT_MAX: '10', READS_IN_FLIGHT_PER_CALLER: '1', ...PATIENT });
     const crowd = [noisy, await signUp(weir), await signUp(weir)];
-    await lock('features');
-    const read = ({ session }: Organization) => weir.request('GET', '/api/v1/features', { session, baseUrl: api.url });
-    const reads: Promise<Answer>[] = [];
-    for (let round = 0; round < 6; round += 1) {
-      reads.push(...crowd.map(read));
-      const path = '/api/v1/meters';
-      expect((await weir.request('GET', path, { session: quiet.session, baseUrl: api.url })).status).toBe(200);
-    }
+    const get = (path: string, { session }: Organization) => weir.request('GET', path, { session, baseUrl: api.url });
     const waiting = async () =>
       /^weir_requests_waiting (\d+)$/m.exec(await (await fetch(`${api.url}/metrics`)).text())?.[1];
-    await until(async () => (await waiting()) === '15', 'all but one of each wait');
-    const wrong = { email: 'nobody@example.com', password: 'not the password' };
-    const guess = await weir.request('POST', '/api/v1/auth/login', { body: wrong, baseUrl: api.url });
+    const readBesideCrowd = async () => {
+      await lock('features');
+      const began = performance.now();
+      const sinceMs = () => performance.now() - began;
+      const reads: Promise<Answer>[] = [];
+      const others: number[] = [];
+      for (let round = 0; round < 6; round += 1) {
+        reads.push(...crowd.map((each) => get('/api/v1/features', each)));
+        others.push((await get('/api/v1/meters', quiet)).status);
+      }
+      let most: string | undefined;
+      await until(async () => {
+        most = await waiting();
+        return most === '15' || sinceMs() > 5_000;
+      }, 'all but one of each wait');
+      const wrong = { email: 'nobody@example.com', password: 'not the password' };
+      const guess = await weir.request('POST', '/api/v1/auth/login', { body: wrong, baseUrl: api.url });
+      await locker.query('ROLLBACK');
+      const ms = sinceMs();
+      const inTurn = (await Promise.all(reads)).map(({ status }) => status);
+      await locker.end();
+      return { ms, others, most, guess, inTurn, left: await waiting() };
+    };
+    // Who has waited for five seconds is refused: what takes a busy machine as long says nothing.
+    const { others, most, guess, inTurn, left } = await bestOfThree(readBesideCrowd, ({ ms }) => ms < 4_500);
+    expect(new Set(others)).toEqual(new Set([200]));
+    expect(most).toBe('15');
     expectProblem(guess, 401, 'unauthenticated');
-    await locker.query('ROLLBACK');
-    expect(new Set((await Promise.all(reads)).map(({ status }) => status))).toEqual(new Set([200]));
-    expect(await waiting()).toBe('0');
+    expect(new Set(inTurn)).toEqual(new Set([200]));
+    expect(left).toBe('0');
     await api.close();
   });
 
