@@ -10,8 +10,10 @@ import { newId } from '@weir/shared/ids';
 import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { bestOfThree } from '../support/best-of-three.ts';
 import { signUp, until } from '../support/harness.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
+import { untilAvailable } from '../support/until-available.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const DAY_MS = 86_400_000;
@@ -115,18 +117,23 @@ test('usage at each of 60 closings stays, by every aggregation, while four write
   const writers = Array.from({ length: 4 }, (_, writer) => write(writer));
 
   const seen: { closing: number; usage: DueUsage[] }[] = [];
-  while (seen.length < 60) {
-    const before = recorded;
-    const closing = await closeUntil(database, organization.id, { until: iso(end), notBefore: ANEW });
-    const usage = await readDueUsage(
-      database.kysely,
-      dues.map((due) => ({ ...due, closing })),
-    );
-    seen.push({ closing, usage });
-    await until(() => recorded > before, 'something is recorded between two closings');
+  try {
+    while (seen.length < 60) {
+      const before = recorded;
+      const closing = await untilAvailable(() =>
+        closeUntil(database, organization.id, { until: iso(end), notBefore: ANEW }),
+      );
+      const usage = await readDueUsage(
+        database.kysely,
+        dues.map((due) => ({ ...due, closing })),
+      );
+      seen.push({ closing, usage });
+      await until(() => recorded > before, 'something is recorded between two closings');
+    }
+  } finally {
+    isOver = true;
+    await Promise.all(writers);
   }
-  isOver = true;
-  await Promise.all(writers);
 
   expect(seen.map(({ closing }) => closing)).toEqual(Array.from({ length: 60 }, (_, index) => index + 1));
   const again = seen.flatMap(({ closing }) => dues.map((due) => ({ ...due, closing })));
@@ -164,45 +171,62 @@ async function beginHolding(): Promise<pg.PoolClient> {
 }
 
 test('a closing waits for a statement that records, and what is recorded after it is late', async () => {
-  const organization = await signUp(weir);
-  const meter = await organization.createMeter('COUNT');
-  const bystander = await otherSlot(organization.id);
   const at = Date.now() - 5 * DAY_MS;
-  const of = (key?: string): RecordableEvent =>
-    eventOf({ organizationId: organization.id, meterId: meter.id, at, ...(key !== undefined && { key }) });
-
-  // Somebody who holds its key stops the first statement in the middle.
   const holder = await beginHolding();
-  await holder.query('INSERT INTO idempotency_keys VALUES (idempotency_key_hash($1, $2), $3)', [
-    organization.id,
-    'held',
-    newId(),
-  ]);
-  const [first, second] = [of('held'), of()];
-  const recordingFirst = recordEvents(database.pool, [first]);
-  await until(async () => (await waiting('transactionid')) === 1, 'the first statement is under way');
-  const closing = closeUntil(database, organization.id, { until: iso(Date.now()), notBefore: ANEW });
-  await until(async () => (await waiting('advisory')) === 1, 'the closing waits for it');
-  const recordingSecond = recordEvents(database.pool, [second]);
-  await until(async () => (await waiting('advisory')) === 2, 'the next statement waits for the closing');
-  // Nobody else does.
-  expect(await recordEvents(database.pool, [eventOf({ ...bystander, at })])).toMatchObject({ recorded: 1 });
-  await holder.query('ROLLBACK');
+  /** Undefined where the closing was given up: after seconds it waits for no statement any more. */
+  const closeWhileRecording = async () => {
+    const organization = await signUp(weir);
+    const meter = await organization.createMeter('COUNT');
+    const bystander = await otherSlot(organization.id);
+    const of = (key?: string): RecordableEvent =>
+      eventOf({ organizationId: organization.id, meterId: meter.id, at, ...(key !== undefined && { key }) });
 
-  const number = await closing;
-  const due: DueUsageQuestion = {
-    organizationId: organization.id,
-    meterId: meter.id,
-    customerExternalId: 'acme',
-    aggregation: 'COUNT',
-    start: at * 1000,
-    end: at * 1000 + 1,
-    closing: number,
+    // Somebody who holds its key stops the first statement in the middle.
+    await holder.query('INSERT INTO idempotency_keys VALUES (idempotency_key_hash($1, $2), $3)', [
+      organization.id,
+      'held',
+      newId(),
+    ]);
+    const [first, second] = [of('held'), of()];
+    const recordingFirst = recordEvents(database.pool, [first]);
+    await until(async () => (await waiting('transactionid')) === 1, 'the first statement is under way');
+    let isGivenUp = false;
+    const closing = closeUntil(database, organization.id, { until: iso(Date.now()), notBefore: ANEW }).catch(
+      (error: unknown) => {
+        isGivenUp = isUnavailable(error);
+        if (!isGivenUp) throw error;
+      },
+    );
+    const isWaiting = async (count: number) => isGivenUp || (await waiting('advisory')) === count;
+    await until(() => isWaiting(1), 'the closing waits for it');
+    const recordingSecond = recordEvents(database.pool, [second]);
+    await until(() => isWaiting(2), 'the next statement waits for the closing');
+    // Nobody else does.
+    const beside = await recordEvents(database.pool, [eventOf({ ...bystander, at })]);
+    await holder.query('ROLLBACK AND CHAIN');
+
+    const number = await closing;
+    const due: DueUsageQuestion = {
+      organizationId: organization.id,
+      meterId: meter.id,
+      customerExternalId: 'acme',
+      aggregation: 'COUNT',
+      start: at * 1000,
+      end: at * 1000 + 1,
+      closing: number ?? null,
+    };
+    const atOnce = await readDueUsage(database.kysely, [due]);
+    await Promise.all([recordingFirst, recordingSecond]);
+    const usage = { atOnce, afterwards: await readDueUsage(database.kysely, [due]) };
+    const late = await lateEvents(organization.id);
+    return number === undefined ? undefined : { number, beside, usage, second, late };
   };
-  expect(await readDueUsage(database.kysely, [due])).toEqual([{ quantity: '1', eventCount: 1 }]);
-  await Promise.all([recordingFirst, recordingSecond]);
-  expect(await readDueUsage(database.kysely, [due])).toEqual([{ quantity: '1', eventCount: 1 }]);
-  expect(await lateEvents(organization.id)).toEqual([{ id: second.event.id, closing: number }]);
+  const seen = await bestOfThree(closeWhileRecording, (each) => each !== undefined);
+  if (seen === undefined) throw new Error('three closings were given up');
+  expect(seen.beside).toMatchObject({ recorded: 1 });
+  const one = [{ quantity: '1', eventCount: 1 }];
+  expect(seen.usage).toEqual({ atOnce: one, afterwards: one });
+  expect(seen.late).toEqual([{ id: seen.second.event.id, closing: seen.number }]);
 });
 
 /** An organization whose closings have nothing to do with those of another, with a meter. */

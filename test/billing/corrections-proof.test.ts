@@ -15,6 +15,7 @@ import { correct } from '../support/correcting.ts';
 import { startInvoicing } from '../support/invoicing.ts';
 import { proofSize } from '../support/proof-size.ts';
 import { reconcileHere } from '../support/reconcile-fixture.ts';
+import { untilAvailable } from '../support/until-available.ts';
 import { isoOf, periodsOf, usageOf, type ModelEvent } from '../support/usage-model.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
@@ -143,12 +144,12 @@ test('thousands of corrections while months are closed: reads, bills and checks 
     await Promise.all([
       next < MONTHS.length ? record(ofWave, until) : undefined,
       correctSome(wave, until),
-      run.untilDone(),
+      untilAvailable(run.untilDone),
     ]);
   }
   await correctSome(Math.ceil(CORRECTIONS / WAVES), END);
   await billing.moveTo('2026-05-01T00:00:00Z', ...subscriptions.keys());
-  await run.untilDone();
+  await untilAvailable(run.untilDone);
 
   const { rows: made } = await weir.pool.query(
     'SELECT count(*)::int AS made FROM corrections WHERE organization_id = $1',
