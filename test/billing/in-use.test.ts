@@ -255,15 +255,16 @@ describe('a customer', () => {
     expect((await send('GET', `/customers/${customer.id}`)).status).toBe(200);
   });
 
-  test('with a subscription is not deleted, without waiting for who bills it just then', async () => {
+  test('or a plan of a subscription is not deleted, without waiting for who bills that just then', async () => {
     const customer = await makeCustomer(weir, admin);
-    const subscription = await subscribe((await makePricedPlan(weir, admin)).id, customer);
+    const plan = await makePricedPlan(weir, admin, [fixedCharge(1)]);
+    const subscription = await subscribe(plan.id, customer);
     const client = await weir.pool.connect();
     try {
       await client.query('BEGIN');
       await client.query('SELECT FROM subscriptions WHERE id = $1 FOR UPDATE', [subscription]);
       expectProblem(await send('DELETE', `/customers/${customer.id}`), 409, 'customer_in_use');
-      await client.query('SELECT FROM customers WHERE id = $1 FOR KEY SHARE NOWAIT', [customer.id]);
+      expectProblem(await send('DELETE', `/plans/${plan.id}`), 409, 'plan_in_use');
     } finally {
       await client.query('ROLLBACK');
       client.release();

@@ -107,10 +107,25 @@ export async function lockPlanAlone(
 /** Whether a plan has, or had, a charge or a subscription: what these mean rests on its type, interval and currency. */
 export async function isPlanInUse(db: Queries, organizationId: string, id: string): Promise<boolean> {
   const { rows } = await sql<{ isInUse: boolean }>`
-    SELECT EXISTS (SELECT FROM charges WHERE organization_id = ${organizationId} AND plan_id = ${id})
-        OR EXISTS (SELECT FROM subscriptions WHERE organization_id = ${organizationId}
-                      AND (plan_id = ${id} OR pending_plan_id = ${id})) AS "isInUse"`.execute(db);
-  return rows[0]?.isInUse === true;
+    SELECT EXISTS (SELECT FROM charges WHERE organization_id = ${organizationId} AND plan_id = ${id}) AS "isInUse"`.execute(
+    db,
+  );
+  return rows[0]?.isInUse === true || (await isPlanTaken(db, organizationId, id));
+}
+
+/**
+ * Whether a subscription is of a plan, or goes over to it. To be asked before the plan is deleted: that holds its charges, and then waits for
+ * the subscription, whose holder may be just billing them. Then one of both would be given up.
+ */
+export async function isPlanTaken(db: Queries, organizationId: string, id: string): Promise<boolean> {
+  const found = await db
+    .selectFrom('subscriptions')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where(({ or, eb }) => or([eb('plan_id', '=', id), eb('pending_plan_id', '=', id)]))
+    .limit(1)
+    .executeTakeFirst();
+  return found !== undefined;
 }
 
 /** Changes what is given, of which there must be at least one thing, and returns the plan if there is such a one. */

@@ -7,6 +7,7 @@ import {
   deletePlan,
   insertPlan,
   isPlanInUse,
+  isPlanTaken,
   listPlans,
   lockPlanAlone,
   updatePlan,
@@ -46,7 +47,7 @@ import {
   sortOf,
   viewerCodes,
 } from '../http/fields.ts';
-import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { NO_SUCH_THING, PLAN_IN_USE, problemResponses } from '../http/problem.ts';
 import { changingWithin, reading } from '../http/versions.ts';
 import { PLAN_FEATURE_DECIMALS, planFeatureAnswer, planFeatureBody } from './plan-feature-body.ts';
 import { putFeatures, takeOutFeatures } from './put-features.ts';
@@ -311,6 +312,7 @@ export function planRoutes(app: App, { database, guards }: RouteDeps): void {
     },
     writing(database, ({ caller, params }, write) =>
       write.single(async (db) => {
+        if (await isPlanTaken(db, caller.organizationId, params.id)) throw new Refusal('plan_in_use', PLAN_IN_USE);
         if (!(await deletePlan(db, caller.organizationId, params.id))) throw new Refusal('not_found', NO_SUCH_THING);
         return gone();
       }),

@@ -163,7 +163,7 @@ function sendProblem(reply: FastifyReply, refusal: Refusal): FastifyReply {
     .send(problem);
 }
 
-const PLAN_IN_USE =
+export const PLAN_IN_USE =
   'The plan has, or had, subscriptions, and what they are billed goes by it: set is_active to false to sell it no more.';
 
 export const CUSTOMER_IN_USE =
