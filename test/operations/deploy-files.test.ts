@@ -108,6 +108,14 @@ test('an upgrade under Docker gives Postgres and the proxy room before it starts
   expect(commands.slice(0, 4)).toEqual(['postgres', 'proxy', 'worker', 'api']);
 });
 
+test('each pg_restore of docs/operations.md is followed by ANALYZE: a dump has no statistics', () => {
+  const after = textOf('docs/operations.md')
+    .split(/pg_restore (?:-U weir )?-d weir/)
+    .slice(1);
+  expect(after.length).toBeGreaterThan(2);
+  expect(after.filter((text) => !text.slice(0, 250).includes('ANALYZE'))).toEqual([]);
+});
+
 describe('base backups of docs/operations.md', () => {
   const page = textOf('docs/operations.md');
 
@@ -116,6 +124,15 @@ describe('base backups of docs/operations.md', () => {
     const folderOn = (date: string) => shell(`date() { command date -d ${date} "$@"; }; echo ${target}`);
     expect(await folderOn('2026-11-07')).toBe('/backup/base-2026-11-07\n');
     expect(await folderOn('2026-11-14')).toBe('/backup/base-2026-11-14\n');
+  });
+
+  test('go back along their own history, and leave no moment behind for a standby to stop at', () => {
+    const [, steps = ''] = /^To go back to a moment([^]*?)^### /m.exec(page) ?? [];
+    const lines = /```\n([^]*?)```/.exec(steps)?.[1]?.trim().split('\n') ?? [];
+    expect(lines.map((line) => line.trim())).toContain("recovery_target_timeline = 'current'");
+    expect(lines).toHaveLength(4);
+    expect(steps).toMatch(/^4\. Take these four lines out/m);
+    expect(steps).toMatch(/`weir_before`[^]*archive_mode=off/);
   });
 
   test('name the first WAL that they need, from before which it is deleted', async () => {
