@@ -100,6 +100,23 @@ test('Postgres has connections for as many processes as the documents say', () =
   expect(max).toBeGreaterThanOrEqual(2 * ofApi * apis + ofWorker * workers + 10);
 });
 
+test('an upgrade under Kubernetes has no more processes than the documents count with', () => {
+  const surgeOf = (app: string) =>
+    /maxSurge: (\S+), maxUnavailable: 0/.exec(textOf(`deploy/helm/weir/templates/${app}.yaml`))?.[1];
+  // One API more at a time, beside those that still stop; and as many workers again.
+  expect([surgeOf('api'), surgeOf('worker')]).toEqual(['1', '100%']);
+  const [, apis, workers] =
+    /^ {2}replicas: (\d+)[^]*^ {4}maxReplicas: (\d+)/m.exec(textOf('deploy/helm/weir/values.yaml')) ?? [];
+  const [, ofWorkers] = /twice the workers as well: \+ (\d+) × workers/.exec(textOf('docs/operations.md')) ?? [];
+  const { WORKER_CONCURRENCY, BILLING_CONCURRENCY } = workerSettings.parse({
+    DATABASE_URL: 'postgres://x/y',
+    REDIS_URL: 'redis://x',
+  });
+  expect(Number(ofWorkers)).toBe(2 * (WORKER_CONCURRENCY + BILLING_CONCURRENCY + 10));
+  const max = Number(/max_connections: '(\d+)'/.exec(textOf('docs/scale.md'))?.[1]);
+  expect(max).toBeGreaterThanOrEqual(2 * 16 * Number(apis) + Number(ofWorkers) * Number(workers) + 10);
+});
+
 test('an upgrade under Docker gives Postgres and the proxy room before it starts more processes', () => {
   const [, steps = ''] = /^## Upgrade\n([^]*?)^Without Docker:/m.exec(textOf('docs/operations.md')) ?? [];
   const commands = [...steps.matchAll(/docker compose up .*?(postgres|proxy|worker|api)\b/g)].map(
