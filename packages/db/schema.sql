@@ -886,6 +886,7 @@ CREATE TABLE usage_moves (
   finished_at timestamp with time zone,
   stage text,
   stage_after text NOT NULL DEFAULT ''::text,
+  alert_ids uuid[],
   CONSTRAINT usage_moves_from_external_id_check CHECK (((from_external_id IS NULL) = ((kind = 'ERASE'::text) AND (finished_at IS NOT NULL)))),
   CONSTRAINT usage_moves_kind_check CHECK ((kind = ANY (ARRAY['ERASE'::text, 'MOVE'::text]))),
   CONSTRAINT usage_moves_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),

@@ -317,3 +317,44 @@ test('of a record that was deleted, and of alerts, the audit log has nothing onc
   expect(found.filter((row) => row.startsWith('audit_entries: '))).toEqual([]);
   expect((await changesOf(admin.id, 'customer.create')).at(-1)).toEqual({ external_id: '[erased]', name: 'Jean' });
 });
+
+test('what was sent of alerts over the customer alone goes page by page, also once their rows are gone', async () => {
+  const admin = await signUp(weir);
+  const post = async (path: string, body: object) =>
+    (await weir.request('POST', `/api/v1${path}`, { session: admin.session, body })).body.id as string;
+  const { id: meter_id } = await admin.createMeter('SUM');
+  const customer_id = await post('/customers', { external_id: 'watched' });
+  const watch = (name: string, over: object) => post('/alerts', { name, meter_id, thresholds: ['5'], ...over });
+  const [first, second] = [await watch('Limit', { customer_id }), await watch('Edge', { customer_id })];
+  const other = await watch('Of all', {});
+  await weir.pool.query(
+    `INSERT INTO audit_entries (organization_id, id, action, resource_type, resource_id, actor_type, changes, is_done)
+     SELECT $1, gen_random_uuid(), 'alert.update', 'alert', alert, 'operator', '{"name": "A name"}', true
+     FROM unnest($2::uuid[]) AS alert CROSS JOIN generate_series(1, 2500)`,
+    [admin.id, [first, second, other]],
+  );
+  const left = async () => {
+    const { rows } = await weir.pool.query(
+      `SELECT count(*) FILTER (WHERE resource_id = $2) AS of_other, count(*) FILTER (WHERE resource_id <> $2) AS own
+       FROM audit_entries WHERE organization_id = $1 AND resource_type = 'alert' AND changes IS NOT NULL`,
+      [admin.id, other],
+    );
+    return [Number(rows[0].own), Number(rows[0].of_other)];
+  };
+  expect(await left()).toEqual([5_002, 2_501]);
+  const id = await post('/erasures', { customer_id });
+  expect(await left()).toEqual([5_002, 2_501]);
+  await weir.pool.query('DELETE FROM alerts WHERE id = ANY ($1::uuid[])', [[first, second]]);
+  const steps = new Set<number>();
+  await until(async () => {
+    // One page, and no more.
+    await performMoves(billing.database, 0, () => Promise.resolve(true), throwIt);
+    const before = [...steps].at(-1) ?? 5_002;
+    const [now = 0] = await left();
+    expect(before - now).toBeLessThanOrEqual(1_000);
+    steps.add(now);
+    const { rows } = await weir.pool.query('SELECT finished_at FROM usage_moves WHERE id = $1', [id]);
+    return rows[0].finished_at !== null;
+  }, 'the erasure is done');
+  expect(await left()).toEqual([0, 2_501]);
+});

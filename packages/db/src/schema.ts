@@ -250,6 +250,7 @@ interface UsageMoves {
   from_external_id: string | null;
   to_external_id: string;
   copies_issued_before: string | null;
+  alert_ids: string[] | null;
   events: Generated<string>;
   created_at: Time;
   moved_at: Time | null;

@@ -148,15 +148,21 @@ export async function deleteAlert(db: Queries, organizationId: string, id: strin
   return numUpdatedRows > 0n;
 }
 
-/** The same for all that watch one customer alone, which may be named after it. Needs a transaction. */
-export async function deleteAlertsOf(transaction: Queries, organizationId: string, customerId: string): Promise<void> {
+/** The same for all that watch one customer alone, which may be named after it. Returns their ids. Needs a transaction. */
+export async function deleteAlertsOf(
+  transaction: Queries,
+  organizationId: string,
+  customerId: string,
+): Promise<string[]> {
   await holdAlertsOf(transaction, organizationId, customerId);
-  await transaction
+  const deleted = await transaction
     .updateTable('alerts')
     .set({ status: 'DELETED', name: '' })
     .where('organization_id', '=', organizationId)
     .where('customer_id', '=', customerId)
+    .returning('id')
     .execute();
+  return deleted.map(({ id }) => id);
 }
 
 /** A threshold that was reached in a period. */

@@ -27,6 +27,7 @@ export const ERASURE_WALKS: Record<string, Walk> = {
   duplicates: eraseDuplicates,
   crossings: eraseCrossings,
   answers: eraseKeptAnswers,
+  alerts: eraseAlerts,
   former: eraseFormerRecords,
   audit: eraseAudit,
   feed: eraseFeed,
@@ -199,6 +200,26 @@ async function eraseAnswersOfReceivers(db: Queries, move: RunningMove, after: st
     )
     SELECT id FROM page`.execute(db);
   return lastOf(rows, TEXTS_MAX);
+}
+
+/** What was sent of alerts over the customer alone, one alert after the other. The entry of its making, which names the customer, may be gone. */
+async function eraseAlerts(db: Queries, move: RunningMove, after: string): Promise<string | undefined> {
+  const { organization_id, alert_ids } = move;
+  const [at = '', entry = BEFORE_ALL] = after === '' ? ['0'] : after.split(' ');
+  const alertId = alert_ids[Number(at)];
+  if (alertId === undefined) return undefined;
+  const { rows } = await sql<{ id: string }>`
+    WITH page AS MATERIALIZED (
+      SELECT id FROM audit_entries
+      WHERE organization_id = ${organization_id}::uuid AND resource_id = ${alertId}::uuid AND id > ${entry}::uuid
+      ORDER BY id LIMIT ${TEXTS_MAX}
+    ), written AS (
+      UPDATE audit_entries AS entries SET changes = NULL FROM page
+      WHERE entries.organization_id = ${organization_id}::uuid AND entries.id = page.id AND entries.changes IS NOT NULL
+    )
+    SELECT id FROM page`.execute(db);
+  const last = lastOf(rows, TEXTS_MAX);
+  return last === undefined ? `${Number(at) + 1} ${BEFORE_ALL}` : `${at} ${last}`;
 }
 
 /** A page of the audit log, as `page`: of entries that are not large in all. */

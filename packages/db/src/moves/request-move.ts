@@ -83,17 +83,17 @@ export async function requestErasure(
   const refused = (await look(record)) ?? (await holdMoves(transaction, organizationId, [from]));
   if (refused !== undefined) return refused;
   const to = newPseudonym();
+  let alertIds: string[] = [];
   if (record !== undefined) {
     await eraseRecord(transaction, organizationId, record.id, to);
-    await eraseAlertsInAudit(transaction, organizationId, record.id);
-    await deleteAlertsOf(transaction, organizationId, record.id);
+    alertIds = await deleteAlertsOf(transaction, organizationId, record.id);
   }
   await deleteWidgetTokensOf(transaction, { organization_id: organizationId, customer_external_id: from });
   const id = newId();
   await sql`INSERT INTO usage_moves (organization_id, id, kind, created_at, customer_id, from_external_id, to_external_id,
-        copies_issued_before)
+        copies_issued_before, alert_ids)
       VALUES (${organizationId}::uuid, ${id}::uuid, 'ERASE', ${HELD_AT}, ${record?.id ?? null}::uuid, ${from}, ${to},
-        ${copiesIssuedBefore}::date)`.execute(transaction);
+        ${copiesIssuedBefore}::date, ${alertIds}::uuid[])`.execute(transaction);
   return { outcome: 'requested', move: await getMove(transaction, organizationId, id) };
 }
 
@@ -225,15 +225,6 @@ async function findGroups(
 async function eraseRecord(transaction: Queries, organizationId: string, id: string, pseudonym: string): Promise<void> {
   await sql`UPDATE customers SET external_id = ${pseudonym}, erased_at = coalesce(erased_at, now()), ${emptyingCustomer()}
     WHERE organization_id = ${organizationId}::uuid AND id = ${id}::uuid`.execute(transaction);
-}
-
-/** While their rows are there: the entry of their making, which names the customer, may be gone from the audit log. */
-async function eraseAlertsInAudit(transaction: Queries, organizationId: string, customerId: string): Promise<void> {
-  await sql`UPDATE audit_entries SET changes = NULL
-    WHERE organization_id = ${organizationId}::uuid AND changes IS NOT NULL AND resource_id = ANY (ARRAY(
-      SELECT id FROM alerts WHERE organization_id = ${organizationId}::uuid AND customer_id = ${customerId}::uuid))`.execute(
-    transaction,
-  );
 }
 
 async function getMove(transaction: Queries, organizationId: string, id: string): Promise<UsageMove> {

@@ -37,6 +37,8 @@ export interface RunningMove {
   from_external_id: string;
   to_external_id: string;
   copies_issued_before: string | null;
+  /** The alerts that were deleted with the customer. */
+  alert_ids: string[];
   created_at: string;
   moved_at: string | null;
   /** Which walk over what is left it has come to, and behind which place; null before the first. */
@@ -113,8 +115,8 @@ function moveOf({ events, ...row }: MoveRow): UsageMove {
 /** All moves that are not done, of whatever organization, in any order: one that takes long, or cannot go on, is not always the first. */
 export async function listRunningMoves(db: Queries): Promise<RunningMove[]> {
   const { rows } = await sql<RunningMove>`
-    SELECT organization_id, id, kind, customer_id, from_external_id, to_external_id, copies_issued_before::text, created_at, moved_at,
-      stage, stage_after
+    SELECT organization_id, id, kind, customer_id, from_external_id, to_external_id, copies_issued_before::text,
+      coalesce(alert_ids, '{}') AS alert_ids, created_at, moved_at, stage, stage_after
     FROM usage_moves WHERE finished_at IS NULL ORDER BY random()`.execute(db);
   return rows;
 }
