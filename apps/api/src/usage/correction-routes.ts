@@ -4,6 +4,7 @@
 import { INVOICE_STATUSES } from '@weir/billing/kinds';
 import {
   correctEvents,
+  StopTooLong,
   whileInTheWay,
   type AskedCorrection,
   type Corrected,
@@ -15,6 +16,7 @@ import {
   type ChangedUsage,
   type CorrectionsPreview,
 } from '@weir/db/corrections/preview-corrections';
+import { isTimedOut } from '@weir/db/database';
 import { INVOICE_EFFECTS, type TouchedInvoice } from '@weir/db/corrections/touched-invoices';
 import { Refusal } from '@weir/shared/errors';
 import { LIMITS } from '@weir/shared/limits';
@@ -34,6 +36,7 @@ import {
   viewerCodes,
 } from '../http/fields.ts';
 import { invalidFields, problemResponses } from '../http/problem.ts';
+import { RECORDING_STOP_COST } from '../http/read-budget.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, made, writing, type Write, type Written } from '../http/writing.ts';
 import { amendBody, amendmentIn, correctionsBody, correctionsOf, DECIMALS, voidBody } from './correction-body.ts';
@@ -193,7 +196,9 @@ export function correctionRoutes(app: App, deps: EventDeps): void {
       const asked = correctionsOf(request, deps.aheadSeconds);
       return await write.computed(async () => {
         const actor = credentialOf(request.caller);
-        const found = await whileInTheWay(() => previewCorrections(database, organizationId, actor, asked));
+        const found = await payingForStop(request, (onStop) =>
+          whileInTheWay(() => previewCorrections(database, organizationId, actor, asked, onStop)),
+        );
         if (found.outcome !== 'previewed') throw await refusalOf(organizationId, asked, found, { isAlone: false });
         return done(found.preview);
       });
@@ -234,12 +239,15 @@ export function correctionRoutes(app: App, deps: EventDeps): void {
     answer: (done: Correction[]) => Body,
   ): Promise<Written<Body>> {
     const { organizationId } = request.caller;
-    return await whileInTheWay(() =>
-      write.transaction(async (transaction) => {
-        const done = await correctEvents(database, transaction, organizationId, credentialOf(request.caller), asked);
-        if (done.outcome !== 'corrected') throw await refusalOf(organizationId, asked, done, { isAlone });
-        return made(answer(done.corrections));
-      }),
+    const actor = credentialOf(request.caller);
+    return await payingForStop(request, (onStop) =>
+      whileInTheWay(() =>
+        write.transaction(async (transaction) => {
+          const done = await correctEvents(database, transaction, organizationId, actor, asked, onStop);
+          if (done.outcome !== 'corrected') throw await refusalOf(organizationId, asked, done, { isAlone });
+          return made(answer(done.corrections));
+        }),
+      ),
     );
   }
 
@@ -295,6 +303,35 @@ export function correctionRoutes(app: App, deps: EventDeps): void {
         return invalidFields([
           { path: isAlone ? 'metadata' : `corrections[${first.index}].metadata`, message: first.reason },
         ]);
+    }
+  }
+}
+
+/** What a stop of recording is paid for as one, and so on for as long as it takes. */
+const STOP_MS = 100;
+
+/** Has whoever stops recording pay by the time that this takes, and refuses what would stop it for long. */
+async function payingForStop<Value>(
+  request: FastifyRequest,
+  attempt: (onStop: () => void) => Promise<Value>,
+): Promise<Value> {
+  let since: number | undefined;
+  const onStop = () => {
+    if (since === undefined) request.pay(RECORDING_STOP_COST);
+    since ??= performance.now();
+  };
+  try {
+    return await attempt(onStop);
+  } catch (error) {
+    if (since === undefined || !(error instanceof StopTooLong || isTimedOut(error))) throw error;
+    throw new Refusal(
+      'not_correctable',
+      'Taking these events out of the count would hold recording off for too long. Nothing was changed: send fewer at once, or again later.',
+    );
+  } finally {
+    if (since !== undefined) {
+      const stops = Math.floor((performance.now() - since) / STOP_MS);
+      request.pay(stops * RECORDING_STOP_COST);
     }
   }
 }

@@ -79,6 +79,15 @@ const LOCK_WAIT_MS_MAX = 500;
 /** As long as a person waits, and no longer than an API that is told to stop has. */
 const MS_MAX = 3_000;
 
+/**
+ * No statement may take longer while recording is held off, and none begins after that time: what waits is usage of others, too. Below the
+ * time after which a worker gives a batch up.
+ */
+const STOP_MS_MAX = 2_000;
+
+/** Recording would be held off for too long. */
+export class StopTooLong extends Error {}
+
 /** An event was given to another customer between two looks at it. */
 class Moved extends Error {}
 
@@ -109,7 +118,8 @@ interface FoundEvent {
 
 /**
  * Makes corrections, each of another event, all of them or none. `transaction` has done nothing but for its request before; where the
- * outcome is another than `corrected` it is to be rolled back. See {@link whileInTheWay} for what it throws.
+ * outcome is another than `corrected` it is to be rolled back. See {@link whileInTheWay} for what it throws. `onStop` is told just before
+ * recording is held off; from there on it throws a StopTooLong, or that a statement was timed out, where that would be for long.
  */
 export async function correctEvents(
   { pool }: Database,
@@ -117,9 +127,13 @@ export async function correctEvents(
   organizationId: string,
   actor: string,
   asked: readonly AskedCorrection[],
+  onStop: () => void = () => {},
 ): Promise<Corrected> {
-  const run = async <Row>(text: string, values: unknown[]): Promise<Row[]> =>
-    (await transaction.executeQuery<Row>(CompiledQuery.raw(text, values))).rows;
+  let until = Infinity;
+  const run = async <Row>(text: string, values: unknown[]): Promise<Row[]> => {
+    if (performance.now() > until) throw new StopTooLong('recording would be held off for too long');
+    return (await transaction.executeQuery<Row>(CompiledQuery.raw(text, values))).rows;
+  };
   await limitWaits(transaction, LOCK_WAIT_MS_MAX);
   const ids = asked.map(({ eventId }) => eventId);
   const found = await findEvents(transaction, organizationId, ids);
@@ -132,7 +146,13 @@ export async function correctEvents(
 
   const hasValues = events.some(({ aggregation }) => countsValues(aggregation));
   const isGrouped = events.some((event) => event.isGrouped);
-  const closed = await holdClosings(transaction, organizationId, hasValues || isGrouped);
+  if (hasValues || isGrouped) {
+    onStop();
+    await sql`SELECT set_config('statement_timeout', ${String(STOP_MS_MAX)}, true)`.execute(transaction);
+    await holdRecording(transaction, organizationId);
+    until = performance.now() + STOP_MS_MAX;
+  }
+  const closed = await readClosed(transaction, organizationId);
   const inTheWay = await findInTheWay(transaction, organizationId, events);
   if (inTheWay !== undefined) return inTheWay;
   for (const [text, values] of locksOf(organizationId, [...events.map(({ event }) => event), ...fresh]))
@@ -258,9 +278,8 @@ interface Closed {
   until: string;
 }
 
-/** Holds the next closing off, and with `alone` all that records. What is returned is what is committed then. */
-async function holdClosings(db: Queries, organizationId: string, alone: boolean): Promise<Closed> {
-  if (alone) await holdRecording(db, organizationId);
+/** Holds the next closing off. What is returned is what is committed then. */
+async function readClosed(db: Queries, organizationId: string): Promise<Closed> {
   const { rows } = await sql<Closed>`
     SELECT number, until::text FROM closings_of(ARRAY[${organizationId}::uuid])`.execute(db);
   return rows[0] ?? { number: '0', until: '-infinity' };

@@ -55,10 +55,11 @@ export async function previewCorrections(
   organizationId: string,
   actor: string,
   asked: readonly AskedCorrection[],
+  onStop?: () => void,
 ): Promise<Previewed> {
   const { time_zone } = await getBillingSettings(database.kysely, organizationId);
   const done = await withoutKeeping(database, async (transaction) => {
-    const corrected = await correctEvents(database, transaction, organizationId, actor, asked);
+    const corrected = await correctEvents(database, transaction, organizationId, actor, asked, onStop);
     if (corrected.outcome !== 'corrected') return corrected;
     const { changed } = corrected;
     const all = touchedUsage(changed, time_zone);

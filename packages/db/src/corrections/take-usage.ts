@@ -79,7 +79,8 @@ function takeUsage(rollup: Rollup): string {
   const { table, isGrouped } = rollup;
   const [key, isSplit] = [keyOf(rollup), rollup.isSplit === true];
   const places = [...key.keys(), ...(isGrouped === true ? [key.length] : [])].map((index) => index + 1).join(', ');
-  const last = leftIn(rollup, 'there', '"timestamp", id, quantity', 'there.last_event_id = ANY (there.ids)');
+  const isLastGone = 'there.event_count > there.events AND there.last_event_id = ANY (there.ids)';
+  const last = leftIn(rollup, 'there', '"timestamp", id, quantity', isLastGone);
   return `WITH ${TAKEN}, gone AS MATERIALIZED (
   SELECT ${[...keyOfTaken(rollup), ...(isGrouped === true ? ['keys'] : [])].join(', ')},
     count(*) AS events, sum(quantity) AS quantity, min(quantity) AS least, max(quantity) AS most, array_agg(id) AS ids
@@ -137,12 +138,13 @@ function takeValues(rollup: Rollup): string {
   const key = keyOf(rollup);
   const isOfGroup = isGrouped === true;
   const places = key.map((_, index) => index + 1).join(', ');
+  // What remains is joined in full, which can only be hashed or merged, and stays so behind OFFSET: there may be thousands on both sides.
   return `WITH ${TAKEN}, quarters AS MATERIALIZED (
   SELECT DISTINCT ${keyOfTaken(rollup).join(', ')}, ${BEGINNING.quarter('"timestamp"')} AS quarter ${isOfGroup ? ', keys' : ''}
   FROM taken WHERE value_hash IS NOT NULL ${isOfGroup ? 'AND group_hash IS NOT NULL' : ''}
-), gone AS MATERIALIZED (
-  SELECT ${key.join(', ')}, bit_or(quarter_bit(quarter)) AS quarters
-  FROM quarters WHERE NOT ${scope === 'customer' ? isLeft(rollup) : isWithSomeone(rollup)} GROUP BY ${places}
+), ${scope === 'customer' ? goneOfCustomers(rollup) : goneOfAll(rollup)},
+gone AS MATERIALIZED (
+  SELECT ${key.join(', ')}, bit_or(quarter_bit(quarter)) AS quarters FROM emptied_quarters GROUP BY ${places}
 ), emptied AS (
   DELETE FROM ${table} AS kept USING gone
   WHERE ${sameKey(rollup, 'kept', 'gone')} AND kept.quarters & ~gone.quarters = B'0'::bit(96)
@@ -153,28 +155,54 @@ function takeValues(rollup: Rollup): string {
 SELECT count(*)::int AS gone FROM gone`;
 }
 
-/** Whether an event of the customer still has the value in a quarter. */
-function isLeft(rollup: Rollup): string {
-  const hasValue = 'unique_value_hash(metadata) = quarters.value_hash';
-  return `EXISTS (${leftIn({ ...rollup, grain: 'quarter' }, 'quarters', '', hasValue)})`;
+/** Of so many values of a quarter each is looked for by itself, which ends with the first event that has it. Of more the quarter is read once. */
+const VALUES_APART_MAX = 4;
+
+/** The parts that find the values that no event of the customer has in a quarter any more. */
+function goneOfCustomers(rollup: Rollup): string {
+  const ofGroup = rollup.isGrouped === true;
+  const stretch = ['meter_id', 'customer_external_id', 'quarter', ...(ofGroup ? ['keys'] : [])];
+  const names = [...stretch.slice(0, 3), ...(ofGroup ? ['group_hash'] : []), 'value_hash'];
+  const byQuarter: Rollup = { ...rollup, grain: 'quarter' };
+  const group = 'group_of(organization_id, meter_id, many.keys, "timestamp", metadata) AS group_hash, ';
+  const values = `${ofGroup ? group : ''}unique_value_hash(metadata) AS value_hash`;
+  return `counted AS MATERIALIZED (
+  SELECT *, count(*) OVER (PARTITION BY meter_id, customer_external_id, quarter) AS values FROM quarters
+), remaining AS MATERIALIZED (
+  SELECT DISTINCT ${names.map((name) => (stretch.includes(name) ? `many.${name}` : `found.${name}`)).join(', ')}
+  FROM (SELECT DISTINCT ${stretch.join(', ')} FROM counted WHERE values > ${VALUES_APART_MAX}) AS many
+  CROSS JOIN LATERAL (${leftIn({ ...byQuarter, isGrouped: false }, 'many', values, 'true')} OFFSET 0) AS found
+), compared AS (
+  SELECT counted.*, remaining.value_hash IS NOT NULL AS is_left FROM counted
+    FULL JOIN remaining ON ${names.map((name) => `remaining.${name} = counted.${name}`).join(' AND ')} OFFSET 0
+), emptied_quarters AS (
+  SELECT * FROM compared AS asked WHERE meter_id IS NOT NULL AND NOT is_left AND NOT (values <= ${VALUES_APART_MAX}
+    AND EXISTS (${leftIn(byQuarter, 'asked', '', 'unique_value_hash(metadata) = asked.value_hash')}))
+)`;
 }
 
-/** Whether any customer still has it, whose rows have changed before. The values of a day are looked through once. */
-function isWithSomeone(rollup: Rollup): string {
+/** Of more values than these the values of a day are all put together, and else each is compared with these. */
+const VALUES_COMPARED_MAX = 50;
+
+/** The parts that find the values that no customer has in a quarter any more, whose rows have changed before. The values of a day are read once. */
+function goneOfAll(rollup: Rollup): string {
   const ofCustomers = rollup.madeOf?.table ?? '';
-  const ofGroup = rollup.isGrouped === true ? ['group_hash'] : [];
-  const names = ['meter_id', 'day', ...ofGroup, 'value_hash'];
-  return `(${names.map((name) => `quarters.${name}`).join(', ')}, quarters.quarter) IN (
-    SELECT ${names.map((name) => `asked.${name}`).join(', ')}, asked.quarter
-    FROM (SELECT meter_id, day, array_agg(value_hash) AS hashes FROM quarters AS all_asked GROUP BY 1, 2) AS days
-    CROSS JOIN LATERAL (
-      SELECT ${[...ofGroup, 'value_hash'].join(', ')}, bit_or(quarters) AS present FROM ${ofCustomers} AS kept
-      WHERE ${ofAll({ organization: ORGANIZATION, meter: 'days.meter_id' })} AND day = days.day AND value_hash = ANY (days.hashes)
-      GROUP BY ${[...ofGroup, 'value_hash'].join(', ')} OFFSET 0
-    ) AS found
-    JOIN quarters AS asked ON asked.meter_id = days.meter_id AND asked.day = days.day
-      AND ${[...ofGroup, 'value_hash'].map((name) => `asked.${name} = found.${name}`).join(' AND ')}
-    WHERE found.present & quarter_bit(asked.quarter) <> B'0'::bit(96))`;
+  const names = [...(rollup.isGrouped === true ? ['group_hash'] : []), 'value_hash'];
+  return `remaining AS MATERIALIZED (
+  SELECT days.meter_id, days.day, found.*
+  FROM (SELECT meter_id, day, array_agg(DISTINCT value_hash) AS hashes FROM quarters GROUP BY 1, 2) AS days
+  CROSS JOIN LATERAL (
+    SELECT ${names.join(', ')}, bit_or(quarters) AS present FROM ${ofCustomers} AS kept
+    WHERE ${ofAll({ organization: ORGANIZATION, meter: 'days.meter_id' })} AND day = days.day
+      AND (cardinality(days.hashes) > ${VALUES_COMPARED_MAX} OR value_hash = ANY (days.hashes))
+    GROUP BY ${names.join(', ')} OFFSET 0
+  ) AS found
+), compared AS (
+  SELECT quarters.*, coalesce(present & quarter_bit(quarter) <> B'0'::bit(96), false) AS is_left FROM quarters
+    FULL JOIN remaining ON ${['meter_id', 'day', ...names].map((name) => `remaining.${name} = quarters.${name}`).join(' AND ')} OFFSET 0
+), emptied_quarters AS (
+  SELECT * FROM compared WHERE meter_id IS NOT NULL AND NOT is_left
+)`;
 }
 
 const statementOf = (rollup: Rollup): string => {

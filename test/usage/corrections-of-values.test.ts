@@ -1,0 +1,122 @@
+// Corrections of meters that count distinct values hold recording off while they are made: they are quick however many values go at once,
+// cost whoever makes them, and are refused where they would take long.
+
+import { recordEvents } from '@weir/db/record';
+import { newId } from '@weir/shared/ids';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expectProblem } from '../support/expect-problem.ts';
+import { signUp, type Answer, type Organization } from '../support/harness.ts';
+import { expectRollupsToEqualEvents } from '../support/rollups.ts';
+import { openTestDatabase } from '../support/test-database.ts';
+import { ownWeir } from '../support/use-weir.ts';
+import type { Database } from '@weir/db/database';
+
+const weir = ownWeir({ withWorker: false });
+let admin: Organization;
+let database: Database;
+beforeAll(async () => {
+  admin = await signUp(weir);
+  database = openTestDatabase(weir);
+});
+afterAll(() => database.close());
+
+/** Records events of users of one customer in one quarter of an hour. Returns their ids. */
+async function use(meter: { id: string }, users: readonly string[], quarter = '10:00'): Promise<string[]> {
+  const events = users.map((user) => ({
+    event: {
+      id: newId(),
+      organization_id: admin.id,
+      meter_id: meter.id,
+      customer_external_id: 'acme',
+      quantity: '1',
+      timestamp: `2025-01-10T${quarter}:00.000000Z`,
+      metadata: JSON.stringify({ user_id: user, plan: user.slice(0, 1) }),
+    },
+    countsUniqueValues: true,
+  }));
+  for (let from = 0; from < events.length; from += 1_000)
+    await recordEvents(database.pool, events.slice(from, from + 1_000));
+  return events.map(({ event }) => event.id);
+}
+
+const usersOf = (count: number, letter = 'a') => Array.from({ length: count }, (_, index) => `${letter}${index}`);
+
+const voiding = (ids: readonly string[]) => ({
+  corrections: ids.map((event_id) => ({ type: 'void', event_id, reason: 'a test' })),
+});
+
+const ask = (path: string, body: object, baseUrl?: string): Promise<Answer> =>
+  weir.request('POST', `/api/v1${path}`, { session: admin.session, body, ...(baseUrl !== undefined && { baseUrl }) });
+
+async function usersNow(meter: { id: string }): Promise<string> {
+  const window = 'start_date=2025-01-10T00:00:00Z&end_date=2025-01-11T00:00:00Z&group_by=day';
+  return (await weir.request('GET', `/api/v1/meters/${meter.id}/usage?${window}`, { session: admin.session })).body
+    .total_usage;
+}
+
+test('a thousand users of ten thousand are taken out of one quarter of an hour at once', async () => {
+  const meter = await admin.createMeter('UNIQUE_COUNT');
+  const ids = await use(meter, usersOf(10_000));
+  // Some of those that go are there again, by another event of the quarter; all are in the next one, too, but for a few.
+  await use(meter, usersOf(300));
+  await use(meter, usersOf(9_990), '10:15');
+  const { status, body } = await ask('/corrections', voiding(ids.slice(0, 1_000)));
+  expect({ status, body }).toMatchObject({ status: 201 });
+  expect(await usersNow(meter)).toBe('10000');
+  expect((await ask('/corrections', voiding(ids.slice(-5)))).status).toBe(201);
+  expect(await usersNow(meter)).toBe('9995');
+  await expectRollupsToEqualEvents(weir.pool);
+});
+
+test('users and groups that are left are told from those that go, few or many of a quarter', async () => {
+  const meter = await admin.createMeter('UNIQUE_COUNT');
+  const grouped = await weir.request('PATCH', `/api/v1/meters/${meter.id}`, {
+    session: admin.session,
+    body: { metadata_keys: ['plan'] },
+  });
+  expect(grouped.status).toBe(200);
+  for (const [quarter, count] of [
+    ['11:00', 3],
+    ['11:15', 40],
+  ] as const) {
+    const ids = [...(await use(meter, usersOf(count), quarter)), ...(await use(meter, usersOf(count, 'b'), quarter))];
+    await use(meter, usersOf(count - 2), quarter);
+    expect((await ask('/corrections', voiding(ids))).status).toBe(201);
+    await expectRollupsToEqualEvents(weir.pool);
+  }
+  expect(await usersNow(meter)).toBe('38');
+});
+
+test('whoever corrects what stops recording on and on waits, also where it is only tried', async () => {
+  const { url } = await weir.startApi({ READ_BUCKETS_PER_CALLER: '1000', READS_IN_FLIGHT_PER_CALLER: '1' });
+  const plain = await admin.createMeter('SUM');
+  const meter = await admin.createMeter('UNIQUE_COUNT');
+  const sums = await use(plain, usersOf(2));
+  const [first = '', second = ''] = await use(meter, usersOf(2));
+  // With a budget of ten requests a second, which are saved for a few.
+  for (const id of sums) expect((await ask(`/events/${id}/void`, { reason: 'a test' }, url)).status).toBe(201);
+  expect((await ask('/corrections/preview', voiding([first]), url)).status).toBe(200);
+  expectProblem(await ask(`/events/${second}/void`, { reason: 'a test' }, url), 429, 'rate_limited');
+});
+
+test('what would hold recording off for long is refused, and changes nothing', async () => {
+  const meter = await admin.createMeter('UNIQUE_COUNT');
+  const [id = ''] = await use(meter, ['only']);
+  // As a Postgres is that has very much to read for it.
+  await weir.pool.query(
+    `CREATE FUNCTION be_slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(30); RETURN OLD; END'`,
+  );
+  await weir.pool.query(
+    'CREATE TRIGGER be_slow BEFORE DELETE ON customer_value_days FOR EACH ROW EXECUTE FUNCTION be_slow()',
+  );
+  const began = performance.now();
+  for (const [path, body] of [
+    [`/events/${id}/void`, { reason: 'a test' }],
+    ['/corrections/preview', voiding([id])],
+  ] as const)
+    expectProblem(await ask(path, body), 409, 'not_correctable');
+  expect(performance.now() - began).toBeLessThan(14_000);
+  await weir.pool.query('DROP FUNCTION be_slow CASCADE');
+  expect(await usersNow(meter)).toBe('1');
+  expect((await ask(`/events/${id}/void`, { reason: 'a test' })).status).toBe(201);
+});
