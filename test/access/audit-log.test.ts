@@ -50,6 +50,20 @@ test('a change is told with who made it, when, from where, and what was sent', a
   expect(Date.parse(entry.created_at)).toBeLessThanOrEqual(Date.now());
 });
 
+test('the log says for how many days it keeps an entry', async () => {
+  expect((await log()).kept_days).toBe(400);
+  const { session } = admin;
+  for (const [days, told] of [
+    ['30', 30],
+    ['0', null],
+  ] as const) {
+    const api = await weir.startApi({ AUDIT_LOG_DAYS: days });
+    const answer = await fetch(`${api.url}/api/v1/audit-log`, { headers: { cookie: `access_token=${session}` } });
+    expect(await answer.json()).toMatchObject({ kept_days: told });
+    await api.close();
+  }
+});
+
 test('an amount is told with all its digits, and the log is read from the beginning of time in every zone', async () => {
   const { body } = await send('POST', '/plans', { ...plan, lookup_id: 'exact' });
   const sent = JSON.stringify({ ...fixedCharge('1'), unit_price: 0 }).replace(':0', ':123456789012.123456789012345678');

@@ -152,6 +152,27 @@ test('what a change of a subscription cannot read is told where one looks, and t
   expect(visit.faults).toEqual([]);
 });
 
+test('a timeline of what is older than the log of changes says at its end for how long they are kept', async () => {
+  const words = page.getByText('Changes are kept for 400 days: what was before is gone.');
+  const { id } = await billing.subscribe(billing.ownPlan.id, (await billing.customer()).id);
+  const made = async (days: number) => {
+    const at = `UPDATE subscriptions SET created_at = now() - make_interval(days => $2) WHERE id = $1`;
+    await weir.pool.query(at, [id, days]);
+    await page.goto(`/subscriptions/${id}`);
+    await page.getByRole('region', { name: 'Past' }).waitFor();
+  };
+  await made(401);
+  await words.waitFor();
+  expect(await findBarriers(page)).toEqual([]);
+  await made(399);
+  expect(await words.count()).toBe(0);
+  await page.goto('/settings?tab=audit-log');
+  await page
+    .getByRole('button', { name: 'Earlier changes' })
+    .or(page.getByText('Changes are kept for 400 days.'))
+    .waitFor();
+});
+
 test('all invoices that are past due are counted, also beyond the newest hundred that are open', async () => {
   const { id: customer } = await billing.customer();
   const { id: subscription } = await billing.subscribe(billing.ownPlan.id, customer);

@@ -270,7 +270,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   passwordRoutes(app, people);
   invitationRoutes(app, people);
   userRoutes(app, { database, guards });
-  auditLogRoutes(app, { database, guards });
+  auditLogRoutes(app, { database, guards, keptDays: settings.AUDIT_LOG_DAYS });
   apiKeyRoutes(app, { database, queue, guards });
   serviceAccountRoutes(app, { database, guards });
   featureRoutes(app, { database, guards, turns });

@@ -1,4 +1,5 @@
 import {
+  auditLogDays,
   databaseUrl,
   host,
   logLevel,
@@ -63,6 +64,7 @@ const settings = z.object({
   CONNECTIONS_PER_ADDRESS_MAX: wholeNumber(0, 1_000_000).default(1_000),
   REQUEST_TIMEOUT_MS: wholeNumber(1_000, 600_000).default(30_000),
   ANSWER_TIMEOUT_MS: wholeNumber(100, 600_000).default(30_000),
+  AUDIT_LOG_DAYS: auditLogDays,
   DRAIN_DELAY_MS: wholeNumber(0, 600_000).default(5_000),
   DRAIN_TIMEOUT_MS: wholeNumber(100, 600_000).default(10_000),
 });

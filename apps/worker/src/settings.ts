@@ -1,4 +1,14 @@
-import { databaseUrl, host, logLevel, networks, port, queuePrefix, redisUrl, wholeNumber } from '@weir/shared/settings';
+import {
+  auditLogDays,
+  databaseUrl,
+  host,
+  logLevel,
+  networks,
+  port,
+  queuePrefix,
+  redisUrl,
+  wholeNumber,
+} from '@weir/shared/settings';
 import { z } from 'zod';
 
 /** Everything that can be set on a worker. docs/configuration.md tells what each one is for. */
@@ -23,7 +33,7 @@ export const workerSettings = z.object({
   WEBHOOK_RATE_MAX: wholeNumber(1, 100_000).default(100),
   WEBHOOK_INTERVAL_MS: wholeNumber(100, 600_000).default(1_000),
   WEBHOOK_ALLOWED_NETWORKS: networks,
-  AUDIT_LOG_DAYS: wholeNumber(0, 36_500).default(400),
+  AUDIT_LOG_DAYS: auditLogDays,
   DRAIN_TIMEOUT_MS: wholeNumber(100, 600_000).default(10_000),
 });
 

@@ -86,6 +86,9 @@ export const queuePrefix = z
   .regex(/^\{[a-zA-Z0-9_-]+\}$/, 'must be a hash tag such as {weir}')
   .default('{weir}');
 
+/** How many days entries of the audit log are kept; 0: for ever. Workers delete older ones, and the API says so. */
+export const auditLogDays = wholeNumber(0, 36_500).default(400);
+
 /** Networks, none by default. */
 export const networks = z
   .string()

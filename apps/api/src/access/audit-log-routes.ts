@@ -47,7 +47,8 @@ const entryAnswer = answerOf<AnsweredEntry>()({
 
 const day = 'A date is one in the time zone of the organization.';
 
-export function auditLogRoutes(app: App, { database, guards }: RouteDeps): void {
+/** `keptDays`: how long entries are kept; 0: for ever. */
+export function auditLogRoutes(app: App, { database, guards, keptDays }: RouteDeps & { keptDays: number }): void {
   const db = database.kysely;
 
   app.get(
@@ -63,7 +64,7 @@ export function auditLogRoutes(app: App, { database, guards }: RouteDeps): void 
           `until it is null: a page ends early where all that was sent with its changes comes to ${LIMITS.auditPageBytes} bytes, and a larger one is ` +
           'a page by itself. An entry has the time at which its change began, and is listed once that is done, or after a minute: whoever ' +
           'follows the log by time begins each look 70 s before the end of the last one, and drops by its id what is there already. ' +
-          'Entries are kept for as long as the setting AUDIT_LOG_DAYS says.',
+          'Entries are kept for kept_days, which is the setting AUDIT_LOG_DAYS.',
         querystring: z.strictObject({
           user_id: idOf('must be the id of a user').optional(),
           actor_id: idOf('must be the id of a user, a service account or an API key').optional(),
@@ -80,7 +81,11 @@ export function auditLogRoutes(app: App, { database, guards }: RouteDeps): void 
           limit: sizeOf('pageSize'),
         }),
         response: {
-          200: z.object({ data: z.array(entryAnswer), meta: cursorMeta }),
+          200: z.object({
+            data: z.array(entryAnswer),
+            meta: cursorMeta,
+            kept_days: z.int().nullable().meta({ description: 'Older entries are gone. Null: none ever goes.' }),
+          }),
           ...problemResponses(...viewerCodes, 'invalid_request'),
         },
       },
@@ -101,7 +106,11 @@ export function auditLogRoutes(app: App, { database, guards }: RouteDeps): void 
         before: cursor,
         limit,
       });
-      return { data: entries.map(answerEntry), meta: { next_cursor: next } };
+      return {
+        data: entries.map(answerEntry),
+        meta: { next_cursor: next },
+        kept_days: keptDays === 0 ? null : keptDays,
+      };
     },
   );
 }

@@ -188,7 +188,7 @@ export interface paths {
     "/api/v1/audit-log": {
         /**
          * Who changed what, newest first
-         * @description Every change by a person, by a service account, with an API key or by whoever runs this Weir, but for tracking. Follow meta.next_cursor until it is null: a page ends early where all that was sent with its changes comes to 2097152 bytes, and a larger one is a page by itself. An entry has the time at which its change began, and is listed once that is done, or after a minute: whoever follows the log by time begins each look 70 s before the end of the last one, and drops by its id what is there already. Entries are kept for as long as the setting AUDIT_LOG_DAYS says.
+         * @description Every change by a person, by a service account, with an API key or by whoever runs this Weir, but for tracking. Follow meta.next_cursor until it is null: a page ends early where all that was sent with its changes comes to 2097152 bytes, and a larger one is a page by itself. An entry has the time at which its change began, and is listed once that is done, or after a minute: whoever follows the log by time begins each look 70 s before the end of the last one, and drops by its id what is there already. Entries are kept for kept_days, which is the setting AUDIT_LOG_DAYS.
          *
          *     Who may: whoever is signed in, or a service account of any role.
          */
@@ -4152,6 +4152,8 @@ export interface operations {
                     "application/json": {
                         data: components["schemas"]["AuditEntry"][];
                         meta: components["schemas"]["CursorMeta"];
+                        /** @description Older entries are gone. Null: none ever goes. */
+                        kept_days: number | null;
                     };
                 };
             };
@@ -4597,7 +4599,12 @@ export interface operations {
             query?: {
                 /** @description In which order; with a minus the other way round. -created_at by default. */
                 sort?: "created_at" | "-created_at" | "name" | "-name";
+                /** @description A part of the name or the lookup_id. In whatever case. */
+                search?: string;
                 type?: "FIXED" | "USAGE" | "HYBRID";
+                billing_interval?: "day" | "week" | "month" | "year";
+                /** @description ISO 4217, in upper case. */
+                currency?: string;
                 is_active?: "true" | "false";
                 /** @description The meta.next_cursor of the page before. */
                 cursor?: string;

@@ -7,7 +7,7 @@ import type { Schema } from '../api/client.ts';
 import { Loaded } from '../components/outcomes/loaded.tsx';
 import { Time } from '../components/page/time.tsx';
 import { actionWords } from '../settings/audit-words.ts';
-import { formatAmount } from '../text/decimals.ts';
+import { formatAmount, formatDecimal } from '../text/decimals.ts';
 import { formatDays } from '../text/instants.ts';
 import './subscription-timeline.css';
 import { InvoiceStatus } from './invoice-status.tsx';
@@ -37,6 +37,9 @@ export function SubscriptionTimeline({ subscription }: { subscription: Subscript
                 Show older ones
               </Button>
             </p>
+          )}
+          {data.keptDays !== undefined && (
+            <p className="muted">Changes are kept for {formatDecimal(data.keptDays)} days: what was before is gone.</p>
           )}
         </>
       )}

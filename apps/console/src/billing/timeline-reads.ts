@@ -24,6 +24,8 @@ export interface Timeline {
   changes: Schema<'AuditEntry'>[];
   /** Of what there are older ones. */
   leftOut: string[];
+  /** For how many days changes are kept, where it is older than that and older changes would stand here. */
+  keptDays: number | undefined;
   /** Of plans that are there, by their ids. */
   plans: ReadonlyMap<string, string>;
 }
@@ -46,6 +48,7 @@ async function readTimeline(
   signal: AbortSignal,
 ): Promise<Timeline> {
   const { id } = subscription;
+  let kept: number | null = null;
   const [{ data }, invoices, changes] = await Promise.all([
     send(
       client.GET('/api/v1/subscriptions/{id}/periods', {
@@ -61,9 +64,11 @@ async function readTimeline(
       times * INVOICES + 1,
     ),
     readPages(
-      (part) => {
+      async (part) => {
         const query = { ...part, resource_id: id };
-        return send(client.GET('/api/v1/audit-log', { params: { query }, signal }));
+        const page = await send(client.GET('/api/v1/audit-log', { params: { query }, signal }));
+        kept = page.kept_days;
+        return page;
       },
       times * CHANGES + 1,
     ),
@@ -85,8 +90,16 @@ async function readTimeline(
       ...(invoices.length > shown.invoices.length ? ['invoices'] : []),
       ...(changes.length > shown.changes.length ? ['changes'] : []),
     ],
+    keptDays: changes.length === shown.changes.length ? daysBehind(subscription.created_at, kept) : undefined,
     plans: await readPlanNames(subscription, shown, signal),
   };
+}
+
+const DAY_MS = 86_400_000;
+
+/** How many days changes are kept, where something was there before them. */
+function daysBehind(madeAt: string, keptDays: number | null): number | undefined {
+  return keptDays !== null && Date.parse(madeAt) < Date.now() - keptDays * DAY_MS ? keptDays : undefined;
 }
 
 async function readPlanNames(

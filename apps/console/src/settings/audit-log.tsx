@@ -6,6 +6,7 @@ import { PAGE_SIZE_MAX } from '../api/limits.ts';
 import { DataTable, type Column } from '../components/lists/data-table.tsx';
 import { ListExport } from '../components/lists/list-export.tsx';
 import { DateField } from '../components/forms/date-field.tsx';
+import { formatDecimal } from '../text/decimals.ts';
 import { isDay } from '../text/instants.ts';
 import { nothingFound } from '../components/outcomes/nothing-found.ts';
 import { Loading } from '../components/outcomes/loading.tsx';
@@ -64,6 +65,7 @@ export function AuditLog() {
   });
   const { data, error, isPending, hasNextPage, isFetchingNextPage } = log;
   const entries = data?.pages.flatMap((page) => page.data) ?? [];
+  const keptDays = data?.pages[0]?.kept_days ?? null;
   const people = (users.data?.data ?? []).map(({ id, email }) => ({ value: id, label: email }));
   // Somebody who is not among the first people was chosen by one of the entries.
   const chosen = people.some(({ value }) => value === state.actor) ? [] : entries.slice(0, 1).map(optionOf);
@@ -128,6 +130,9 @@ export function AuditLog() {
         <Button variant="default" mt="sm" loading={isFetchingNextPage} onClick={() => void log.fetchNextPage()}>
           Earlier changes
         </Button>
+      )}
+      {data !== undefined && !hasNextPage && keptDays !== null && (
+        <p className="muted">Changes are kept for {formatDecimal(keptDays)} days.</p>
       )}
     </Section>
   );
