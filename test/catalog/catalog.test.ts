@@ -199,6 +199,33 @@ describe('a plan', () => {
     }
   });
 
+  test('is found by a part of its name or lookup_id, by its interval and by its currency', async () => {
+    const { session } = await signUp(weir);
+    for (const [name, lookup_id, billing_interval, currency] of [
+      ['Scale 100%', 'scale', 'month', 'USD'],
+      ['Scale', 'scale-eu', 'month', 'EUR'],
+      ['Start', 'small_1', 'year', 'USD'],
+    ]) {
+      const body = { name, lookup_id, type: 'FIXED', billing_interval, currency };
+      expect((await weir.request('POST', '/api/v1/plans', { session, body })).status).toBe(201);
+    }
+    const found = async (query: string) => {
+      const { body } = await weir.request('GET', `/api/v1/plans?${query}`, { session });
+      return body.data.map(({ lookup_id }: { lookup_id: string }) => lookup_id);
+    };
+    expect(await found('search=')).toEqual(['small_1', 'scale-eu', 'scale']);
+    expect(await found('search=sCAL')).toEqual(['scale-eu', 'scale']);
+    expect(await found('search=-EU&sort=name')).toEqual(['scale-eu']);
+    expect(await found('search=l_1')).toEqual(['small_1']);
+    // No wildcard of the database.
+    expect(await found('search=s_a')).toEqual([]);
+    expect(await found(`search=${encodeURIComponent('%')}`)).toEqual(['scale']);
+    expect(await found('search=s&currency=USD&limit=1')).toEqual(['small_1']);
+    expect(await found('currency=USD&billing_interval=month')).toEqual(['scale']);
+    for (const query of ['currency=usd', 'billing_interval=decade'])
+      expect((await weir.request('GET', `/api/v1/plans?${query}`, { session })).status, query).toBe(422);
+  });
+
   test('that is deleted is gone, and its features stay', async () => {
     const [plan, feature] = [await newPlan(), await newFeature()];
     await send('POST', `/plans/${plan.id}/features`, { feature_id: feature.id });

@@ -22,7 +22,7 @@ const lists: [title: string, read: Read][] = [
   ]),
   ...(Object.keys(PLAN_SORTS) as (keyof typeof PLAN_SORTS)[]).map((sort): [string, Read] => [
     `plans by ${sort}`,
-    (db, organizationId, page) => listPlans(db, organizationId, { sort }, page),
+    (db, organizationId, page) => listPlans(db, organizationId, { search: '', sort }, page),
   ]),
 ];
 
@@ -61,4 +61,16 @@ describe.each([
     });
     expect(rows).toBeLessThan(FEW);
   });
+
+  test.each(Object.keys(PLAN_SORTS) as (keyof typeof PLAN_SORTS)[])(
+    'a search that finds one plan reads each once, in the order %s',
+    async (sort) => {
+      const rows = await rowsReadBy(weir, async ({ kysely }) => {
+        const found = await listPlans(kysely, organization, { search: 'AN-9999', sort }, { limit: 50 });
+        expect(found.rows.map(({ lookup_id }) => lookup_id)).toEqual(['plan-9999']);
+      });
+      // From an index, and from the table.
+      expect(rows).toBeLessThan(2 * ROWS + FEW);
+    },
+  );
 });

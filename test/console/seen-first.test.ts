@@ -305,6 +305,11 @@ test('of many plans only so many are drawn as one reads through, and each is fou
   );
   const { id: customer_id } = await makeCustomer(weir, admin);
   const { id } = await call('POST', '/subscriptions', { customer_id, plan_id });
+  const asked = new Set<string>();
+  page.on('request', (request) => {
+    const { pathname, searchParams } = new URL(request.url());
+    if (pathname === '/api/v1/plans') asked.add(searchParams.get('cursor') ?? searchParams.get('search') ?? 'all');
+  });
   for (const [address, open, label] of [
     [`/customers/${customer_id}`, 'Subscribe to a plan', 'Plan'],
     [`/subscriptions/${id}`, 'Change plan', 'New plan'],
@@ -320,6 +325,8 @@ test('of many plans only so many are drawn as one reads through, and each is fou
       await page.getByRole('option', { name }).waitFor();
       await expect.poll(() => page.getByRole('option').count()).toBe(1);
     }
+    // However many there are, the first of them are read, and what is looked for.
+    expect(asked).toEqual(new Set(['', 'Of many 101', 'Of many 160']));
   }
   expect(visit.faults).toEqual([]);
 });

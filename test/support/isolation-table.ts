@@ -306,6 +306,7 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
     ['GET /api/v1/meters', () => '/meters?search=Meter&status=ACTIVE&aggregation_type=UNIQUE_COUNT'],
     ['GET /api/v1/features', () => '/features?search=Meter&type=meter&aggregation_type=UNIQUE_COUNT&page=1'],
     ['GET /api/v1/plans', () => '/plans'],
+    ['GET /api/v1/plans', () => '/plans?search=Plan&currency=USD&billing_interval=month'],
     ['GET /api/v1/customers', () => '/customers'],
     ['GET /api/v1/customers', () => '/customers?search=Secret'],
     ['GET /api/v1/customers', () => '/customers?external_id=shared-name'],

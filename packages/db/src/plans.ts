@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Queries } from './database.ts';
 import { hashed, ofOrganization } from './of-organization.ts';
 import { NEWEST_FIRST, OLDEST_FIRST, reversed, type Order } from './order.ts';
-import { selectPage, type Page, type PageOf } from './page.ts';
+import { containing, selectPage, type Page, type PageOf } from './page.ts';
 import type { PlanType, Read } from './schema.ts';
 
 export type Plan = Read<'plans'>;
@@ -43,8 +43,12 @@ export const PLAN_SORTS = {
   '-name': reversed(BY_NAME),
 } satisfies Record<string, Order<Plan>>;
 
+/** Which plans to list: those whose name or lookup_id holds `search`, in whatever case. */
 export interface PlanFilter {
+  search: string;
   type?: PlanType | undefined;
+  billing_interval?: Plan['billing_interval'] | undefined;
+  currency?: string | undefined;
   is_active?: boolean | undefined;
   /** Newest first, where nothing is said. */
   sort?: keyof typeof PLAN_SORTS | undefined;
@@ -54,7 +58,7 @@ export interface PlanFilter {
 export async function listPlans(
   db: Queries,
   organizationId: string,
-  { type, is_active, sort = '-created_at' }: PlanFilter,
+  { search, sort = '-created_at', ...equal }: PlanFilter,
   page: Page,
 ): Promise<PageOf<Plan>> {
   const isByName = sort === 'name' || sort === '-name';
@@ -62,8 +66,14 @@ export async function listPlans(
     .selectFrom('plans')
     .select(columns)
     .where(() => (isByName ? hashed(organizationId, 0) : ofOrganization(organizationId)));
-  if (type !== undefined) query = query.where('type', '=', type);
-  if (is_active !== undefined) query = query.where('is_active', '=', is_active);
+  for (const column of ['type', 'billing_interval', 'currency', 'is_active'] as const) {
+    const value = equal[column];
+    if (value !== undefined) query = query.where(column, '=', value);
+  }
+  if (search !== '') {
+    const pattern = containing(search);
+    query = query.where(({ eb, or }) => or([eb('name', 'ilike', pattern), eb('lookup_id', 'ilike', pattern)]));
+  }
   return await selectPage(query, PLAN_SORTS[sort], page);
 }
 

@@ -43,6 +43,7 @@ import {
   listQuery,
   oneOf,
   pageSchema,
+  searchOf,
   time,
   sortOf,
   viewerCodes,
@@ -156,7 +157,10 @@ const planWithFeatures = planShape
 
 const planQuery = listQuery({
   ...sortOf(PLAN_SORTS, '-created_at'),
+  search: searchOf('A part of the name or the lookup_id.'),
   type: planFields.type.optional(),
+  billing_interval: planFields.billing_interval.optional(),
+  currency: planFields.currency.optional(),
   is_active: oneOf(['true', 'false'])
     .transform((word) => word === 'true')
     .optional(),
@@ -212,8 +216,9 @@ export function planRoutes(app: App, { database, guards }: RouteDeps): void {
       },
     },
     async (request) => {
-      const { type, is_active, sort, ...page } = request.query;
-      return answerPage(await listPlans(db, request.caller.organizationId, { type, is_active, sort }, page));
+      const { search, type, billing_interval, currency, is_active, sort, ...page } = request.query;
+      const filter = { search, type, billing_interval, currency, is_active, sort };
+      return answerPage(await listPlans(db, request.caller.organizationId, filter, page));
     },
   );
 

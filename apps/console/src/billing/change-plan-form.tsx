@@ -1,17 +1,16 @@
 import '@mantine/core/styles/Radio.css';
-import { Radio, Select } from '@mantine/core';
+import { Radio } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { client, send, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
+import { planOnSale, PlanSelect } from '../catalog/plan-select.tsx';
 import { FormDialog } from '../components/dialogs/form-dialog.tsx';
-import { nothingFound } from '../components/outcomes/nothing-found.ts';
 import { NOT_SENT, useForm } from '../components/forms/form.tsx';
 import { isSeen } from '../components/forms/is-seen.ts';
 import { Loaded } from '../components/outcomes/loaded.tsx';
 import { formatDate } from '../text/instants.ts';
 import { InvoiceLines, InvoiceTotals } from './invoice-lines.tsx';
 import { OF_SUBSCRIPTIONS } from './subscription-forms.tsx';
-import { usePlanChoices } from './subscribe-form.tsx';
 
 interface ChangePlanFormProps {
   subscription: Schema<'Subscription'>;
@@ -28,7 +27,6 @@ interface Values {
 /** Puts a subscription on another plan, and shows before what a change now would bill. */
 export function ChangePlanForm({ subscription, onClose }: ChangePlanFormProps) {
   const queries = useQueryClient();
-  const { query, plans, choices } = usePlanChoices();
   const isToCome = subscription.status === 'SCHEDULED';
   const form = useForm<Values>({
     initial: { plan_id: null, when: 'period_end' },
@@ -48,15 +46,8 @@ export function ChangePlanForm({ subscription, onClose }: ChangePlanFormProps) {
   const { plan_id: planId, when } = form.values;
   const isPreviewed = when === 'now' && planId !== null;
   const preview = usePreview(subscription.id, planId ?? '', isPreviewed);
-  const mayChangeTo = new Set(
-    plans
-      .filter(({ id, currency, billing_interval: interval }) => {
-        const isFitting =
-          when === 'period_end' || subscription.cycle === null || interval === subscription.billing_interval;
-        return id !== subscription.plan_id && currency === subscription.currency && isFitting;
-      })
-      .map(({ id }) => id),
-  );
+  const { currency, billing_interval } = subscription;
+  const mayHaveOther = when === 'period_end' || subscription.cycle === null;
   return (
     <FormDialog title="Change the plan" submitLabel={labelOf(when, isToCome)} size="lg" form={form} onClose={onClose}>
       {!isToCome && (
@@ -71,13 +62,13 @@ export function ChangePlanForm({ subscription, onClose }: ChangePlanFormProps) {
           </div>
         </Radio.Group>
       )}
-      <Select
+      <PlanSelect
         label="New plan"
-        data={choices.filter(({ value }) => mayChangeTo.has(value))}
-        nothingFoundMessage={nothingFound(query, 'No other plan fits')}
-        limit={50}
-        searchable
-        required
+        among={{ is_active: 'true', currency, ...(!mayHaveOther && { billing_interval }) }}
+        butNot={subscription.plan_id}
+        labelOf={planOnSale}
+        nothing="No other plan fits"
+        isRequired
         {...form.field('plan_id')}
       />
       <p className="muted">{whatStays(when, subscription)}</p>

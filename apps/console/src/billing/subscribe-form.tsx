@@ -1,11 +1,10 @@
 import { SegmentedControl, Select, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { client, send, type Schema } from '../api/client.ts';
-import { readPages } from '../api/pages.ts';
 import { isOfWhatWasSent, problemOf } from '../api/problem.ts';
 import { invalidate } from '../api/queries.ts';
+import { planOnSale, PlanSelect, useChosenPlan } from '../catalog/plan-select.tsx';
 import { CustomerSelect } from '../customers/customer-select.tsx';
-import { nothingFound } from '../components/outcomes/nothing-found.ts';
 import { DateField } from '../components/forms/date-field.tsx';
 import { FormDialog } from '../components/dialogs/form-dialog.tsx';
 import { NOT_SENT, useForm } from '../components/forms/form.tsx';
@@ -32,26 +31,8 @@ interface SubscribeFormProps {
   onClose: () => void;
 }
 
-/** Plans that take new subscriptions, as choices. */
-export function usePlanChoices() {
-  const query = useQuery({
-    queryKey: ['/api/v1/plans', 'active'],
-    queryFn: ({ signal }) =>
-      readPages((part) =>
-        send(client.GET('/api/v1/plans', { params: { query: { is_active: 'true', ...part } }, signal })),
-      ),
-  });
-  const plans = query.data ?? [];
-  const choices = plans.map(({ id, name, billing_interval, currency }) => ({
-    value: id,
-    label: `${name} (every ${billing_interval}, ${currency})`,
-  }));
-  return { query, plans, choices };
-}
-
 export function SubscribeForm({ customerId, onDone, onClose }: SubscribeFormProps) {
   const queries = useQueryClient();
-  const { query, plans, choices } = usePlanChoices();
   const form = useForm<Values>({
     name: `subscribe-${customerId ?? ''}`,
     initial: {
@@ -74,7 +55,7 @@ export function SubscribeForm({ customerId, onDone, onClose }: SubscribeFormProp
   });
   const { values } = form;
   const preview = usePreview(values);
-  const plan = plans.find(({ id }) => id === values.plan_id);
+  const plan = useChosenPlan(values.plan_id);
   return (
     <FormDialog
       title="New subscription"
@@ -84,13 +65,12 @@ export function SubscribeForm({ customerId, onDone, onClose }: SubscribeFormProp
       onClose={onClose}
     >
       {customerId === undefined && <CustomerSelect isRequired {...form.field('customer_id')} />}
-      <Select
+      <PlanSelect
         label="Plan"
-        data={choices}
-        nothingFoundMessage={nothingFound(query, 'No plan takes new subscriptions')}
-        limit={50}
-        searchable
-        required
+        among={{ is_active: 'true' }}
+        labelOf={planOnSale}
+        nothing="No plan takes new subscriptions"
+        isRequired
         {...form.field('plan_id')}
       />
       <div className="form-row is-wide">

@@ -1,20 +1,17 @@
 // A plan on one page: what it is called, what it costs and what it includes, with the cost of a charge beside it. Saving is one
 // request, and all of it is done or nothing.
 
-import { Select } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, Navigate, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { client, read, send, type Opened, type Schema } from '../api/client.ts';
-import { readPages } from '../api/pages.ts';
 import { problemOf } from '../api/problem.ts';
 import { invalidate } from '../api/queries.ts';
 import { useSession } from '../api/session.ts';
 import { AskBeforeLeaving } from '../components/forms/ask-before-leaving.tsx';
-import { FormBox, NO_FIELD, useForm, type Form } from '../components/forms/form.tsx';
+import { FormBox, useForm, type Form } from '../components/forms/form.tsx';
 import { ToChange } from '../components/forms/to-change.tsx';
 import { Loaded } from '../components/outcomes/loaded.tsx';
-import { nothingFound } from '../components/outcomes/nothing-found.ts';
 import { Page } from '../components/page/page.tsx';
 import { ChargeCosts } from './charge-costs.tsx';
 import { draftOf } from './charge-draft.ts';
@@ -32,6 +29,7 @@ import {
   type PlanDraft,
 } from './plan-draft.ts';
 import { PlanFields } from './plan-fields.tsx';
+import { PlanSelect } from './plan-select.tsx';
 import './charge-editor.css';
 
 type Plan = Schema<'PlanWithFeatures'>;
@@ -59,11 +57,6 @@ export function NewPlanPage() {
 
 function NewPlan({ copied, catalog }: { copied?: Plan; catalog: Catalog }) {
   const navigate = useNavigate();
-  const plans = useQuery({
-    queryKey: ['/api/v1/plans', 'all'],
-    queryFn: ({ signal }) =>
-      readPages((part) => send(client.GET('/api/v1/plans', { params: { query: { ...part } }, signal }))),
-  });
   const editor = useEditor({
     name: copied === undefined ? 'plan' : `plan-${copied.id}`,
     initial: copied === undefined ? newPlanDraft() : copyOfPlan(copied),
@@ -74,18 +67,16 @@ function NewPlan({ copied, catalog }: { copied?: Plan; catalog: Catalog }) {
   return (
     <Page title="New plan" above={<Link to="/plans">Plans</Link>}>
       <FormBox form={editor.form} submitLabel="Create plan" onCancel={() => void navigate({ to: '/plans' })}>
-        <Select
+        <PlanSelect
           label="Copy of"
           placeholder="no other plan"
-          data={plans.data?.map(({ id, name, lookup_id }) => ({ value: id, label: `${name} (${lookup_id})` })) ?? []}
+          labelOf={({ name, lookup_id }) => `${name} (${lookup_id})`}
+          nothing="There is no other plan"
           value={copied?.id ?? null}
           onChange={(id) => void navigate({ to: '/plans/new', search: id === null ? {} : { copy: id } })}
-          nothingFoundMessage={nothingFound(plans, 'No such plan')}
-          {...NO_FIELD}
-          limit={50}
           w={300}
-          searchable
-          clearable
+          isClearable
+          isNoField
         />
         <PlanFields form={editor.form} isNew={copied === undefined} isPriced={false} />
         <PlanParts editor={editor} catalog={catalog} />

@@ -6,6 +6,7 @@ import { AdminOnly } from '../components/page/admin-only.tsx';
 import type { Column } from '../components/lists/data-table.tsx';
 import { ListExport } from '../components/lists/list-export.tsx';
 import { PagedList } from '../components/lists/paged-list.tsx';
+import { SearchField } from '../components/lists/search-field.tsx';
 import { Page } from '../components/page/page.tsx';
 import { useSearchState, useSorting } from '../components/lists/search-state.ts';
 
@@ -35,10 +36,11 @@ const TYPES = [
 ] as const;
 
 export function PlansPage() {
-  const { state, change, page, setPage } = useSearchState<'type'>();
+  const { state, change, page, setPage } = useSearchState<'search' | 'type'>();
   const { sorting, sorted } = useSorting(['name', '-name']);
   const type = TYPES.find(({ value }) => value === state.type)?.value;
-  const filter = { ...sorted, ...(type !== undefined && { type }) };
+  const { search } = state;
+  const filter = { ...sorted, ...(search !== undefined && { search }), ...(type !== undefined && { type }) };
   const plans = useQuery({
     ...read('/api/v1/plans', { query: { page, ...filter } }),
     placeholderData: keepPreviousData,
@@ -62,6 +64,12 @@ export function PlansPage() {
       }
     >
       <div className="toolbar">
+        <SearchField
+          label="Search plans"
+          placeholder="Name or lookup ID"
+          value={search}
+          onSearch={(text) => change({ search: text })}
+        />
         <Select
           aria-label="Charges"
           placeholder="Any charges"
@@ -78,9 +86,9 @@ export function PlansPage() {
         columns={columns}
         sorting={sorting}
         empty={
-          type === undefined
+          type === undefined && search === undefined
             ? 'No plan yet. Make one, give it a price, and subscribe customers to it.'
-            : 'No plan of this kind.'
+            : 'No plan is like this.'
         }
       />
     </Page>
