@@ -6,10 +6,10 @@ import { deleteOldRequestKeys } from '@weir/db/request-keys';
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
-import { signUp, until, type Organization } from '../support/harness.ts';
+import { signUp, until, type Answer, type Organization } from '../support/harness.ts';
 import { join, sessionIn } from '../support/people.ts';
 import { exchange } from '../support/raw-connection.ts';
-import { expectRepeat, repeatingIn, TEN, type Repeating } from '../support/repeating.ts';
+import { expectRepeat, repeatingIn, TEN, type Repeating, type Sent } from '../support/repeating.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const weir = ownWeir({ withWorker: false });
@@ -19,6 +19,76 @@ let repeating: Repeating;
 beforeAll(async () => {
   admin = await signUp(weir);
   repeating = repeatingIn(weir, admin);
+});
+
+describe('repeats are in the share of their caller', () => {
+  test('one is looked up at a time, and what cannot wait is told to come again', async () => {
+    const customer = await repeating.newCustomer();
+    const key = randomUUID();
+    const first = await repeating.grant(key, customer);
+    const api = await weir.startApi({ READS_IN_FLIGHT_PER_CALLER: '1', DATABASE_STATEMENT_TIMEOUT_MS: '60000' });
+    const refused: Answer[] = [];
+    const repeats: Promise<Answer>[] = [];
+    const lock = 'LOCK TABLE request_keys IN ACCESS EXCLUSIVE MODE';
+    await repeating.holding([lock], async (letGo) => {
+      for (let n = 0; n < 40; n += 1) {
+        const repeat = repeating.grant(key, customer, { baseUrl: api.url });
+        repeats.push(repeat);
+        void repeat.then((answer) => answer.status === 429 && refused.push(answer));
+      }
+      await until(async () => refused.length >= 19, 'all but one and the twenty that may wait are refused');
+      const held = await repeating.rowsOf(
+        'pg_stat_activity',
+        `datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      expect(held).toHaveLength(1);
+      await letGo();
+    });
+    const answered = (await Promise.all(repeats)).filter(({ status }) => status !== 429);
+    expect(answered.length).toBeGreaterThan(0);
+    for (const answer of answered) expectRepeat(answer, first);
+    expectProblem(refused[0] as Answer, 429, 'rate_limited');
+    await api.close();
+  });
+
+  test('and their answers are paid for as the first was', async () => {
+    const key = randomUUID();
+    // Of some 58 KB, which is nearly the most that is kept whole.
+    const tiers = Array.from({ length: 100 }, (_, n) => ({
+      up_to: n < 99 ? String(n + 1) : null,
+      unit_price: '0.000123456789012345',
+      flat_fee: '123456789.25',
+    }));
+    const charges = [];
+    for (let n = 0; n < 7; n += 1) {
+      const meter = await admin.createMeter('SUM');
+      charges.push({ type: 'USAGE', display_name: `Calls ${n}`, meter_id: meter.id, model: 'graduated', tiers });
+    }
+    const body = {
+      name: 'Large',
+      lookup_id: 'large',
+      type: 'USAGE',
+      billing_interval: 'month',
+      currency: 'USD',
+      charges,
+    };
+    const plan = await weir.request('POST', '/api/v1/plans', { session: admin.session, body });
+    const subscribed = { customer_id: await repeating.newCustomer(), plan_id: plan.body.id };
+    const { body: subscription } = await weir.request('POST', '/api/v1/subscriptions', {
+      session: admin.session,
+      body: subscribed,
+    });
+    const preview = (sent: Sent = {}) =>
+      repeating.send(key, 'POST', `/subscriptions/${subscription.id}/preview-invoice`, sent);
+    const first = await preview();
+    expect(first.status).toBe(200);
+    // A hundred buckets a second: two such answers are owed for longer than anybody waits.
+    const api = await weir.startApi({ READ_BUCKETS_PER_CALLER: '100' });
+    for (const answer of await Promise.all([preview({ baseUrl: api.url }), preview({ baseUrl: api.url })]))
+      expectRepeat(answer, first);
+    expectProblem(await preview({ baseUrl: api.url }), 429, 'rate_limited');
+    await api.close();
+  });
 });
 
 describe('the same request with the same key', () => {

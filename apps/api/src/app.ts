@@ -77,7 +77,7 @@ import { useStrictHttp } from './http/strict-http.ts';
 import { refuseUnknownFields } from './http/unknown-fields.ts';
 import { addGauges, useMetrics, type Metrics } from './http/metrics.ts';
 import { usePressure } from './http/pressure.ts';
-import { useRepeats } from './http/repeats.ts';
+import { useFirstAnswers, useRepeats } from './http/repeats.ts';
 import { useReadBudget } from './http/read-budget.ts';
 import { useRateLimits } from './http/rate-limits.ts';
 import { Turns } from './http/turns.ts';
@@ -204,11 +204,11 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   });
   askGuardsAgain(app);
   refuseUnknownFields(app);
-  // Before what wraps handlers: a route is known by its own.
-  useRepeats(app, database);
+  useRepeats(app);
   const tagged = useVersions(app);
   const deprecated = useDeprecations(app);
   useAudit(app, database);
+  useFirstAnswers(app, database);
   const budget = useReadBudget(
     app,
     { connections, pressure },

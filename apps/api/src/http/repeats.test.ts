@@ -9,7 +9,7 @@ const database = {} as Database;
 
 function appWithRepeats(): App {
   const app = Fastify().withTypeProvider<never>() as unknown as App;
-  useRepeats(app, database);
+  useRepeats(app);
   return app;
 }
 

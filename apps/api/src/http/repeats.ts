@@ -2,13 +2,13 @@
 // made with `writing` nor named here stops the start. The header is obeyed or refused: it is never ignored.
 
 import type { Database } from '@weir/db/database';
-import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import type { FastifyRequest, onRequestHookHandler } from 'fastify';
 import { createHash } from 'node:crypto';
 import { credentialOf } from './caller.ts';
 import { KEY_HEADER, keyInHeader } from './key-header.ts';
 import { invalidFields } from './problem.ts';
 import type { App } from './typed-app.ts';
-import { findFirst, isWriting, sendWritten } from './writing.ts';
+import { findFirst, isWriting, sendWritten, type Written } from './writing.ts';
 
 /** The key of an event is the event's, for ever. */
 const KEYS_OF_EVENTS: ReadonlySet<string> = new Set(['POST /api/v1/sdk/track', 'POST /api/v1/sdk/track/batch']);
@@ -52,23 +52,39 @@ function whyNot(method: string, url: string): string | undefined {
 
 const isUnsafe = (method: string): boolean => !READS.has(method) && method !== 'OPTIONS';
 
-/** Sets this up for every route that is added after it. Throws for one that changes something and is not made with `writing`. */
-export function useRepeats(app: App, database: Database): void {
+/**
+ * Refuses the header where it is of no use, on every route that is added after this. Throws for one that changes something and is not made
+ * with `writing`. Has to be set up before what wraps handlers: a route is known by its own.
+ */
+export function useRepeats(app: App): void {
   app.decorateRequest('key', undefined);
   app.decorateRequest('isRepeat', false);
-  const repeat = answerRepeat(database);
   app.addHook('onRoute', (route) => {
     for (const method of [route.method].flat()) {
       const why = whyNot(method, route.url);
       if (why !== undefined) route.onRequest = [route.onRequest ?? [], refuseKey(why)].flat();
-      else if (isRepeatable(method, route.url)) {
-        if (!isWriting(route.handler))
-          throw new Error(
-            `${method} ${route.url} is not safe to repeat: make its handler with writing of http/writing.ts`,
-          );
-        route.preHandler = [route.preHandler ?? [], repeat].flat();
-      }
+      else if (isRepeatable(method, route.url) && !isWriting(route.handler))
+        throw new Error(
+          `${method} ${route.url} is not safe to repeat: make its handler with writing of http/writing.ts`,
+        );
     }
+  });
+}
+
+/**
+ * Answers repeats with what the first request had come to, on every route that is added after this. Has to be set up after the audit log,
+ * which hears of none of them, and before the shares of callers (read-budget.ts): a repeat takes a place and pays for its answer.
+ */
+export function useFirstAnswers(app: App, database: Database): void {
+  app.addHook('onRoute', (route) => {
+    if (![route.method].flat().some((method) => isRepeatable(method, route.url))) return;
+    const { handler } = route;
+    route.handler = async function onlyOnce(request, reply) {
+      const first = await findAnswer(database, request);
+      if (first === undefined) return await handler.call(this, request, reply);
+      request.isRepeat = true;
+      return sendWritten(reply, first);
+    };
   });
 }
 
@@ -79,25 +95,20 @@ function refuseKey(message: string): onRequestHookHandler {
   };
 }
 
-/** Before anything is begun, and before the audit log hears of it: what was done is not done again. */
-function answerRepeat(database: Database) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
-    const sent = keyInHeader(request);
-    if (sent === undefined) return undefined;
-    const { organizationId } = request.caller;
-    const { method, url, routeOptions } = request;
-    // Nobody stores the key: without it a password cannot be tried out on this hash.
-    const salt = routeOptions.url === CHANGE_PASSWORD ? [sent] : [];
-    request.key = {
-      organizationId,
-      keyHash: hashOf(organizationId, credentialOf(request.caller), sent),
-      requestHash: hashOf(...salt, method, url, request.json?.text ?? ''),
-    };
-    const first = await findFirst(database, request.key);
-    if (first === undefined) return undefined;
-    request.isRepeat = true;
-    return sendWritten(reply, first);
+/** What the request has come to already; undefined where it has no key, or is the first with it. What was done is not done again. */
+async function findAnswer(database: Database, request: FastifyRequest): Promise<Written<unknown> | undefined> {
+  const sent = keyInHeader(request);
+  if (sent === undefined) return undefined;
+  const { organizationId } = request.caller;
+  const { method, url, routeOptions } = request;
+  // Nobody stores the key: without it a password cannot be tried out on this hash.
+  const salt = routeOptions.url === CHANGE_PASSWORD ? [sent] : [];
+  request.key = {
+    organizationId,
+    keyHash: hashOf(organizationId, credentialOf(request.caller), sent),
+    requestHash: hashOf(...salt, method, url, request.json?.text ?? ''),
   };
+  return await findFirst(database, request.key);
 }
 
 /** None of the parts but the last holds a NUL. */
