@@ -11,6 +11,7 @@ import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { EndpointPlaces } from '@weir/worker/webhooks/endpoint-places';
 import { deliverTo } from '../support/deliver-to.ts';
+import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, until, type Answer, type Organization } from '../support/harness.ts';
 import { openReceiver, type Answering, type Receiver } from '../support/receiver.ts';
 import { rowsReadBy } from '../support/reading-effort.ts';
@@ -87,6 +88,22 @@ async function passTime(endpointId: string, interval: string): Promise<void> {
     [endpointId, interval],
   );
 }
+
+test('ten tests of an endpoint wait and no more, and its events go out beside them', async () => {
+  const receiver = await receiving();
+  const { id } = await createEndpoint(receiver.url);
+  const ask = () => call('POST', `/webhook-endpoints/${id}/test`);
+  const asked = await Promise.all(Array.from({ length: 12 }, ask));
+  expect(asked.filter(({ status }) => status === 201)).toHaveLength(10);
+  for (const refused of asked.filter(({ status }) => status !== 201)) expectProblem(refused, 429, 'rate_limited');
+  // Those of another endpoint are counted by themselves.
+  const { id: other } = await createEndpoint(receiver.url);
+  expect((await call('POST', `/webhook-endpoints/${other}/test`)).status).toBe(201);
+  await happen();
+  while (receiver.received.length < 11) await deliverMore(id, receiver);
+  expect(receiver.received.filter(({ type }) => type === 'invoice.created')).toHaveLength(1);
+  expect((await ask()).status).toBe(201);
+});
 
 test('a test that fails says nothing of an endpoint, and one that is taken ends its failing', async () => {
   let status = 404;

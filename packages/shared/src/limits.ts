@@ -336,6 +336,12 @@ export const LIMIT_TABLE = {
     of: 'deliveries of an endpoint that are kept so: the last ones',
     why: 'as above',
   },
+  waitingTests: {
+    under: 'Webhooks',
+    max: 10,
+    of: 'tests of an endpoint that wait',
+    why: 'events are sent beside them',
+  },
   failingDays: {
     under: 'Webhooks',
     max: 3,

@@ -48,6 +48,8 @@ const deliveryAnswer = answerOf<Delivery>()({
 
 const DISABLED = 'The endpoint is turned off: set its status to ACTIVE first.';
 
+const WAITING = `${LIMITS.waitingTests} tests of this endpoint wait already: send another one when they are done.`;
+
 export function deliveryRoutes(app: App, { database, guards }: RouteDeps): void {
   app.get(
     '/api/v1/webhook-endpoints/:id/deliveries',
@@ -84,7 +86,8 @@ export function deliveryRoutes(app: App, { database, guards }: RouteDeps): void 
         tags: ['Webhooks'],
         summary: 'Send a test to an endpoint',
         description:
-          'Of the type webhook.test, signed like all others, within a second or so and once. Its delivery says what came back.',
+          'Of the type webhook.test, signed like all others, within a second or so and once. Its delivery says what came back. While ' +
+          `${LIMITS.waitingTests} of an endpoint wait, one more is answered 429.`,
         params: idInPath,
         response: {
           201: deliveryAnswer,
@@ -97,7 +100,9 @@ export function deliveryRoutes(app: App, { database, guards }: RouteDeps): void 
         const endpoint = await findEndpoint(transaction, caller.organizationId, params.id);
         if (endpoint === undefined) throw new Refusal('not_found', NO_SUCH_THING);
         if (endpoint.status === 'DISABLED') throw new Refusal('webhook_endpoint_disabled', DISABLED);
-        return made(await insertTest(transaction, caller.organizationId, params.id));
+        const test = await insertTest(transaction, caller.organizationId, params.id);
+        if (test === undefined) throw new Refusal('rate_limited', WAITING, { retryAfterSeconds: 15 });
+        return made(test);
       }),
     ),
   );

@@ -680,7 +680,7 @@ export interface paths {
     "/api/v1/webhook-endpoints/{id}/test": {
         /**
          * Send a test to an endpoint
-         * @description Of the type webhook.test, signed like all others, within a second or so and once. Its delivery says what came back.
+         * @description Of the type webhook.test, signed like all others, within a second or so and once. Its delivery says what came back. While 10 of an endpoint wait, one more is answered 429.
          *
          *     Who may: an admin who is signed in, or a service account with the role biller or admin.
          */

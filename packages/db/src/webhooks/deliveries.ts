@@ -66,16 +66,26 @@ export async function retryDelivery(db: Queries, organizationId: string, id: str
   return rows.map(deliveryOf)[0];
 }
 
-/** Has a test sent, once. The endpoint has to be there. */
-export async function insertTest(db: Queries, organizationId: string, endpointId: string): Promise<Delivery> {
+/**
+ * Has a test sent, once, within a transaction. The endpoint has to be there. Undefined: as many as may wait for it do, which nothing else
+ * bounds: a receiver that hangs is sent a few a minute, and with very many that wait it would be sent no event.
+ */
+export async function insertTest(
+  transaction: Queries,
+  organizationId: string,
+  endpointId: string,
+): Promise<Delivery | undefined> {
+  // Two at once would count the same ones.
+  await sql`SELECT FROM webhook_endpoints WHERE organization_id = ${organizationId} AND id = ${endpointId}
+    FOR NO KEY UPDATE`.execute(transaction);
   const id = newId();
   await sql`INSERT INTO webhook_deliveries (organization_id, id, endpoint_id, next_attempt_at)
-    VALUES (${organizationId}, ${id}, ${endpointId}, now())`.execute(db);
+    SELECT ${organizationId}, ${id}, ${endpointId}, now() WHERE ${LIMITS.waitingTests} > (
+      SELECT count(*) FROM webhook_deliveries WHERE organization_id = ${organizationId} AND endpoint_id = ${endpointId}
+        AND status = 'PENDING' AND sequence IS NULL)`.execute(transaction);
   const { rows } = await sql<DeliveryRow>`
-    ${selection} WHERE deliveries.organization_id = ${organizationId} AND deliveries.id = ${id}`.execute(db);
-  const [row] = rows;
-  if (row === undefined) throw new Error('a test that was inserted is not there');
-  return deliveryOf(row);
+    ${selection} WHERE deliveries.organization_id = ${organizationId} AND deliveries.id = ${id}`.execute(transaction);
+  return rows.map(deliveryOf)[0];
 }
 
 const selection = sql.raw(`
