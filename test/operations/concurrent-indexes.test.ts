@@ -52,26 +52,25 @@ CREATE INDEX CONCURRENTLY IF NOT EXISTS notes_note_idx
 `;
 
 /** Begins to migrate, and returns while the index waits for the writer, who has not committed. `done` is settled at the end. */
-async function migrateWhileSomebodyWrites(): Promise<{ done: Promise<unknown> }> {
+async function migrateWhileSomebodyWrites(): Promise<{ done: Promise<unknown>; told: string[] }> {
   await writer.query('BEGIN');
   await write(writer, 'uncommitted');
-  const done = migrate(database.url, folder).catch((error: unknown) => error);
+  const told: string[] = [];
+  const done = migrate(database.url, folder, (line) => told.push(line)).catch((error: unknown) => error);
   await until(async () => (await isValid()) === false, 'the index is being built');
-  return { done };
+  return { done, told };
 }
 
 test('a migration builds an index while the table is written, and a second migrator waits for it', async () => {
   await add(INDEX);
-  const { done } = await migrateWhileSomebodyWrites();
-  const second = migrate(database.url, folder);
-  await until(
-    async () =>
-      (
-        await ask(`SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'weir-migrate'
-        AND query LIKE '%advisory_lock%'`)
-      ).length > 0,
-    'the second migrator has asked for the lock',
-  );
+  const { done, told } = await migrateWhileSomebodyWrites();
+  expect(told).toEqual([expect.stringMatching(`^Applying ${NAME}: an index, which waits for every transaction`)]);
+  const [{ pid }] = await ask(`SELECT pid FROM pg_stat_activity WHERE datname = current_database()
+    AND application_name = 'weir-migrate'`);
+  const heard: string[] = [];
+  const second = migrate(database.url, folder, (line) => heard.push(line));
+  await until(() => heard.length > 0, 'the second one is told why it waits');
+  expect(heard).toEqual([`Waiting: this database is being migrated already, by process ${pid} of pg_stat_activity.`]);
   for (let written = 0; written < 20; written += 1) await write(client, `note ${written}`);
   expect([await isValid(), await isKnown()]).toEqual([false, false]);
   await writer.query('COMMIT');

@@ -57,12 +57,18 @@ test('a migration that waits for a table holds nobody off for long, and says wha
   try {
     // As a backup does, for hours.
     await reader.query('BEGIN; SELECT FROM customers');
-    const migrated = migrate(weir.databaseUrl, folder);
+    const told: string[] = [];
+    const migrated = migrate(weir.databaseUrl, folder, (line) => told.push(line));
     const waits = `SELECT FROM pg_locks WHERE relation = 'customers'::regclass AND NOT granted
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
     await until(async () => (await weir.pool.query(waits)).rowCount === 1, 'the migration waits');
     await other.query(`SET lock_timeout = '20s'; UPDATE customers SET name = name`);
+    await until(() => told.length > 1, 'it is told that it waits');
     await reader.query('COMMIT');
+    expect(told).toEqual([
+      'Applying 9002_takes_away.sql.',
+      'Waiting: something, such as a backup, holds a lock that 9002_takes_away.sql needs. It tries for five minutes.',
+    ]);
     expect(await migrated).toEqual({ applied: ['9002_takes_away.sql'] });
   } finally {
     await Promise.all([reader.end(), other.end()]);

@@ -27,6 +27,9 @@ const LOCK_PAUSE_MS = 500;
 /** After this it is told that something holds a lock all the time. */
 const LOCKED_MS_MAX = 300_000;
 
+/** Hears of each migration as it begins, and of what it waits for. */
+type Tell = (line: string) => void;
+
 export interface Migrated {
   applied: string[];
   /** A month to come has no partition yet, as something held a lock. A worker makes it. */
@@ -40,7 +43,7 @@ export interface Migrated {
  * migration kept, when one fails; and a SettingsError for a database that is not UTF-8, one that a newer version has migrated
  * and has taken away from what this one reads, one of before the first release, and one of another program.
  */
-export async function migrate(databaseUrl: string, folder = MIGRATIONS): Promise<Migrated> {
+export async function migrate(databaseUrl: string, folder = MIGRATIONS, tell: Tell = () => {}): Promise<Migrated> {
   const { connectionString, given } = withoutOptions(databaseUrl);
   const config = {
     connectionString,
@@ -60,8 +63,8 @@ export async function migrate(databaseUrl: string, folder = MIGRATIONS): Promise
     await setUpSession(client, { statement_timeout: 0 });
     await requireOwnSession(client, () => new NotingClient(config));
     await requireUtf8(client);
-    await takeLock(client);
-    const applied = await applyMissing(client, folder);
+    await takeLock(client, tell);
+    const applied = await applyMissing(client, folder, tell);
     const isMonthLeft = !(await makeMonths(client, new Date()));
     return { applied, ...(isMonthLeft && { isMonthLeft }) };
   } finally {
@@ -85,15 +88,28 @@ async function makeMonths(client: pg.Client, now: Date): Promise<boolean> {
  * Asks again and again, and does not wait inside of Postgres: that would be a statement under way, and an index that is built
  * concurrently waits for every statement that began before it.
  */
-async function takeLock(client: pg.Client): Promise<void> {
-  for (;;) {
+async function takeLock(client: pg.Client, tell: Tell): Promise<void> {
+  for (let isTold = false; ; isTold = true) {
     const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS taken', [MIGRATION_LOCK]);
     if (rows[0]?.taken === true) return;
+    if (!isTold) tell(await describeHolder(client));
     await delay(LOCK_LOOK_MS);
   }
 }
 
-async function applyMissing(client: pg.Client, folder: string): Promise<string[]> {
+/** One that was interrupted goes on in Postgres until what it waits for is over, and holds its lock. */
+async function describeHolder(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ pid: number }>(
+    `SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 AND granted
+       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+       AND (classid::bigint << 32) | objid::bigint = $1`,
+    [MIGRATION_LOCK],
+  );
+  const by = rows[0] === undefined ? '' : `, by process ${rows[0].pid} of pg_stat_activity`;
+  return `Waiting: this database is being migrated already${by}.`;
+}
+
+async function applyMissing(client: pg.Client, folder: string, tell: Tell): Promise<string[]> {
   await client.query(
     'CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())',
   );
@@ -101,9 +117,14 @@ async function applyMissing(client: pg.Client, folder: string): Promise<string[]
   for (const name of missing) {
     const migration = readMigration(await readFile(`${folder}/${name}`, 'utf8'));
     if (migration.steps === undefined) {
-      await applyInTransaction(client, name, migration);
+      tell(`Applying ${name}.`);
+      await applyInTransaction(client, name, migration, tell);
       continue;
     }
+    tell(
+      `Applying ${name}: an index, which waits for every transaction that began before it, such as a backup, however long that ` +
+        'takes. Everybody goes on writing.',
+    );
     await runConcurrent(client, migration.steps).catch((error: unknown) => {
       throw new Error(`Migration ${name} failed, and begins again with the next run.`, { cause: error });
     });
@@ -122,9 +143,14 @@ async function note(client: pg.Client, name: string, { needs }: Migration): Prom
  * Who waits for a lock of a table has everybody wait who comes after it, so it does not wait for long, and begins again: what holds the
  * lock, such as a backup, goes on as well as those who record.
  */
-async function applyInTransaction(client: pg.Client, name: string, migration: Migration): Promise<void> {
+async function applyInTransaction(client: pg.Client, name: string, migration: Migration, tell: Tell): Promise<void> {
   const giveUpAt = performance.now() + LOCKED_MS_MAX;
-  while (!(await applyUnlessLocked(client, name, migration, performance.now() > giveUpAt))) await delay(LOCK_PAUSE_MS);
+  for (let isTold = false; ; isTold = true) {
+    if (await applyUnlessLocked(client, name, migration, performance.now() > giveUpAt)) return;
+    if (!isTold)
+      tell(`Waiting: something, such as a backup, holds a lock that ${name} needs. It tries for five minutes.`);
+    await delay(LOCK_PAUSE_MS);
+  }
 }
 
 /** Returns false, with nothing done, where a lock was not to be had in time, unless it is the last attempt. */
