@@ -1,7 +1,9 @@
 import { openDatabase } from '@weir/db/database';
 import { makePartitions } from '@weir/db/partitions';
 import { recordEvents, type RecordableEvent } from '@weir/db/record';
-import { newId } from '@weir/shared/ids';
+import { firstIdAt, newId } from '@weir/shared/ids';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { until } from '../support/harness.ts';
@@ -156,4 +158,52 @@ test('partitions may be made by several processes at once, and while events are 
   ]);
   expect(await eventsByPartition()).toMatchObject({ events_2033_02: 1000, events_default: 5 });
   await expectRollupsToEqualEvents(pool);
+});
+
+test('a month is detached and attached as docs/operations.md has it, while others read and record', async () => {
+  const page = readFileSync(fileURLToPath(new URL('../../docs/operations.md', import.meta.url)), 'utf8');
+  const [, section = ''] = /^### Detach and attach a month\n([^]*?)(?:^### |$(?![^]))/m.exec(page) ?? [];
+  const [detach = '', prove = '', attach = ''] = [...section.matchAll(/```sql\n([^]*?)```/g)].map(
+    ([, sql]) => sql ?? '',
+  );
+  await make('2026-01-15T00:00:00Z');
+  const [operator, reader] = [0, 1].map(() => new pg.Client({ connectionString: testDatabase.url })) as [
+    pg.Client,
+    pg.Client,
+  ];
+  const notices: string[] = [];
+  operator.on('notice', ({ message }) => notices.push(message ?? ''));
+  try {
+    await Promise.all([operator.connect(), reader.connect()]);
+    await operator.query('SET client_min_messages = debug1');
+    for (const time of ['2026-01-01T00:00:00.000Z', '2026-01-31T23:59:59.999Z'])
+      await recordEvents(pool, eventsAt(time, 50));
+    const before = await eventsByPartition();
+    for (const [sql, isThere] of [
+      [detach, false],
+      [attach, true],
+    ] as const) {
+      if (sql === attach) await operator.query(prove);
+      await reader.query('BEGIN');
+      await reader.query('SELECT count(*) FROM events');
+      const tried = operator.query(sql).catch((error: unknown) => error);
+      // Behind whoever waits for the lock, and for no longer than that.
+      const recorded = recordEvents(pool, eventsAt('2026-02-03T00:00:00Z', 1));
+      expect(await tried).toMatchObject({ code: '55P03' });
+      await recorded;
+      await reader.query('COMMIT');
+      await operator.query(sql);
+      expect((await eventsByPartition())['events_2026_01']).toBe(isThere ? before['events_2026_01'] : undefined);
+    }
+    expect(notices).toContain('partition constraint for table "events_2026_01" is implied by existing constraints');
+    const bounds = `SELECT pg_get_expr(relpartbound, oid) AS bound FROM pg_class WHERE relname = 'events_2026_01'`;
+    const { rows } = await operator.query(bounds);
+    expect(rows).toEqual([
+      {
+        bound: `FOR VALUES FROM ('${firstIdAt(Date.UTC(2026, 0, 1))}') TO ('${firstIdAt(Date.UTC(2026, 1, 1))}')`,
+      },
+    ]);
+  } finally {
+    await Promise.all([operator.end(), reader.end()]);
+  }
 });
