@@ -16,6 +16,7 @@ import {
   type Visit,
 } from '../support/browser/browser.ts';
 import { furnish, type Furnished } from '../support/browser/furnished.ts';
+import { untilGrouped } from '../support/until-grouped.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 /** Of the first load, compressed. */
@@ -298,11 +299,11 @@ test('keys chosen on the page of a meter group its usage, and one value can be l
   await keys.press('Enter');
   await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
   await page.getByText('metadata.model').waitFor();
+  await untilGrouped(weir);
   await page.goto(addresses['usage'] ?? '');
   await page.getByText('By model').click();
-  // A worker groups what was counted before.
   const groups = page.getByRole('group', { name: 'Usage by model' });
-  await groups.getByRole('link', { name: 'small' }).waitFor({ timeout: 30_000 });
+  await groups.getByRole('link', { name: 'small' }).waitFor();
   await settled(page);
   expect(await findBarriers(page)).toEqual([]);
   await draw(page, 'usage-by-model-light');

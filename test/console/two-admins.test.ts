@@ -296,6 +296,27 @@ test('a dialog stays what it was when it was opened, whatever the page around it
   await endpoint.close();
 });
 
+test('the timeline of a trial ends with it, has no invoice for its days, and tells of an end elsewhere', async () => {
+  const { id: plan_id } = await makePricedPlan(weir, admin, [fixedCharge(5)], { name: 'Tried' });
+  const { id: customer_id } = await makeCustomer(weir, admin);
+  const trial_end_date = new Date(Date.now() + 14 * 86_400_000).toISOString();
+  const { id, status } = (await call('POST', '/subscriptions', { customer_id, plan_id, trial_end_date })).body;
+  expect(status).toBe('TRIAL');
+  const trial = await visit.context.newPage();
+  await trial.clock.install();
+  await trial.goto(`/subscriptions/${id}`);
+  const ahead = trial.getByRole('region', { name: 'To come' });
+  await ahead.getByText('The trial ends').waitFor();
+  expect(await ahead.getByText('Next invoice').count()).toBe(0);
+  await call('POST', `/subscriptions/${id}/cancel`, { cancel_at_period_end: false });
+  // Also a page that gets its answers late asks again within this.
+  await trial.clock.fastForward(60_000);
+  await trial.getByRole('region', { name: 'Past' }).getByText('Ended', { exact: true }).waitFor();
+  expect(await ahead.count()).toBe(0);
+  expect(visit.faults).toEqual([]);
+  await trial.close();
+});
+
 test('what is typed into a plan holds nobody who signs out, nor whoever signs in instead', async () => {
   const [ada, grace] = [await signUp(weir), await signUp(weir)];
   const { page: tab, context, close } = await browser.visit({ baseURL: weir.baseUrl });

@@ -6,11 +6,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { correctThree, dumpOf, findInRedis, findInTables, performAllMoves, throwIt } from '../support/erasing.ts';
 import { readOpenapi } from '../support/openapi-document.ts';
 import { expectProblem } from '../support/expect-problem.ts';
-import { signUp, until, type Organization } from '../support/harness.ts';
+import { signUp, type Organization } from '../support/harness.ts';
 import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
 import { reconcileHere } from '../support/reconcile-fixture.ts';
 import { openTestDatabase } from '../support/test-database.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
+import { untilGrouped } from '../support/until-grouped.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const ID = 'ada "the first" løvelace';
@@ -380,10 +381,7 @@ test('a meter that is grouped by what names the customer has to lose that key fi
     weir.request('POST', '/api/v1/erasures', { session: admin.session, body: { customer_id: created.body.id } });
   expectProblem(await erase(), 409, 'grouped_by_customer');
   expect((await patch(['model'])).status).toBe(200);
-  await until(
-    async () => (await weir.pool.query('SELECT FROM metadata_backfills')).rowCount === 0,
-    'usage is grouped anew',
-  );
+  await untilGrouped(weir);
   expect((await erase()).status).toBe(202);
   await performAllMoves(database);
   expect(
