@@ -215,9 +215,9 @@ export function widgetInvoiceRoutes(app: App, deps: RouteDeps & { turns: Turns }
       const found = await findLine(database, organizationId, params.id, params.line_id, drive);
       if (found === undefined) throw new Refusal('not_found', NO_SUCH_THING);
       const { question } = found;
-      const shown = await listShownMeters(db, organizationId);
-      if (question === undefined || !shown.some(({ id }) => id === question.meterId))
-        return { data: [], meta: { next_cursor: null } };
+      const wanted = question === undefined ? [] : [question.meterId];
+      const shown = await listShownMeters(db, organizationId, { ids: wanted });
+      if (question === undefined || shown.length === 0) return { data: [], meta: { next_cursor: null } };
       await refuseMoving(database.kysely, organizationId, question.customerExternalId);
       const { events, next } = await pageDueEvents(db, question, query);
       return {
@@ -267,7 +267,8 @@ export function widgetInvoiceRoutes(app: App, deps: RouteDeps & { turns: Turns }
   }
 
   async function shownLines(organizationId: string, lines: readonly InvoiceLine[]) {
-    const shown = new Set((await listShownMeters(db, organizationId)).map(({ id }) => id));
+    const ids = lines.flatMap(({ charge }) => charge?.meter_id ?? []);
+    const shown = new Set((await listShownMeters(db, organizationId, { ids })).map(({ id }) => id));
     return lines.map((line) => ({
       id: line.id,
       kind: line.kind,

@@ -135,9 +135,9 @@ export function widgetRoutes(app: App, deps: UsageDeps & EntitlementDeps): void 
       const { caller, query } = request;
       const window = await windowOf(turns, request, query);
       const customer = customerOf(caller);
-      const shown = await listShownMeters(database.kysely, customer.organizationId);
       const read = await readUsageOfCustomer(database.pool, { ...customer, window });
-      const byId = new Map(read.map((meter) => [meter.meter_id, meter]));
+      const byId = new Map(read.flatMap((meter) => (meter.event_count > 0 ? [[meter.meter_id, meter] as const] : [])));
+      const shown = await listShownMeters(database.kysely, customer.organizationId, { ids: byId.keys() });
       return {
         customer_external_id: customer.customerExternalId,
         token_expires_in: caller.secondsLeft ?? 0,
@@ -145,7 +145,6 @@ export function widgetRoutes(app: App, deps: UsageDeps & EntitlementDeps): void 
         period_end: isoOf(window.end),
         data: shown
           .flatMap(({ id }) => byId.get(id) ?? [])
-          .filter(({ event_count }) => event_count > 0)
           .map(({ meter_id, name, aggregation_type, unit, usage, event_count }) => {
             return { meter_id, name, aggregation_type, unit, total_usage: usage, event_count };
           }),
@@ -177,9 +176,8 @@ export function widgetRoutes(app: App, deps: UsageDeps & EntitlementDeps): void 
       const window = await windowOf(turns, request, query);
       const { organizationId, customerExternalId } = customerOf(caller);
       const { id: meterId } = params;
-      const shown = await listShownMeters(database.kysely, organizationId);
-      const isShown = shown.some(({ id }) => id === meterId);
-      if (!isShown || !(await isMeterUsedBy(database.pool, { organizationId, meterId, customerExternalId })))
+      const shown = await listShownMeters(database.kysely, organizationId, { ids: [meterId] });
+      if (shown.length === 0 || !(await isMeterUsedBy(database.pool, { organizationId, meterId, customerExternalId })))
         throw new Refusal('not_found', NO_SUCH_THING);
       const meter = await getMeter(database, organizationId, meterId);
       const chart = { organizationId, meter, customerExternalId, window, grouping: query.group_by };
@@ -208,11 +206,11 @@ export function widgetRoutes(app: App, deps: UsageDeps & EntitlementDeps): void 
     async ({ caller }) => {
       const { organizationId, customerExternalId } = customerOf(caller);
       const entitled = { customerExternalId };
-      const shown = await listShownMeters(database.kysely, organizationId);
       const period = await findBillingPeriod(database.kysely, { organizationId, customerExternalId });
       const byFeature = new Map(
         (await readEntitlements(deps, { organizationId, entitled })).map((each) => [each.feature, each]),
       );
+      const shown = await listShownMeters(database.kysely, organizationId, { features: byFeature.keys() });
       return {
         customer_external_id: customerExternalId,
         billing_period: period ?? null,
