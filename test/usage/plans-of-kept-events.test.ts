@@ -1,7 +1,8 @@
 // What it costs to find few among very many that are kept, where Postgres has not looked at the tables: duplicates of an import that was
 // run again, groups of a meter, and what the feed told long ago.
 
-import { listStoredEvents } from '@weir/db/event-list';
+import { listRejections, listStoredEvents } from '@weir/db/event-list';
+import { countRejected } from '@weir/db/events';
 import type { Database } from '@weir/db/database';
 import { settleHeld } from '@weir/db/held-keys';
 import { requestErasure } from '@weir/db/moves/request-move';
@@ -74,6 +75,51 @@ test('keys of another payload are told apart by one look at the moves that lead 
     expect(await settleHeld(pool, held)).toMatchObject({ duplicates: FEW / 2, reused: { length: FEW / 2 } });
   });
   expect(rows).toBeLessThan(4 * MANY);
+});
+
+test('what is kept of an organization costs neither what is kept of others nor their events', async () => {
+  const [own, other] = [await signUp(weir), await signUp(weir)];
+  await weir.pool.query(
+    `INSERT INTO events SELECT lpad(to_hex(n), 32, '0')::uuid, $1, $2, '2025-01-01', 'theirs', 1 FROM generate_series(1, $3::int) AS n`,
+    [other.id, meter, 3 * MANY],
+  );
+  for (const [{ id }, count] of [
+    [other, 10 * MANY],
+    [own, FEW],
+  ] as const) {
+    const event = `json_build_object('meter_id', $2::uuid, 'customer_external_id', 'common', 'timestamp', '2025-01-01T00:00:00.000000Z')`;
+    await weir.pool.query(
+      `INSERT INTO rejected_events SELECT $1, gen_random_uuid(), $2::uuid, 'common', 'for a test', ${event} FROM generate_series(1, $3::int)`,
+      [id, meter, count],
+    );
+    await weir.pool.query(
+      `INSERT INTO duplicate_events SELECT $1, gen_random_uuid(), gen_random_uuid(), ${event} FROM generate_series(1, $3::int)`,
+      [id, meter, count],
+    );
+  }
+  const page = { limit: 20 };
+  const read = async () => {
+    for (const filter of [{}, { status: 'rejected' }, { status: 'duplicate' }, { reason: 'for a test' }] as const) {
+      const rows = await rowsReadBy(weir, async (database) => {
+        expect(await listStoredEvents(database, own.id, { ...filter, ...page })).toHaveLength(20);
+      });
+      expect(rows, JSON.stringify(filter)).toBeLessThan(FEW);
+    }
+    for (const filter of [{ customerExternalId: 'rare' }, { reason: 'another' }, { since: '2025-02-01T00:00:00Z' }]) {
+      const rows = await rowsReadBy(weir, async (database) => {
+        expect(await listStoredEvents(database, own.id, { status: 'rejected', ...filter, ...page })).toEqual([]);
+      });
+      expect(rows, JSON.stringify(filter)).toBeLessThan(2 * FEW);
+    }
+    const counted = await rowsReadBy(weir, async (database) => {
+      expect(await countRejected(database, own.id)).toBe(FEW);
+      expect(await listRejections(database, own.id, 10)).toMatchObject([{ count: FEW }]);
+    });
+    expect(counted).toBeLessThan(4 * FEW);
+  };
+  await read();
+  await weir.pool.query('ANALYZE');
+  await read();
 });
 
 /** Events of one instant, with the rollups that tell of them. */
