@@ -156,6 +156,7 @@ export const LIMIT_TABLE = {
     why: 'each change of usage is held against all of them',
   },
   thresholds: { under: 'Things', max: 20, of: 'thresholds of an alert', why: 'each is told once for each customer' },
+  runningMoves: { under: 'Things', max: 1_000, of: 'erasures and moves that are not done', why: 'they take turns' },
   widgetMeters: { under: 'Things', max: 100, of: 'meters that a widget shows', why: 'more than anybody looks at' },
   finalizedAtOnce: { under: 'Things', max: 100, of: 'drafts that one request finalizes', why: 'as many as a page has' },
   apiKeys: {
@@ -336,12 +337,7 @@ export const LIMIT_TABLE = {
     of: 'deliveries of an endpoint that are kept so: the last ones',
     why: 'as above',
   },
-  waitingTests: {
-    under: 'Webhooks',
-    max: 10,
-    of: 'tests of an endpoint that wait',
-    why: 'events are sent beside them',
-  },
+  waitingTests: { under: 'Webhooks', max: 10, of: 'tests of an endpoint that wait', why: 'events go out beside them' },
   failingDays: {
     under: 'Webhooks',
     max: 3,

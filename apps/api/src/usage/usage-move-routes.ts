@@ -288,5 +288,11 @@ function refusalOf(refused: Refused): Refusal {
       );
     case 'moving':
       return new Refusal('usage_moving', USAGE_MOVING, { id: refused.id });
+    case 'too_many':
+      return new Refusal(
+        'usage_moving',
+        `${LIMITS.runningMoves} erasures and moves of the organization are not done: try again when some are. The id of the oldest is here.`,
+        { id: refused.id },
+      );
   }
 }

@@ -61,7 +61,8 @@ async function goOn(
   }
   if (move.stage === null) {
     // From here on no statement records that began before what was moved was committed.
-    await kysely.transaction().execute((transaction) => makeRecordersLookAgain(transaction, move.organization_id));
+    if (await hasMoved(kysely, move))
+      await kysely.transaction().execute((transaction) => makeRecordersLookAgain(transaction, move.organization_id));
     await goTo(kysely, move, REPAIRING);
   }
   if (move.stage === null || move.stage === REPAIRING) {
@@ -74,6 +75,20 @@ async function goOn(
   return await kysely
     .transaction()
     .execute((transaction) => (move.kind === 'ERASE' ? endErasure : endMove)(transaction, move));
+}
+
+/**
+ * Whether a move may have moved anything: where it has not, nobody is made to record anew. Usage of months that were taken out has no
+ * events, and is found under the new id.
+ */
+async function hasMoved(db: Queries, { organization_id, id, to_external_id }: RunningMove): Promise<boolean> {
+  const { rows } = await sql`
+    SELECT FROM usage_moves WHERE organization_id = ${organization_id}::uuid AND id = ${id}::uuid AND events > 0
+    UNION ALL SELECT FROM meters CROSS JOIN LATERAL (
+      SELECT FROM ${sql.table(ROLLUPS.customerUsageHours.table)} AS hours WHERE hours.organization_id = meters.organization_id
+        AND hours.meter_id = meters.id AND hours.customer_external_id = ${to_external_id}::text LIMIT 1) AS used
+    WHERE meters.organization_id = ${organization_id}::uuid LIMIT 1`.execute(db);
+  return rows.length > 0;
 }
 
 /** The stage before the walks. */

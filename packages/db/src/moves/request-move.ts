@@ -2,6 +2,7 @@
 // on with it (perform-moves.ts).
 
 import { newId } from '@weir/shared/ids';
+import { LIMITS } from '@weir/shared/limits';
 import { sql } from 'kysely';
 import { randomBytes } from 'node:crypto';
 import { deleteAlertsOf, holdAlertsOf } from '../alerts/alerts.ts';
@@ -28,7 +29,9 @@ export type Refused =
   /** Invoices bill the usage. */
   | { outcome: 'billed' }
   /** Another move has one of the ids. */
-  | { outcome: 'moving'; id: string };
+  | { outcome: 'moving'; id: string }
+  /** As many run as an organization may have; `id` is the oldest. */
+  | { outcome: 'too_many'; id: string };
 
 export type Requested = { outcome: 'requested'; move: UsageMove } | Refused;
 
@@ -149,7 +152,15 @@ async function holdMoves(
   externalIds: readonly string[],
 ): Promise<Refused | undefined> {
   await holdOrganization(transaction, organizationId);
-  return await findMove(transaction, organizationId, externalIds);
+  return (await findMove(transaction, organizationId, externalIds)) ?? (await findTooMany(transaction, organizationId));
+}
+
+async function findTooMany(db: Queries, organizationId: string): Promise<Refused | undefined> {
+  const { rows } = await sql<{ running: number; id: string | null }>`
+    SELECT count(*)::int AS running, min(id::text) AS id FROM usage_moves
+    WHERE organization_id = ${organizationId}::uuid AND finished_at IS NULL`.execute(db);
+  const { running = 0, id = null } = rows[0] ?? {};
+  return running < LIMITS.runningMoves || id === null ? undefined : { outcome: 'too_many', id };
 }
 
 async function findMove(

@@ -112,12 +112,22 @@ function moveOf({ events, ...row }: MoveRow): UsageMove {
   };
 }
 
-/** All moves that are not done, of whatever organization, in any order: one that takes long, or cannot go on, is not always the first. */
+/** So many are gone on with in one look. */
+const LOOKED_AT_MAX = 500;
+
+/**
+ * Moves that are not done, some of them: one of each organization, then a second one of each, and so on, however many one of them has. Which
+ * ones is by lot: one that takes long, or cannot go on, is not always the first.
+ */
 export async function listRunningMoves(db: Queries): Promise<RunningMove[]> {
   const { rows } = await sql<RunningMove>`
     SELECT organization_id, id, kind, customer_id, from_external_id, to_external_id, copies_issued_before::text,
       coalesce(alert_ids, '{}') AS alert_ids, created_at, moved_at, stage, stage_after
-    FROM usage_moves WHERE finished_at IS NULL ORDER BY random()`.execute(db);
+    FROM (
+      SELECT *, row_number() OVER (PARTITION BY organization_id ORDER BY random()) AS turn
+      FROM usage_moves WHERE finished_at IS NULL
+    ) AS running
+    ORDER BY turn, random() LIMIT ${LOOKED_AT_MAX}`.execute(db);
   return rows;
 }
 
