@@ -9,8 +9,9 @@ export default defineConfig({
   ssr: { resolve: { conditions, externalConditions: ['@weir/source'] } },
   test: {
     exclude: [...defaultExclude, '**/dist/**'],
-    // The machine it has to run on has two cores, and each file has a database and processes of its own.
-    maxWorkers: 2,
+    // The machine it has to run on has two cores, and each file has a database and processes of its own. Tests wait for much of their time:
+    // of two files at once the cores were idle for a third of it.
+    maxWorkers: 3,
     // Loading the whole of Weir anew for each file took a third of the time. Files share a process, and no database or queue.
     isolate: false,
     sequence: { sequencer: LongestFirst },
