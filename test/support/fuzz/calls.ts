@@ -208,6 +208,7 @@ const MEANINGS_OF: Record<string, Meanings> = {
   'patch /api/v1/webhook-endpoints/{id}': { url: webhookUrl },
   'post /api/v1/webhook-endpoints/{id}/replay': { from: replayed, to: replayed },
   'get /api/v1/customers/{id}/credits': { as_of: ends },
+  'get /api/v1/plans': { currency },
   'get /api/v1/credits': { as_of: ends, currency },
   'get /api/v1/credits/balance': { as_of: ends, currency },
   'post /api/v1/invoices/{id}/finalize': draft,
