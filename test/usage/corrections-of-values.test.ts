@@ -88,12 +88,12 @@ test('users and groups that are left are told from those that go, few or many of
 });
 
 test('whoever corrects what stops recording on and on waits, also where it is only tried', async () => {
-  const { url } = await weir.startApi({ READ_BUCKETS_PER_CALLER: '1000', READS_IN_FLIGHT_PER_CALLER: '1' });
+  const { url } = await weir.startApi({ READ_BUCKETS_PER_CALLER: '100', READS_IN_FLIGHT_PER_CALLER: '1' });
   const plain = await admin.createMeter('SUM');
   const meter = await admin.createMeter('UNIQUE_COUNT');
   const sums = await use(plain, usersOf(2));
   const [first = '', second = ''] = await use(meter, usersOf(2));
-  // With a budget of ten requests a second, which are saved for a few.
+  // With a budget of one request a second, which is saved for a few: recording is stopped for that of a minute.
   for (const id of sums) expect((await ask(`/events/${id}/void`, { reason: 'a test' }, url)).status).toBe(201);
   expect((await ask('/corrections/preview', voiding([first]), url)).status).toBe(200);
   expectProblem(await ask(`/events/${second}/void`, { reason: 'a test' }, url), 429, 'rate_limited');
