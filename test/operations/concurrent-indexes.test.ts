@@ -3,7 +3,7 @@
 import { migrate } from '@weir/db/migrate';
 import { MIGRATIONS } from '@weir/db/migrations';
 import { randomUUID } from 'node:crypto';
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -89,6 +89,22 @@ test('an index whose building was cut off is built anew by the next run', async 
   await writer.query('COMMIT');
   expect([await isValid(), await isKnown()]).toEqual([false, false]);
   expect(await migrate(database.url, folder)).toEqual({ applied: [NAME] });
+  expect([await isValid(), await isKnown()]).toEqual([true, true]);
+});
+
+test('a migration is ended as docs/operations.md has it, and the one that waits for it goes on', async () => {
+  const page = await readFile(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+  const [, statement = ''] = /^\| a migration that waits \|.*`(SELECT pg_terminate_backend.*?)`/m.exec(page) ?? [];
+  await add(INDEX);
+  const { done } = await migrateWhileSomebodyWrites();
+  const heard: string[] = [];
+  const next = migrate(database.url, folder, (line) => heard.push(line)).catch((error: unknown) => error);
+  await until(() => heard.length > 0, 'the next one is told why it waits');
+  const [, pid = ''] = /by process (\d+) of pg_stat_activity/.exec(heard[0] ?? '') ?? [];
+  await client.query(statement.replace('4711', pid));
+  expect(await done).toBeInstanceOf(Error);
+  await writer.query('COMMIT');
+  expect(await next).toEqual({ applied: [NAME] });
   expect([await isValid(), await isKnown()]).toEqual([true, true]);
 });
 
