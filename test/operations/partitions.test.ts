@@ -160,6 +160,14 @@ test('partitions may be made by several processes at once, and while events are 
   await expectRollupsToEqualEvents(pool);
 });
 
+/** Sends one statement after the other, and goes on where one fails, as psql does unless it is told otherwise. Returns what failed. */
+async function sendAsPsql(client: pg.Client, sql: string): Promise<unknown[]> {
+  const errors: unknown[] = [];
+  for (const statement of sql.trim().split(/(?<=;)\n/))
+    await client.query(statement).catch((error: unknown) => errors.push(error));
+  return errors;
+}
+
 test('a month is detached and attached as docs/operations.md has it, while others read and record', async () => {
   const page = readFileSync(fileURLToPath(new URL('../../docs/operations.md', import.meta.url)), 'utf8');
   const [, section = ''] = /^### Detach and attach a month\n([^]*?)(?:^### |$(?![^]))/m.exec(page) ?? [];
@@ -179,20 +187,23 @@ test('a month is detached and attached as docs/operations.md has it, while other
     for (const time of ['2026-01-01T00:00:00.000Z', '2026-01-31T23:59:59.999Z'])
       await recordEvents(pool, eventsAt(time, 50));
     const before = await eventsByPartition();
+    const proofs = async () => (await pool.query(`SELECT FROM pg_constraint WHERE conname = 'its_month'`)).rowCount;
     for (const [sql, isThere] of [
       [detach, false],
       [attach, true],
     ] as const) {
-      if (sql === attach) await operator.query(prove);
+      if (isThere) await operator.query(prove);
       await reader.query('BEGIN');
       await reader.query('SELECT count(*) FROM events');
-      const tried = operator.query(sql).catch((error: unknown) => error);
+      const tried = sendAsPsql(operator, sql);
       // Behind whoever waits for the lock, and for no longer than that.
       const recorded = recordEvents(pool, eventsAt('2026-02-03T00:00:00Z', 1));
-      expect(await tried).toMatchObject({ code: '55P03' });
+      expect((await tried)[0]).toMatchObject({ code: '55P03' });
       await recorded;
+      expect(await proofs()).toBe(isThere ? 1 : 0);
       await reader.query('COMMIT');
-      await operator.query(sql);
+      expect(await sendAsPsql(operator, sql)).toEqual([]);
+      expect(await proofs()).toBe(0);
       expect((await eventsByPartition())['events_2026_01']).toBe(isThere ? before['events_2026_01'] : undefined);
     }
     expect(notices).toContain('partition constraint for table "events_2026_01" is implied by existing constraints');
