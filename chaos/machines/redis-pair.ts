@@ -157,7 +157,7 @@ export class RedisPair {
       `port ${port}`,
       `dir ${JSON.stringify(join(folder, 'sentinel'))}`,
       ...identity(name),
-      // A Sentinel that came back under another name would be one more that the others want to hear.
+      // To the others it is who was there before. At the same address Redis 7 puts one of another id in its place, too.
       `sentinel myid ${createHash('sha1').update(name).digest('hex')}`,
       `sentinel announce-ip 127.0.0.1`,
       `sentinel announce-port ${frontPort}`,
