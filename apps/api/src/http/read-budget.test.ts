@@ -1,5 +1,10 @@
+import { Refusal } from '@weir/shared/errors';
+import fastify from 'fastify';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { ALTOGETHER, QUICK_READ, ReadBudget } from './read-budget.ts';
+import type { Caller } from './caller.ts';
+import { watchConnections } from './connections.ts';
+import { usePressure } from './pressure.ts';
+import { ALTOGETHER, QUICK_READ, ReadBudget, useReadBudget } from './read-budget.ts';
 
 let budget: ReadBudget;
 
@@ -172,12 +177,63 @@ test('a caller that comes for quick reads has three times as many worked on, and
 });
 
 test.each([
-  [20, 10],
-  // Where callers are given more than half, one of them has as many as it is given.
-  [6, 4],
-])('of %i connections an organization has %i requests worked on in all of its budgets', (connections, most) => {
-  budget = new ReadBudget({ underWayMax: 4, connections, bucketsPerSecond: 40_000, waitingMax: 1_000 });
-  const entered = Array.from({ length: 30 }, () => budget.tryEnter('a altogether', ALTOGETHER));
-  expect(entered.filter((leave) => leave !== undefined)).toHaveLength(most);
-  expect(budget.tryEnter('b altogether', ALTOGETHER)).toBeDefined();
+  [2, 20, 10],
+  [2, 10, 5],
+  // Half would be no more than charts have.
+  [2, 8, 5],
+  [3, 10, 7],
+  // One is left to others.
+  [4, 6, 5],
+  // One caller alone is given more than all.
+  [4, 3, 4],
+])(
+  'where a caller has %i of %i connections, its organization has %i for all of its budgets',
+  (underWayMax, connections, most) => {
+    budget = new ReadBudget({ underWayMax, connections, bucketsPerSecond: 40_000, waitingMax: 1_000 });
+    const entered = Array.from({ length: 30 }, () => budget.tryEnter('a altogether', ALTOGETHER));
+    expect(entered.filter((leave) => leave !== undefined)).toHaveLength(most);
+    expect(budget.tryEnter('b altogether', ALTOGETHER)).toBeDefined();
+  },
+);
+
+test('a quick read is worked on at once, however many charts of its organization and its customers are', () => {
+  budget = new ReadBudget({ underWayMax: 2, connections: 8, bucketsPerSecond: 40_000, waitingMax: 1_000 });
+  for (const caller of ['a', 'a customers']) {
+    const charts = Array.from({ length: 3 }, () => budget.tryEnter(caller));
+    expect(charts.filter((leave) => leave !== undefined)).toHaveLength(2);
+    for (let n = 0; n < 2; n += 1) budget.tryEnter('a altogether', ALTOGETHER);
+  }
+  expect(budget.tryEnter('a quick', QUICK_READ)).toBeDefined();
+  expect(budget.tryEnter('a altogether', ALTOGETHER)).toBeDefined();
+});
+
+test('a request waits for all of its budgets together no longer than for one', async () => {
+  const app = fastify();
+  const connections = watchConnections(app);
+  const pressure = usePressure(app, connections, {
+    othersMax: 10,
+    delayMsMax: 1_000,
+    databaseAway: () => undefined,
+    onShed: () => {},
+  });
+  app.setErrorHandler((error, _request, reply) => reply.code(error instanceof Refusal ? 429 : 500).send());
+  const options = { underWayMax: 1, connections: 10, bucketsPerSecond: 40_000, waitingMax: 1_000 };
+  budget = useReadBudget(app, { connections, pressure }, options);
+  const caller: Caller = { organizationId: 'a', customerExternalId: 'acme' };
+  app.decorateRequest('caller', { getter: () => caller });
+  app.get('/api/chart', () => 'served');
+  await app.ready();
+  const first = budget.tryEnter('a customer acme');
+  const second = budget.tryEnter('a customers');
+  const status = app.inject('/api/chart').then(({ statusCode }) => statusCode);
+  await vi.waitFor(() => expect(budget.waiting).toBe(1));
+  await vi.advanceTimersByTimeAsync(4_000);
+  first?.();
+  await vi.advanceTimersByTimeAsync(900);
+  expect(budget.waiting).toBe(1);
+  await vi.advanceTimersByTimeAsync(200);
+  expect(budget.waiting).toBe(0);
+  expect(await status).toBe(429);
+  second?.();
+  await app.close();
 });

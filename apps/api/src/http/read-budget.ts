@@ -52,12 +52,17 @@ const READ: Manner = { cost: REQUEST_COST, underWayMax: ({ underWayMax }) => und
 export const QUICK_READ: Manner = { cost: REQUEST_COST / 5, underWayMax: ({ underWayMax }) => 3 * underWayMax };
 
 /**
- * All requests of an organization, which has budgets of its own for charts, for quick reads and for its customers: together they have at
- * most half of the connections. They would have all of them, for as long as Postgres takes over what each asks for.
+ * All requests of an organization, which has budgets of its own for charts, for quick reads and for its customers: together they have
+ * half of the connections. They would have all of them, for as long as Postgres takes over what each asks for. Where half of them is
+ * too few, they have one more than the charts of its own people and those of its customers may take: a quick read waits for no chart.
+ * One connection is left to others in any case, unless one caller alone is given all.
  */
 export const ALTOGETHER: Manner = {
   cost: 0,
-  underWayMax: ({ underWayMax, connections }) => Math.max(underWayMax, Math.floor(connections / 2)),
+  underWayMax: ({ underWayMax, connections }) => {
+    const most = Math.max(2 * underWayMax + 1, Math.floor(connections / 2));
+    return Math.max(underWayMax, Math.min(most, connections - 1));
+  },
 };
 
 /** Who was quiet for this long has saved up enough for a page of charts, and for a few who open one at the same time. */
@@ -66,7 +71,7 @@ const SAVED_SECONDS = 2.5;
 /** For each request that is worked on this many may wait: a page may ask for all of its charts at once. */
 const WAITING_FACTOR = 20;
 
-/** Nobody looks at a page for longer than this while nothing comes. */
+/** Nobody looks at a page for longer than this while nothing comes. It is for all budgets of a request together. */
 const WAIT_MS_MAX = 5_000;
 
 /** How often those who have asked for nothing lately are forgotten. */
@@ -83,6 +88,8 @@ export interface WaitOptions {
   organization?: string;
   /** Ends the wait: nobody is there any more for whom to go on. */
   signal?: AbortSignal;
+  /** How long it waits at most, where it has waited for something else before. */
+  msMax?: number;
 }
 
 interface Account {
@@ -131,7 +138,8 @@ export class ReadBudget {
    * Waits until the caller may have another request worked on, and returns what ends it. Throws a Refusal where too many wait
    * already, when this one has waited for too long, or when it is told to stop.
    */
-  async enter(caller: string, manner = READ, { organization = caller, signal }: WaitOptions = {}): Promise<() => void> {
+  async enter(caller: string, manner = READ, options: WaitOptions = {}): Promise<() => void> {
+    const { organization = caller } = options;
     const end = this.tryEnter(caller, manner);
     if (end !== undefined) return end;
     const account = this.#account(caller, manner);
@@ -140,7 +148,7 @@ export class ReadBudget {
     if (ofOrganization >= this.#options.waitingMax - this.#waiting) throw this.#tooMuch(account);
     this.#countWaiting(organization, 1);
     try {
-      await this.#wait(account, signal);
+      await this.#wait(account, options);
     } finally {
       this.#countWaiting(organization, -1);
     }
@@ -204,7 +212,7 @@ export class ReadBudget {
     return manner.underWayMax(this.#options);
   }
 
-  #wait(account: Account, signal: AbortSignal | undefined): Promise<void> {
+  #wait(account: Account, { signal, msMax = WAIT_MS_MAX }: WaitOptions): Promise<void> {
     if (account.waiting.length >= this.#underWayMax(account) * WAITING_FACTOR) {
       return Promise.reject(this.#tooMuch(account));
     }
@@ -223,7 +231,7 @@ export class ReadBudget {
           reject(this.#tooMuch(account));
         },
       };
-      const timer = setTimeout(() => waiting.refuse(), WAIT_MS_MAX);
+      const timer = setTimeout(() => waiting.refuse(), msMax);
       signal?.addEventListener('abort', waiting.refuse);
       account.waiting.push(waiting);
       this.#letOn(account);
@@ -299,13 +307,17 @@ export function useReadBudget(
   connections.onEnd((request, _reply, hasHungUp) => {
     if (hasHungUp) waits.get(request)?.abort();
   });
-  const wait = async (request: FastifyRequest, caller: string, manner: Manner): Promise<() => void> => {
+  const wait = async (
+    request: FastifyRequest,
+    [caller, manner]: [caller: string, manner: Manner],
+    msMax: number,
+  ): Promise<() => void> => {
     if (isHungUp(request))
       throw new Refusal('malformed_request', 'The connection was closed before its turn had come.');
     const controller = new AbortController();
     waits.set(request, controller);
     const { organizationId: organization } = request.caller;
-    return await budget.enter(caller, manner, { organization, signal: controller.signal });
+    return await budget.enter(caller, manner, { organization, signal: controller.signal, msMax });
   };
   const within = new WeakSet();
   app.addHook('onRoute', (route: RouteOptions) => {
@@ -316,11 +328,13 @@ export function useReadBudget(
     const isQuick = route.config?.isQuickRead === true;
     route.handler = async function withinBudget(request, reply) {
       const leave: (() => void)[] = [];
+      const began = performance.now();
       try {
-        for (const [caller, manner] of budgetsOf(request, isQuick)) {
-          const end = budget.tryEnter(caller, manner);
+        for (const each of budgetsOf(request, isQuick)) {
+          const end = budget.tryEnter(...each);
+          const msLeft = WAIT_MS_MAX - (performance.now() - began);
           if (end !== undefined) leave.push(end);
-          else await pressure.aside(request, async () => leave.push(await wait(request, caller, manner)));
+          else await pressure.aside(request, async () => leave.push(await wait(request, each, msLeft)));
         }
         // Only of these are the answers paid for: quick reads have few rows, and a budget apart.
         if (!isQuick) paid.set(request, 0);
