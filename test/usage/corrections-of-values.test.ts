@@ -120,3 +120,43 @@ test('what would hold recording off for long is refused, and changes nothing', a
   expect(await usersNow(meter)).toBe('1');
   expect((await ask(`/events/${id}/void`, { reason: 'a test' })).status).toBe(201);
 });
+
+test('statements that are slow together are refused, too, up to the last ones of a preview', async () => {
+  const meter = await admin.createMeter('UNIQUE_COUNT');
+  const [id = ''] = await use(meter, ['only']);
+  // Each of two statements takes most of the time that all have.
+  await weir.pool.query(
+    `CREATE FUNCTION be_slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(1.2); RETURN NEW; END'`,
+  );
+  const slowDown = (table: string, what: 'ROW' | 'STATEMENT') =>
+    weir.pool.query(`CREATE TRIGGER be_slow BEFORE INSERT ON ${table} FOR EACH ${what} EXECUTE FUNCTION be_slow()`);
+  await slowDown('corrections', 'ROW');
+  // A row only when a preview marks what it did: the time of the event is not closed.
+  await slowDown('late_events', 'ROW');
+  expectProblem(await ask('/corrections/preview', voiding([id])), 409, 'not_correctable');
+  await slowDown('touched_usage', 'STATEMENT');
+  expectProblem(await ask(`/events/${id}/void`, { reason: 'a test' }), 409, 'not_correctable');
+  await weir.pool.query('DROP FUNCTION be_slow CASCADE');
+  expect((await ask(`/events/${id}/void`, { reason: 'a test' })).status).toBe(201);
+});
+
+test('what is slow once recording goes on again is not paid for, nor called a correction of too many', async () => {
+  const { url } = await weir.startApi({
+    READ_BUCKETS_PER_CALLER: '8000',
+    READS_IN_FLIGHT_PER_CALLER: '1',
+    DATABASE_STATEMENT_TIMEOUT_MS: '2000',
+  });
+  const meter = await admin.createMeter('UNIQUE_COUNT');
+  const [id = ''] = await use(meter, ['only']);
+  const busy = await weir.pool.connect();
+  try {
+    await busy.query('BEGIN');
+    await busy.query('LOCK TABLE invoices');
+    expectProblem(await ask('/corrections/preview', voiding([id]), url), 503, 'unavailable');
+    await busy.query('ROLLBACK');
+  } finally {
+    busy.release(true);
+  }
+  // For as long as it took, it would have to wait until its request is refused.
+  expect((await ask(`/events/${id}/void`, { reason: 'a test' }, url)).status).toBe(201);
+});

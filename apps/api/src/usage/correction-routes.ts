@@ -2,13 +2,14 @@
 // a correction says beside it.
 
 import { INVOICE_STATUSES } from '@weir/billing/kinds';
+import { StopTooLong } from '@weir/db/corrections/bounded-queries';
 import {
   correctEvents,
-  StopTooLong,
   whileInTheWay,
   type AskedCorrection,
   type Corrected,
   type RefusedCorrection,
+  type StopWatch,
 } from '@weir/db/corrections/correct-events';
 import { listCorrections, type Correction } from '@weir/db/corrections/corrections';
 import {
@@ -16,7 +17,6 @@ import {
   type ChangedUsage,
   type CorrectionsPreview,
 } from '@weir/db/corrections/preview-corrections';
-import { isTimedOut } from '@weir/db/database';
 import { INVOICE_EFFECTS, type TouchedInvoice } from '@weir/db/corrections/touched-invoices';
 import { Refusal } from '@weir/shared/errors';
 import { LIMITS } from '@weir/shared/limits';
@@ -196,8 +196,8 @@ export function correctionRoutes(app: App, deps: EventDeps): void {
       const asked = correctionsOf(request, deps.aheadSeconds);
       return await write.computed(async () => {
         const actor = credentialOf(request.caller);
-        const found = await payingForStop(request, (onStop) =>
-          whileInTheWay(() => previewCorrections(database, organizationId, actor, asked, onStop)),
+        const found = await payingForStop(request, (watch) =>
+          whileInTheWay(() => previewCorrections(database, organizationId, actor, asked, watch)),
         );
         if (found.outcome !== 'previewed') throw await refusalOf(organizationId, asked, found, { isAlone: false });
         return done(found.preview);
@@ -240,13 +240,15 @@ export function correctionRoutes(app: App, deps: EventDeps): void {
   ): Promise<Written<Body>> {
     const { organizationId } = request.caller;
     const actor = credentialOf(request.caller);
-    return await payingForStop(request, (onStop) =>
+    return await payingForStop(request, ({ onStop, onEnd }) =>
       whileInTheWay(() =>
-        write.transaction(async (transaction) => {
-          const done = await correctEvents(database, transaction, organizationId, actor, asked, onStop);
-          if (done.outcome !== 'corrected') throw await refusalOf(organizationId, asked, done, { isAlone });
-          return made(answer(done.corrections));
-        }),
+        write
+          .transaction(async (transaction) => {
+            const done = await correctEvents(database, transaction, organizationId, actor, asked, onStop);
+            if (done.outcome !== 'corrected') throw await refusalOf(organizationId, asked, done, { isAlone });
+            return made(answer(done.corrections));
+          })
+          .finally(onEnd),
       ),
     );
   }
@@ -310,28 +312,32 @@ export function correctionRoutes(app: App, deps: EventDeps): void {
 /** What a stop of recording is paid for as one, and so on for as long as it takes. */
 const STOP_MS = 100;
 
-/** Has whoever stops recording pay by the time that this takes, and refuses what would stop it for long. */
+/** Has whoever stops recording pay by the time for which it is stopped, and refuses what would stop it for long. */
 async function payingForStop<Value>(
   request: FastifyRequest,
-  attempt: (onStop: () => void) => Promise<Value>,
+  attempt: (watch: StopWatch) => Promise<Value>,
 ): Promise<Value> {
+  let isPaid = false;
   let since: number | undefined;
+  let stoppedMs = 0;
   const onStop = () => {
-    if (since === undefined) request.pay(RECORDING_STOP_COST);
-    since ??= performance.now();
+    if (!isPaid) request.pay(RECORDING_STOP_COST);
+    isPaid = true;
+    since = performance.now();
+  };
+  const onEnd = () => {
+    if (since !== undefined) stoppedMs += performance.now() - since;
+    since = undefined;
   };
   try {
-    return await attempt(onStop);
+    return await attempt({ onStop, onEnd });
   } catch (error) {
-    if (since === undefined || !(error instanceof StopTooLong || isTimedOut(error))) throw error;
+    if (!(error instanceof StopTooLong)) throw error;
     throw new Refusal(
       'not_correctable',
       'Taking these events out of the count would hold recording off for too long. Nothing was changed: send fewer at once, or again later.',
     );
   } finally {
-    if (since !== undefined) {
-      const stops = Math.floor((performance.now() - since) / STOP_MS);
-      request.pay(stops * RECORDING_STOP_COST);
-    }
+    request.pay(Math.floor(stoppedMs / STOP_MS) * RECORDING_STOP_COST);
   }
 }

@@ -25,6 +25,7 @@ import { countAccepted } from '../accepted.ts';
 import { organizationsOf, recordOnce, whileRetried } from '../record.ts';
 import { BEGINNING, ROLLUPS } from '../rollups.ts';
 import { validate } from '../validate.ts';
+import { boundQueries, limitStatements } from './bounded-queries.ts';
 import { findVoided, type Correction } from './corrections.ts';
 import { statementsFor } from './take-usage.ts';
 import { findTakenOut } from './taken-out.ts';
@@ -66,7 +67,8 @@ export interface ChangedEvent {
 }
 
 export type Corrected =
-  | { outcome: 'corrected'; corrections: Correction[]; changed: ChangedEvent[] }
+  /** `queries` are for what comes after in the transaction: what is asked by them counts among what is done while recording is held off. */
+  | { outcome: 'corrected'; corrections: Correction[]; changed: ChangedEvent[]; queries: Queries }
   | { outcome: 'refused'; refused: RefusedCorrection[] }
   /** The usage of a customer is being moved or erased. */
   | { outcome: 'moving'; id: string }
@@ -80,13 +82,18 @@ const LOCK_WAIT_MS_MAX = 500;
 const MS_MAX = 3_000;
 
 /**
- * No statement may take longer while recording is held off, and none begins after that time: what waits is usage of others, too. Below the
- * time after which a worker gives a batch up.
+ * All statements together may take as long from when recording is held off to when the correction is made, and each that its caller has
+ * for the end of the transaction as long again: what waits is usage of others, too. Below the time after which a worker gives a batch up.
  */
 const STOP_MS_MAX = 2_000;
 
-/** Recording would be held off for too long. */
-export class StopTooLong extends Error {}
+/** Who is told how long recording is held off. */
+export interface StopWatch {
+  /** Just before it is. */
+  onStop: () => void;
+  /** At the end of each transaction, also of one that held nothing off. */
+  onEnd: () => void;
+}
 
 /** An event was given to another customer between two looks at it. */
 class Moved extends Error {}
@@ -119,7 +126,7 @@ interface FoundEvent {
 /**
  * Makes corrections, each of another event, all of them or none. `transaction` has done nothing but for its request before; where the
  * outcome is another than `corrected` it is to be rolled back. See {@link whileInTheWay} for what it throws. `onStop` is told just before
- * recording is held off; from there on it throws a StopTooLong, or that a statement was timed out, where that would be for long.
+ * recording is held off; from there on it throws a StopTooLong where that would be for long.
  */
 export async function correctEvents(
   { pool }: Database,
@@ -127,13 +134,8 @@ export async function correctEvents(
   organizationId: string,
   actor: string,
   asked: readonly AskedCorrection[],
-  onStop: () => void = () => {},
+  onStop: StopWatch['onStop'] = () => {},
 ): Promise<Corrected> {
-  let until = Infinity;
-  const run = async <Row>(text: string, values: unknown[]): Promise<Row[]> => {
-    if (performance.now() > until) throw new StopTooLong('recording would be held off for too long');
-    return (await transaction.executeQuery<Row>(CompiledQuery.raw(text, values))).rows;
-  };
   await limitWaits(transaction, LOCK_WAIT_MS_MAX);
   const ids = asked.map(({ eventId }) => eventId);
   const found = await findEvents(transaction, organizationId, ids);
@@ -146,22 +148,24 @@ export async function correctEvents(
 
   const hasValues = events.some(({ aggregation }) => countsValues(aggregation));
   const isGrouped = events.some((event) => event.isGrouped);
-  if (hasValues || isGrouped) {
+  const isStop = hasValues || isGrouped;
+  if (isStop) {
     onStop();
-    await sql`SELECT set_config('statement_timeout', ${String(STOP_MS_MAX)}, true)`.execute(transaction);
     await holdRecording(transaction, organizationId);
-    until = performance.now() + STOP_MS_MAX;
   }
-  const closed = await readClosed(transaction, organizationId);
-  const inTheWay = await findInTheWay(transaction, organizationId, events);
+  const queries = isStop ? boundQueries(transaction, performance.now() + STOP_MS_MAX) : transaction;
+  const run = async <Row>(text: string, values: unknown[]): Promise<Row[]> =>
+    (await queries.executeQuery<Row>(CompiledQuery.raw(text, values))).rows;
+  const closed = await readClosed(queries, organizationId);
+  const inTheWay = await findInTheWay(queries, organizationId, events);
   if (inTheWay !== undefined) return inTheWay;
   for (const [text, values] of locksOf(organizationId, [...events.map(({ event }) => event), ...fresh]))
     await run(text, values);
-  const locked = await findEvents(transaction, organizationId, ids);
+  const locked = await findEvents(queries, organizationId, ids);
   for (const { event } of events)
     if (locked.get(event.id)?.event.customer_external_id !== event.customer_external_id) throw new Moved();
   const takenOut = await findTakenOut(
-    transaction,
+    queries,
     organizationId,
     events.map(({ event }) => event),
   );
@@ -170,14 +174,14 @@ export async function correctEvents(
     return { outcome: 'refused', refused: indices.map((index) => ({ index, why: 'hour_taken_out' })) };
   }
 
-  const corrections = await insertCorrections(transaction, organizationId, {
+  const corrections = await insertCorrections(queries, organizationId, {
     asked,
     amended,
     actor,
     closing: closed.number,
   });
   if (corrections.length < asked.length) {
-    const voided = await findVoided(transaction, organizationId, ids);
+    const voided = await findVoided(queries, organizationId, ids);
     const own = new Set(corrections.map(({ event_id }) => event_id));
     return {
       outcome: 'refused',
@@ -192,13 +196,15 @@ export async function correctEvents(
   }
   await run(INSERT_LATE, [organizationId, plainArray(ids), closed.number, closed.until]);
   await touchUsage(
-    transaction,
+    queries,
     organizationId,
     events.map(({ event }) => ({ customerExternalId: event.customer_external_id, meterId: event.meter_id })),
   );
-  await record(pool, transaction, fresh, found);
-  if (valuesGone > 0) await announceChange(transaction);
-  return { outcome: 'corrected', corrections, changed: changedOf(events, fresh) };
+  await record(pool, queries, fresh, found);
+  if (valuesGone > 0) await announceChange(queries);
+  // What is left of the time may be too little for a commit that waits for a standby.
+  if (isStop) await limitStatements(transaction, STOP_MS_MAX);
+  return { outcome: 'corrected', corrections, changed: changedOf(events, fresh), queries };
 }
 
 /** A new event is of the meter of the one that it counts in the place of. */

@@ -14,7 +14,13 @@ import { readUsageOfDues } from '../billing/usage/due-usage.ts';
 import type { Database, Queries } from '../database.ts';
 import type { Usage } from '../usage/read-usage.ts';
 import { findTouchedInvoices, type TouchedInvoice } from './touched-invoices.ts';
-import { correctEvents, type AskedCorrection, type ChangedEvent, type Corrected } from './correct-events.ts';
+import {
+  correctEvents,
+  type AskedCorrection,
+  type ChangedEvent,
+  type Corrected,
+  type StopWatch,
+} from './correct-events.ts';
 
 /** What a customer's usage of a meter is in a calendar month, and what it would be. */
 export interface ChangedUsage {
@@ -49,24 +55,27 @@ export type Previewed =
   | { outcome: 'previewed'; preview: CorrectionsPreview }
   | Exclude<Corrected, { outcome: 'corrected' }>;
 
-/** Says what {@link correctEvents} would do, and changes nothing. Throws what it throws: see `whileInTheWay`. */
+/**
+ * Says what {@link correctEvents} would do, and changes nothing. Throws what it throws: see `whileInTheWay`. What reads no usage comes
+ * when recording goes on again.
+ */
 export async function previewCorrections(
   database: Database,
   organizationId: string,
   actor: string,
   asked: readonly AskedCorrection[],
-  onStop?: () => void,
+  watch?: StopWatch,
 ): Promise<Previewed> {
   const { time_zone } = await getBillingSettings(database.kysely, organizationId);
   const done = await withoutKeeping(database, async (transaction) => {
-    const corrected = await correctEvents(database, transaction, organizationId, actor, asked, onStop);
+    const corrected = await correctEvents(database, transaction, organizationId, actor, asked, watch?.onStop);
     if (corrected.outcome !== 'corrected') return corrected;
-    const { changed } = corrected;
+    const { changed, queries } = corrected;
     const all = touchedUsage(changed, time_zone);
     const shown = all.slice(0, LIMITS.previewRows);
-    await markAsLate(transaction, organizationId, changed);
-    return { ...corrected, all, shown, usage: await readBoth(transaction, organizationId, shown) };
-  });
+    await markAsLate(queries, organizationId, changed);
+    return { ...corrected, all, shown, usage: await readBoth(queries, organizationId, shown) };
+  }).finally(() => watch?.onEnd());
   if (done.outcome !== 'corrected') return done;
   const meters = await findMeters(database.kysely, organizationId, done.shown);
   const usage = done.shown.map((touched, index): ChangedUsage => {
