@@ -53,9 +53,12 @@ test('an endpoint is turned off by 410 and by three days of failures, which the 
     ['webhook_endpoint.disabled', other.id, 'FAILING'],
   ]);
   await expectDocumentedFeed(weir, 'webhooks', { type: 'webhook_endpoint.disabled' });
-  // Turned off it gets nothing; turned on, all that happened meanwhile.
+  // Turned off it gets nothing while another one is told; turned on, all that happened meanwhile.
+  const told = await receiving();
+  await createEndpoint(admin, told.url);
   const before = gone.received.length;
   await happen(admin, 3);
+  await came(told, 3);
   expect(gone.received.length).toBe(before);
   const on = await call(admin, 'PATCH', `/webhook-endpoints/${endpoint.id}`, { status: 'ACTIVE' });
   expect(on.body).toMatchObject({ status: 'ACTIVE', disabled_reason: null, failing_since: null });
