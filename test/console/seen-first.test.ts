@@ -293,6 +293,42 @@ test('what a start in the past makes is told by the first and the last day of it
   expect(visit.faults).toEqual([]);
 });
 
+test('what is chosen in a field stays in it while somebody renames it, and nobody searches for it', async () => {
+  const chosen = { name: 'Chosen' };
+  const beside = { name: 'Beside it' };
+  const customers = [await makeCustomer(weir, admin, chosen), await makeCustomer(weir, admin, beside)];
+  const plans = [await makePricedPlan(weir, admin, [], chosen), await makePricedPlan(weir, admin, [], beside)];
+  const form = await visit.context.newPage();
+  await form.clock.install();
+  const searched: string[] = [];
+  form.on('request', (request) => {
+    searched.push(...new URL(request.url()).searchParams.getAll('search').filter((words) => words !== ''));
+  });
+  await form.goto('/subscriptions');
+  await form.getByRole('button', { name: 'New subscription', exact: true }).click();
+  for (const [label, path, [first, second]] of [
+    ['Customer', 'customers', customers],
+    ['Plan', 'plans', plans],
+  ] as const) {
+    const field = form.getByRole('dialog').getByRole('combobox', { name: label });
+    await field.click();
+    await form.getByRole('option', { name: /^Chosen/ }).click();
+    const shown = await field.inputValue();
+    await call('PATCH', `/${path}/${first?.id}`, { name: 'Renamed' });
+    await call('PATCH', `/${path}/${second?.id}`, { name: 'New beside it' });
+    await field.click();
+    await form.clock.fastForward(60_000);
+    await form.evaluate(`window.dispatchEvent(new Event('visibilitychange'))`);
+    await form.getByRole('option', { name: /^New beside it/ }).waitFor();
+    await form.clock.runFor(2_000);
+    expect(await field.inputValue()).toBe(shown);
+    await field.press('Tab');
+  }
+  expect(searched).toEqual([]);
+  expect(visit.faults).toEqual([]);
+  await form.close();
+});
+
 // The last one: the plans that it makes would hide those of others.
 test('of many plans only so many are drawn as one reads through, and each is found by its name', async () => {
   const plan = { billing_interval: 'year', currency: 'CHF' } as const;

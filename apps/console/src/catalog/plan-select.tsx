@@ -60,7 +60,9 @@ export function PlanSelect({
   });
   const found = (plans.data?.data ?? [])
     .filter(({ id }) => id !== butNot)
-    .map((plan) => ({ value: plan.id, label: labelOf(plan) }));
+    .map((plan) => ({ value: plan.id, label: labelOf(plan) }))
+    // By a label that it has got meanwhile, the field would search for that, which is no part of a name.
+    .map((each) => (each.value === shown?.value ? shown : each));
   const isShownElse = shown !== undefined && shown.value === value && !found.some((each) => each.value === value);
   return (
     <Select

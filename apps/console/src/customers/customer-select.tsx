@@ -35,8 +35,11 @@ export function CustomerSelect({
     ...read('/api/v1/customers/{id}', { path: { id: value ?? '' } }),
     enabled: value !== null && chosen === undefined,
   });
-  const found = (customers.data?.data ?? []).map((customer) => ({ value: customer.id, label: nameOf(customer) }));
   const shown = chosen ?? (given === undefined ? undefined : { value: given.id, label: nameOf(given) });
+  const found = (customers.data?.data ?? [])
+    .map((customer) => ({ value: customer.id, label: nameOf(customer) }))
+    // By a label that it has got meanwhile, the field would search for that, which is no part of a name.
+    .map((each) => (each.value === shown?.value ? shown : each));
   const isFound = shown === undefined || found.some((each) => each.value === shown.value);
   return (
     <Select
