@@ -1036,6 +1036,8 @@ CREATE INDEX invoices_organization_id_status_subscription_id_idx ON public.invoi
 
 CREATE INDEX invoices_past_due_idx ON public.invoices USING btree (uuid_hash_extended(organization_id, (2)::bigint), id) WHERE is_past_due;
 
+CREATE INDEX invoices_past_due_issue_date_idx ON public.invoices USING btree (uuid_hash_extended(organization_id, (4)::bigint), issue_date, id) WHERE is_past_due;
+
 CREATE INDEX invoices_period_end_idx ON public.invoices USING btree (uuid_hash_extended(organization_id, (1)::bigint), period_end, id);
 
 CREATE INDEX invoices_run_error_idx ON public.invoices USING btree (organization_id, subscription_id) WHERE ((run_error IS NOT NULL) AND (status = ANY (ARRAY['DRAFT'::text, 'OPEN'::text])));

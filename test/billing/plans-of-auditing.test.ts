@@ -201,4 +201,35 @@ describe.each([
     // Each grant, and each entry of it, from an index and from its table.
     expect(rows).toBeLessThan(6 * COPIES);
   });
+
+  describe('where nobody records a payment', () => {
+    beforeAll(async () => {
+      await weir.pool.query(`UPDATE invoices SET is_past_due = true WHERE status = 'OPEN'`);
+    });
+
+    test.each([
+      ['from the beginning', undefined],
+      ['from within', { issue_date: '2012-05-05', id: '00000000-0000-0000-0000-000000000000', position: 0 }],
+    ] satisfies [string, LinePlace | undefined][])('a page of lines of what is past due %s', async (_title, from) => {
+      const rows = await rowsReadBy(weir, async (database) => {
+        const { lines, next } = await listLines(database, billing.admin.id, { isPastDue: true }, { from, limit: 100 });
+        expect([lines.length, next?.issue_date.slice(0, 4)]).toEqual([100, from === undefined ? '2010' : '2012']);
+      });
+      expect(rows).toBeLessThan(OF_A_PAGE);
+    });
+
+    test.each(Object.keys(INVOICE_SORTS) as InvoiceSort[])('what is past due goes on in the order %s', async (sort) => {
+      const filter = { isPastDue: true, sort };
+      const { next } = await listInvoiceRows(billing.database.kysely, billing.admin.id, filter, {
+        page: 60,
+        page_size: 20,
+      });
+      const cursor = next ?? undefined;
+      const rows = await rowsReadBy(weir, async ({ kysely }) => {
+        const page = await listInvoiceRows(kysely, billing.admin.id, filter, { cursor, limit: 20 });
+        expect(page.rows).toHaveLength(20);
+      });
+      expect(rows).toBeLessThan(FEW);
+    });
+  });
 });

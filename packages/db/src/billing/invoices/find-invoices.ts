@@ -52,15 +52,15 @@ export async function listInvoiceRows(
   page: Page,
 ): Promise<PageOf<InvoiceRow>> {
   const { lead, sort } = wayTo(organizationId, filter);
-  const isByIssueDate = sort === 'issue_date' || sort === '-issue_date';
-  // Without OFFSET a page is found at its end of an index: of the primary key, or of issue dates.
-  const isInOrder = lead === undefined || (lead.isByIssueDate === true && isByIssueDate);
+  const isIssued = isByIssueDate(sort);
+  // Without OFFSET a page is found at its end of an index: of the primary key, of issue dates, or of what is past due.
+  const isInOrder = lead === undefined || lead.order === (isIssued ? 'issue_date' : 'created_at');
   const rows = isInOrder ? (lead?.rows ?? ofOrganization(organizationId)) : sql`${lead.rows} OFFSET 0`;
   const query = db
     .selectFrom(sql<InvoiceRow>`(SELECT * FROM invoices WHERE ${rows})`.as('invoices'))
     .selectAll()
     .where(() => matches(filter));
-  const issued = isByIssueDate ? query.where('issue_date', 'is not', null) : query;
+  const issued = isIssued ? query.where('issue_date', 'is not', null) : query;
   return await selectPage(issued, INVOICE_SORTS[sort], page);
 }
 
@@ -68,11 +68,15 @@ export async function listInvoiceRows(
 function wayTo(organizationId: string, filter: InvoiceFilter): { lead: Lead | undefined; sort: InvoiceSort } {
   const { sort } = filter;
   const lead = leadOf(organizationId, filter);
-  if (sort === 'issue_date' || sort === '-issue_date') return { lead: lead ?? issuedOf(organizationId, filter), sort };
-  const isLed = lead?.isByIssueDate === true;
+  if (isByIssueDate(sort)) return { lead: lead ?? issuedOf(organizationId, filter), sort };
+  const isLed = lead?.order === 'issue_date';
   if (sort === undefined) return { lead, sort: isLed ? '-issue_date' : '-created_at' };
   // Many may be issued in that time: they are looked for in the order that is wanted.
   return { lead: isLed ? undefined : lead, sort };
+}
+
+function isByIssueDate(sort: InvoiceSort | undefined): sort is 'issue_date' | '-issue_date' {
+  return sort === 'issue_date' || sort === '-issue_date';
 }
 
 /** A place in the order of issue dates, and of ids where these are the same. */
@@ -100,8 +104,8 @@ export async function walkIssued(
       : customerId !== undefined
         ? sql`invoices WHERE ${ofCustomer(organizationId, customerId)}`
         : isPastDue === true
-          ? // They are few beside those that were ever issued, of which most pages would have none.
-            sql`(SELECT * FROM invoices WHERE ${pastDue(organizationId)} OFFSET 0) AS invoices WHERE true`
+          ? // They may be few beside those that were ever issued, of which most pages would have none, or nearly all of them.
+            sql`invoices WHERE ${pastDueByIssueDate(organizationId)}`
           : sql`invoices WHERE ${hashed(organizationId, 0)}`;
   const { rows } = await sql<InvoicePlace & { is_match: boolean }>`
     WITH walked AS MATERIALIZED (
@@ -121,18 +125,23 @@ export async function walkIssued(
 interface Lead {
   /** A condition that one index alone fits. */
   rows: RawBuilder<unknown>;
-  isByIssueDate?: boolean;
+  /** That of this index, where it is one of those that are asked for. */
+  order?: 'issue_date' | 'created_at';
 }
 
 /** By what they are found; undefined for all of an organization. */
 function leadOf(organizationId: string, filter: InvoiceFilter): Lead | undefined {
-  const { customerId, subscriptionId, from, to, issuedFrom, issuedTo, isPastDue, number, numberPrefix } = filter;
+  const { customerId, subscriptionId, from, to, issuedFrom, issuedTo, isPastDue, number, numberPrefix, sort } = filter;
   if (number !== undefined || numberPrefix !== undefined) {
     return { rows: sql`${hashed(organizationId, 3)} AND ${ofNumber(filter)}` };
   }
   if (subscriptionId !== undefined) return { rows: ofSubscription(organizationId, subscriptionId) };
   if (customerId !== undefined) return { rows: ofCustomer(organizationId, customerId) };
-  if (isPastDue === true) return { rows: pastDue(organizationId) };
+  if (isPastDue === true) {
+    return isByIssueDate(sort)
+      ? { rows: pastDueByIssueDate(organizationId), order: 'issue_date' }
+      : { rows: sql`${hashed(organizationId, 2)} AND is_past_due`, order: 'created_at' };
+  }
   if (issuedFrom !== undefined || issuedTo !== undefined) return issuedOf(organizationId, filter);
   if (from !== undefined || to !== undefined) {
     return { rows: sql`${hashed(organizationId, 1)} AND ${between('period_end', 'timestamptz', from, to)}` };
@@ -142,11 +151,11 @@ function leadOf(organizationId: string, filter: InvoiceFilter): Lead | undefined
 
 function issuedOf(organizationId: string, { issuedFrom, issuedTo }: InvoiceFilter): Lead {
   const issued = between('issue_date', 'date', issuedFrom, issuedTo);
-  return { rows: sql`${hashed(organizationId, 0)} AND issue_date IS NOT NULL AND ${issued}`, isByIssueDate: true };
+  return { rows: sql`${hashed(organizationId, 0)} AND issue_date IS NOT NULL AND ${issued}`, order: 'issue_date' };
 }
 
-function pastDue(organizationId: string): RawBuilder<unknown> {
-  return sql`${hashed(organizationId, 2)} AND is_past_due`;
+function pastDueByIssueDate(organizationId: string): RawBuilder<unknown> {
+  return sql`${hashed(organizationId, 4)} AND is_past_due`;
 }
 
 function ofCustomer(organizationId: string, customerId: string): RawBuilder<unknown> {

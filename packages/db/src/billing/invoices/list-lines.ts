@@ -93,10 +93,13 @@ async function readByIndex(snapshot: Queries): Promise<void> {
   );
 }
 
-/** Whether some of the invoices that are walked over are left out. */
+/** Whether some of the invoices that are walked over are left out. What is past due is walked over by itself, but for one customer's. */
 function isPartOfRange({ status, from, to, isPastDue, customerId, subscriptionId }: InvoiceFilter): boolean {
   const isOfBoth = customerId !== undefined && subscriptionId !== undefined;
-  return isOfBoth || [status, from, to, isPastDue].some((each) => each !== undefined);
+  const isAllPastDue = isPastDue === true && customerId === undefined && subscriptionId === undefined;
+  return (
+    isOfBoth || (isPastDue !== undefined && !isAllPastDue) || [status, from, to].some((each) => each !== undefined)
+  );
 }
 
 type Row = Omit<ListedLine, 'event_count' | 'closing'> & {
