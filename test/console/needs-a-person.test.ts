@@ -74,6 +74,11 @@ test('Home says what the run could not bill, and leads to these subscriptions, u
   await expect.poll(() => rowsOf('Subscriptions').allInnerTexts()).toEqual([expect.stringContaining(customer)]);
   expect(await page.getByRole('combobox', { name: 'Billing' }).inputValue()).toBe('billing failed');
   expect(await findBarriers(page)).toEqual([]);
+  // One status by itself says nothing of the others.
+  await page.goto('/subscriptions?billing=failed&status=CANCELED');
+  await page.getByText('No subscription is like this.').waitFor();
+  await page.goto('/subscriptions?billing=failed');
+  await expect.poll(() => rowsOf('Subscriptions').count()).toBe(1);
   await spoil('0.015');
   await billing.moveTo('2025-02-01T02:10:00Z');
   await until(async () => (await errors()) === 0, 'the run has finalized the draft');

@@ -87,13 +87,14 @@ export function SubscriptionList({ filter, onPage, sorting }: SubscriptionListPr
       label="Subscriptions"
       columns={shown}
       sorting={sorting}
-      empty={
-        filter.has_run_error === undefined
-          ? 'No subscription. It puts a customer on a plan, and from then on usage is billed.'
-          : 'No subscription: all that was due could be billed.'
-      }
+      empty={emptyWords(filter)}
     />
   );
+}
+
+function emptyWords({ has_run_error: isFailed, status }: Filter): string {
+  if (isFailed === undefined) return 'No subscription. It puts a customer on a plan, and from then on usage is billed.';
+  return status === undefined ? 'No subscription: all that was due could be billed.' : 'No subscription is like this.';
 }
 
 export function SubscriptionsExport({ filter }: { filter: Filter }) {
