@@ -57,7 +57,10 @@ describe.each([
   }, 180_000);
   afterAll(() => billing.close());
 
-  /** Thousands of invoices like those of the subscription, one a day, each with a customer, lines, dues, a grant and a draw of its own. */
+  /**
+   * Thousands of invoices like those of the subscription, one a day and a quarter of them drafts, each with a customer, lines, dues, a
+   * grant and a draw of its own.
+   */
   async function copyAll(organization: string): Promise<void> {
     const own = billing.admin.id;
     const client = await weir.pool.connect();
@@ -81,7 +84,8 @@ describe.each([
     await copy(
       'invoices',
       `${ids('id', 'customer_id', 'subscription_id')}, 'run_at', null, 'past_due_at', null,
-       'invoice_number', t.invoice_number || '-' || n, 'issue_date', CASE WHEN t.issue_date IS NULL THEN NULL ELSE ${day} END,
+       'status', CASE WHEN n % 4 = 0 THEN 'DRAFT' ELSE t.status END,
+       'invoice_number', CASE WHEN n % 4 > 0 THEN t.invoice_number || '-' || n END, 'issue_date', CASE WHEN n % 4 > 0 THEN ${day} END,
        'period_end', ${day}::timestamptz, 'is_past_due', n = 7 AND t.status = 'OPEN', 'run_error', CASE WHEN n = 8 THEN 'x' END`,
     );
     await copy('invoice_lines', ids('id', 'invoice_id', 'subscription_id'));

@@ -224,6 +224,8 @@ test('an open invoice that workers die of is marked as past due hours later, and
   await performAll(last);
   const left = `SELECT id, run_error FROM invoices WHERE organization_id = $1 AND status = 'OPEN' AND NOT is_past_due`;
   expect((await weir.pool.query(left, [billing.admin.id])).rows).toEqual([{ id: first, run_error: deadly }]);
+  // It is billed: nothing of its subscription could not be.
+  expect((await billing.get('/subscriptions?has_run_error=true')).data).toEqual([]);
   await performAll(job);
   expect((await weir.pool.query(left, [billing.admin.id])).rows).toHaveLength(1);
   await billing.moveTo('2026-03-01T06:00:00Z');

@@ -77,6 +77,15 @@ test('Home says what the run could not bill, and leads to these subscriptions, u
   // One status by itself says nothing of the others.
   await page.goto('/subscriptions?billing=failed&status=CANCELED');
   await page.getByText('No subscription is like this.').waitFor();
+  // The run does not try what waits for somebody.
+  await finalize('manual');
+  await openHome();
+  await expect
+    .poll(() => needs().getByRole('listitem').allInnerTexts())
+    .toEqual([expect.stringMatching(/^\d+ drafts? waits? for somebody/)]);
+  await finalize('automatic');
+  await openHome();
+  await needs().getByText('Weir tries again by itself').waitFor();
   await page.goto('/subscriptions?billing=failed');
   await expect.poll(() => rowsOf('Subscriptions').count()).toBe(1);
   await spoil('0.015');

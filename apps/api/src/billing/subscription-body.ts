@@ -83,7 +83,7 @@ export const subscriptionQuery = listQuery({
     .optional()
     .meta({
       description:
-        'Those of which the run could not bill something when it last tried, a period or an invoice; or all others. It tries again by itself.',
+        'Those of which the run could not bill something when it last tried, a period or a draft that it finalizes; or all others. It tries again by itself.',
     }),
   ...sortOf(SUBSCRIPTION_SORTS, '-created_at'),
 });

@@ -5265,7 +5265,7 @@ export interface operations {
                 /** @description Of the subscription, to the letter. */
                 external_id?: string;
                 status?: "SCHEDULED" | "TRIAL" | "ACTIVE" | "PAST_DUE" | "CANCELED";
-                /** @description Those of which the run could not bill something when it last tried, a period or an invoice; or all others. It tries again by itself. */
+                /** @description Those of which the run could not bill something when it last tried, a period or a draft that it finalizes; or all others. It tries again by itself. */
                 has_run_error?: "true" | "false";
                 /** @description In which order; with a minus the other way round. -created_at by default. */
                 sort?: "created_at" | "-created_at";

@@ -58,8 +58,8 @@ export function SubscriptionsPage() {
       </div>
       {isFailed && (
         <p className="muted">
-          Something of each could not be billed when it was last tried: a period, or an invoice. It is tried again
-          within minutes, or within hours where a worker died of it. Why it failed is in the log of the workers.
+          Something of each could not be billed when it was last tried: a period, or a draft. It is tried again within
+          minutes, or within hours where a worker died of it. Why it failed is in the log of the workers.
         </p>
       )}
       <SubscriptionList filter={{ page, ...filter }} onPage={setPage} sorting={sorting} />

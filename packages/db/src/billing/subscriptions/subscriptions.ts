@@ -6,6 +6,7 @@ import type { Queries } from '../../database.ts';
 import { reversed, type Order } from '../../order.ts';
 import { mapPage, selectPage, type Page, type PageOf } from '../../page.ts';
 import type { Tables } from '../../schema.ts';
+import { isAutomatic } from '../drafting.ts';
 
 /** A row of subscriptions. */
 export type SubscriptionRow = Selectable<Tables['subscriptions']>;
@@ -143,12 +144,14 @@ function withRunError(organizationId: string): RawBuilder<unknown> {
   ) AS found) AS failed`;
 }
 
+/** Of the drafts, only those that the run tries again. */
 function idsWithRunError(organizationId: string): RawBuilder<unknown> {
   return sql`ARRAY(
     SELECT id FROM subscriptions AS own WHERE organization_id = ${organizationId}::uuid AND run_error IS NOT NULL
     UNION
     SELECT subscription_id FROM invoices
-    WHERE organization_id = ${organizationId}::uuid AND run_error IS NOT NULL AND status IN ('DRAFT', 'OPEN'))`;
+    WHERE organization_id = ${organizationId}::uuid AND run_error IS NOT NULL AND status = 'DRAFT'
+      AND ${isAutomatic(organizationId)})`;
 }
 
 export async function findSubscription(
