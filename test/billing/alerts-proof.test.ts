@@ -110,7 +110,7 @@ async function useSome(random: Random, meter: PricedMeter, customers: readonly W
     const at = `${month.day}T0${random.int(0, 9)}:00:00Z`;
     return { meter, customer: name, quantity: tenths / TENTHS, at };
   });
-  await billing.track(events);
+  await billing.track(events, PATIENCE_SECONDS);
   await until(
     async () => {
       const { rowCount } = await weir.pool.query('SELECT FROM touched_usage LIMIT 1');

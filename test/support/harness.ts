@@ -75,7 +75,7 @@ export interface Weir {
   /** How many events wait in Redis. */
   stagedEvents(): Promise<number>;
   /** Waits until no batch is staged any more: everything accepted so far is recorded, rejected or known as a duplicate. */
-  drained(): Promise<void>;
+  drained(seconds?: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -175,7 +175,7 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
     claim: async (organizationId, idempotencyKey) =>
       keys.claim((await redis.get(keys.epoch)) ?? '', organizationId, idempotencyKey),
     stagedEvents: () => countStagedEvents(redis, keys),
-    drained: () => until(async () => (await redis.zcard(keys.staged)) === 0, 'the queue is empty'),
+    drained: (seconds) => until(async () => (await redis.zcard(keys.staged)) === 0, 'the queue is empty', seconds),
     async close() {
       // An API that closes waits a quarter of a second for what clients may still send over connections that are idle.
       await client.destroy();

@@ -30,9 +30,10 @@ export interface Invoicing {
   plan(charges: object[], fields?: object): Promise<{ id: string; charges: string[] }>;
   customer(fields?: object): Promise<{ id: string; external_id: string }>;
   subscribe(plan: string, customer: string, fields?: object): Promise<{ id: string }>;
-  /** Reports usage of a customer, and waits until it is recorded. */
+  /** Reports usage of a customer, and waits until it is recorded, `seconds` at most: 30 where nothing is said. */
   track(
     events: { meter: PricedMeter; customer: string; quantity: number; at: string; metadata?: object }[],
+    seconds?: number,
   ): Promise<void>;
   /** Lets billing stand at an instant, and opens what has begun by then. */
   moveTo(at: string, ...subscriptions: string[]): Promise<void>;
@@ -85,7 +86,7 @@ export async function startInvoicing(weir: Weir): Promise<Invoicing> {
     },
     customer: (fields) => post('/customers', { external_id: slug(), ...fields }, 201),
     subscribe: (plan_id, customer_id, fields) => post('/subscriptions', { plan_id, customer_id, ...fields }, 201),
-    async track(events) {
+    async track(events, seconds) {
       for (let from = 0; from < events.length; from += 100) {
         const body = {
           events: events.slice(from, from + 100).map(({ meter, customer, quantity, at, metadata }) => ({
@@ -99,7 +100,7 @@ export async function startInvoicing(weir: Weir): Promise<Invoicing> {
         const answer = await weir.request('POST', '/api/v1/sdk/track/batch', { apiKey, body });
         expect(answer.body.data.map(({ status }: { status: number }) => status)).toEqual(body.events.map(() => 201));
       }
-      await weir.drained();
+      await weir.drained(seconds);
     },
     async moveTo(at, ...subscriptions) {
       await setBillingTime(weir.pool, at);
