@@ -51,8 +51,8 @@ export async function persist(deps: PersistDeps, id: string, isRetry = false): P
     if (events.length > 0) {
       if (!batch.isCopied) {
         const isAll = await recordForNow(database, events);
-        // Whoever waits for what is staged need not wait for this. Without the note he does.
-        if (isAll) await noteRecorded(queue, batch).catch(() => {});
+        // Whoever waits for what is staged need not wait for this. Without the note he does, until the batch comes again.
+        if (isAll) await noteRecorded(queue, batch);
         throw new NotAcknowledged(`no replica of Redis has acknowledged batch ${id}`);
       }
       // To find out by inserting them that events are of an unknown organization would cost as much at each attempt.
