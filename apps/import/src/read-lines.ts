@@ -6,6 +6,8 @@ export interface Line {
   number: number;
   text: string;
   endByte: number;
+  /** Whether a line feed ends it; the last line of a file may lack one, and may then go on. */
+  isEnded: boolean;
 }
 
 /** No row of usage is near this long; a file without line feeds must not fill the memory. */
@@ -16,10 +18,10 @@ export async function* readLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<
   let number = 0;
   let endByte = 0;
   let rest: Buffer = Buffer.alloc(0);
-  const line = (bytes: Buffer): Line => {
+  const line = (bytes: Buffer, isEnded = true): Line => {
     number += 1;
     const text = bytes.toString('utf8');
-    return { number, text: number === 1 ? text.replace(/^\uFEFF/, '') : text, endByte };
+    return { number, text: number === 1 ? text.replace(/^\uFEFF/, '') : text, endByte, isEnded };
   };
   for await (const chunk of chunks) {
     const data = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
@@ -34,5 +36,5 @@ export async function* readLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<
       throw new StoppedError(`Line ${number + 1} is longer than 1 MiB: not a file of rows`);
   }
   endByte += rest.length;
-  if (rest.length > 0) yield line(rest);
+  if (rest.length > 0) yield line(rest, false);
 }

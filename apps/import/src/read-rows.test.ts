@@ -27,9 +27,9 @@ describe('lines', () => {
       const lines = [];
       for await (const line of readLines(pieces('é\r\n\nlast', size))) lines.push(line);
       expect(lines).toEqual([
-        { number: 1, text: 'é\r', endByte: 4 },
-        { number: 2, text: '', endByte: 5 },
-        { number: 3, text: 'last', endByte: 9 },
+        { number: 1, text: 'é\r', endByte: 4, isEnded: true },
+        { number: 2, text: '', endByte: 5, isEnded: true },
+        { number: 3, text: 'last', endByte: 9, isEnded: false },
       ]);
     }
   });
@@ -81,6 +81,15 @@ describe('CSV', () => {
 
     const [last] = await rowsOf(await csv('a,b\n1,"open\nmore\n'));
     expect(last).toMatchObject({ problem: 'a quoted value is not closed; lines 2 to 3 are left out' });
+  });
+
+  test('a last row without a line feed is bad: what looks whole may be cut within its last value', async () => {
+    for (const last of ['2,12', '2,"12"', '2', '2,12\r']) {
+      const rows = await rowsOf(await csv(`a,b\n1,7\n${last}`));
+      expect(values(rows)).toEqual([['1', '7'], expect.stringContaining('has no line feed at its end')]);
+    }
+    expect(values(await rowsOf(await csv('a,b\n1,7\n\r')))).toEqual([['1', '7']]);
+    await expect(csv('a,bc')).rejects.toThrow('the row of column names cannot be read: has no line feed at its end');
   });
 
   test('bytes that are not UTF-8 make a bad row, not another name', async () => {

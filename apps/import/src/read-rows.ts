@@ -112,7 +112,7 @@ async function* readRecords(lines: AsyncIterable<Line>, delimiter: string, first
   let row = firstRow;
   let width: number | undefined;
   let open: { line: number; endLine: number; endByte: number; text: string } | undefined;
-  for await (const { text: lineText, number, endByte } of lines) {
+  for await (const { text: lineText, number, endByte, isEnded } of lines) {
     if (!open && (lineText === '' || lineText === '\r')) continue;
     const line = open?.line ?? number;
     const text: string = open ? `${open.text}\n${lineText}` : lineText;
@@ -123,7 +123,9 @@ async function* readRecords(lines: AsyncIterable<Line>, delimiter: string, first
     }
     open = undefined;
     const place = { row: row++, line, endByte };
-    if ('problem' in record) yield { ...place, problem: leftOut(record.problem, line, number) };
+    // Cut within its last value, it would be sent as it stands, and what it says once it is whole would be refused.
+    if (!isEnded) yield { ...place, problem: leftOut(unended, line, number) };
+    else if ('problem' in record) yield { ...place, problem: leftOut(record.problem, line, number) };
     else if (record.values.length === (width ??= record.values.length)) yield { ...place, ...record };
     else yield { ...place, problem: `has ${record.values.length} fields instead of ${width}` };
   }
@@ -132,6 +134,9 @@ async function* readRecords(lines: AsyncIterable<Line>, delimiter: string, first
     yield { row, line, endByte, problem: leftOut(unclosed.problem, line, endLine) };
   }
 }
+
+const unended =
+  'has no line feed at its end, so it may still be written: run this again when it is, or end the file with a line feed';
 
 const unclosed = { problem: 'a quoted value is not closed', unclosed: true };
 
