@@ -229,6 +229,29 @@ class TestOutbox(unittest.TestCase):
         add(outbox, made("after"))
         self.assertEqual(keys(outbox.take(10, 10**9)), ["before", "after"])
 
+    @unittest.skipIf(os.name == "nt", "Windows has no limit of open files")
+    def test_a_process_with_too_many_files_open_keeps_no_file_and_no_folder_of_what_it_cannot_finish_opening(self) -> None:
+        import resource
+
+        outbox = self.open()
+        before, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        for free in (0, 1):
+            with self.subTest(free=free):
+                lowest = os.dup(0)
+                os.close(lowest)
+                resource.setrlimit(resource.RLIMIT_NOFILE, (lowest + free, hard))
+                try:
+                    for n in range(5):
+                        with self.assertRaises(WeirError):
+                            add(outbox, made(f"{n}"))
+                finally:
+                    resource.setrlimit(resource.RLIMIT_NOFILE, (before, hard))
+                now = os.dup(0)
+                os.close(now)
+                self.assertEqual((now, self.files(), len(os.listdir(self.base))), (lowest, [], free))
+        add(outbox, made("after"))
+        self.assertEqual(keys(outbox.take(10, 10**9)), ["after"])
+
     def test_a_write_that_a_signal_ends_costs_no_event_that_is_written_later_or_by_others(self) -> None:
         class Signalled(BaseException):
             """As a handler of signals raises it, in the middle of anything: a time limit of a worker, or Ctrl-C."""

@@ -11,6 +11,7 @@ import logging
 import math
 import os
 import threading
+from contextlib import suppress
 from typing import List, Optional, Sequence, Set, Tuple
 
 from ._errors import WeirError
@@ -283,7 +284,14 @@ class Outbox:
             # Someone who took this process for gone has removed the empty folder.
             make_folder(os.path.dirname(path))
             descriptor = os.open(path, flags, 0o600)
-        sync_folder(os.path.dirname(path))
+        try:
+            sync_folder(os.path.dirname(path))
+        except BaseException:
+            # The process may have too many files open: with each call it would have one more.
+            os.close(descriptor)
+            with suppress(FileNotFoundError):
+                os.unlink(path)
+            raise
         segment = _Segment(path, 0, 0)
         with self._lock:
             self._unread.append(segment)

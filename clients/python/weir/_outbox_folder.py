@@ -26,7 +26,12 @@ def make_own_folder(base: str) -> str:
     head, tail = own_name()
     folder = os.path.join(base, f"{head}-{secrets.token_hex(6)}-{tail}")
     _own_folders.add(folder)
-    make_folder(folder)
+    try:
+        make_folder(folder)
+    except BaseException:
+        # It may be there, and the next try makes another one.
+        leave_folder(folder)
+        raise
     return folder
 
 

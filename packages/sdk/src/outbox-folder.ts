@@ -22,7 +22,13 @@ export async function makeOwnFolder(base: string): Promise<string> {
   const { head, tail } = await ownName();
   const folder = join(base, `${head}-${randomBytes(6).toString('hex')}-${tail}`);
   folders.set(folder, 'own');
-  await makeFolder(folder);
+  try {
+    await makeFolder(folder);
+  } catch (error) {
+    // It may be there, and the next try makes another one.
+    await leaveFolder(folder);
+    throw error;
+  }
   return folder;
 }
 
@@ -69,8 +75,10 @@ export async function takeOver(
 }
 
 async function removeEmpty(folder: string): Promise<void> {
-  const isRemoved = await rmdir(folder).then(() => true, unless('ENOTEMPTY', 'EEXIST', 'ENOENT'));
-  if (isRemoved === true) folders.delete(folder);
+  const isGone = await rmdir(folder)
+    .catch(unless('ENOENT'))
+    .then(() => true, unless('ENOTEMPTY', 'EEXIST'));
+  if (isGone === true) folders.delete(folder);
 }
 
 /** Brings the names in a folder to disk. Windows does so by itself, and does not open folders. */

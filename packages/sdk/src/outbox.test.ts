@@ -185,6 +185,13 @@ test('an event that cannot be written is not queued, and its caller hears why', 
   expect(outbox.isEmpty).toBe(true);
 });
 
+/** Runs a program, within limits of the shell, and returns what it prints. */
+function runWithin(limits: string, program: string): unknown {
+  const limited = `${limits}; export TSX_DISABLE_CACHE=1; exec "$0" --import tsx --input-type=module --eval "$1"`;
+  const cwd = fileURLToPath(new URL('../../..', import.meta.url));
+  return JSON.parse(execFileSync('sh', ['-c', limited, process.execPath, program], { cwd, encoding: 'utf8' }));
+}
+
 test('a full disk gets no file with each event that it refuses', () => {
   const program = `
     import { readdirSync } from 'node:fs';
@@ -197,8 +204,34 @@ test('a full disk gets no file with each event that it refuses', () => {
     const left = readdirSync('${base}', { recursive: true }).filter((name) => name.endsWith('.ndjson'));
     console.log(JSON.stringify({ codes, left }));`;
   // No file may have more than a few kB: to whoever writes that is as a disk that is full.
-  const limited = 'ulimit -f 4; export TSX_DISABLE_CACHE=1; exec "$0" --import tsx --input-type=module --eval "$1"';
-  const cwd = fileURLToPath(new URL('../../..', import.meta.url));
-  const said = execFileSync('sh', ['-c', limited, process.execPath, program], { cwd, encoding: 'utf8' });
-  expect(JSON.parse(said)).toEqual({ codes: Array(5).fill('outbox_failed'), left: [] });
+  expect(runWithin('ulimit -f 4', program)).toEqual({ codes: Array(5).fill('outbox_failed'), left: [] });
+});
+
+test('a process with too many files open keeps no file and no folder of what it cannot finish opening', () => {
+  const program = `
+    import { closeSync, openSync, readdirSync } from 'node:fs';
+    import { Outbox } from '${new URL('outbox.ts', import.meta.url).href}';
+    const outbox = new Outbox({ folder: '${base}' }, 10, { onProblem: () => {}, onFound: () => {} });
+    const event = ${JSON.stringify(made('a'))};
+    const told = [];
+    await outbox.take(1, 1);
+    const before = readdirSync('/proc/self/fd').length;
+    for (const free of [0, 1]) {
+      const others = [];
+      try {
+        for (;;) others.push(openSync('/dev/null'));
+      } catch {}
+      for (let n = 0; n < free; n += 1) closeSync(others.pop());
+      for (let n = 0; n < 5; n += 1) await outbox.add(event).catch(({ code }) => told.push(code));
+      for (const each of others) closeSync(each);
+      told.push(...readdirSync('${base}', { recursive: true }).filter((name) => free === 0 || name.endsWith('.ndjson')));
+    }
+    const opened = readdirSync('/proc/self/fd').length;
+    await outbox.add(event);
+    console.log(JSON.stringify({ told, waiting: outbox.waiting, more: opened - before }));`;
+  expect(runWithin('ulimit -n 200', program)).toEqual({
+    told: Array(10).fill('outbox_failed'),
+    waiting: 1,
+    more: 0,
+  });
 });

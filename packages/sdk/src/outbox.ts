@@ -330,12 +330,19 @@ export class Outbox implements EventStore<OutboxEvent> {
       await makeFolder(dirname(path));
       return await open(path, 'wx', 0o600);
     });
-    await syncFolder(dirname(path));
-    const { ino } = await handle.stat({ bigint: true });
-    const segment = newSegment(path, 0, 0);
-    this.#unread.push(segment);
-    this.#active = { segment, handle, inode: ino };
-    return this.#active;
+    try {
+      await syncFolder(dirname(path));
+      const { ino } = await handle.stat({ bigint: true });
+      const segment = newSegment(path, 0, 0);
+      this.#unread.push(segment);
+      this.#active = { segment, handle, inode: ino };
+      return this.#active;
+    } catch (error) {
+      // The process may have too many files open: with each call it would have one more.
+      await handle.close();
+      await removeFile(path);
+      throw error;
+    }
   }
 
   async #retire({ segment, handle }: ActiveSegment): Promise<void> {
