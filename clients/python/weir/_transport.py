@@ -9,7 +9,8 @@ import socket
 import ssl
 import threading
 import time
-from typing import Any, List, Mapping, Optional, Sequence, Set
+from contextlib import contextmanager
+from typing import Any, Iterator, List, Mapping, Optional, Sequence, Set
 from urllib.parse import urlsplit
 
 from ._answer import Answer, read_answer
@@ -47,11 +48,7 @@ class _TimedSocket:
         return io.BufferedReader(_Reader(self))
 
     def shutdown(self) -> None:
-        try:
-            self._sock.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            # It was closed already.
-            pass
+        shut_down(self._sock)
 
     def close(self) -> None:
         # An answer that ends with its connection is read after http.client has closed this.
@@ -105,6 +102,8 @@ class Transport:
         self._lock = threading.Lock()
         self._idle: List[http.client.HTTPConnection] = []
         self._busy: Set[http.client.HTTPConnection] = set()
+        #: Those of connections that are being made.
+        self._connecting: Set[socket.socket] = set()
         self._is_aborted = False
 
     def send(
@@ -155,6 +154,8 @@ class Transport:
         """Ends what is under way, and whatever is begun later, at once."""
         with self._lock:
             self._is_aborted = True
+            for sock in self._connecting:
+                shut_down(sock)
             for connection in self._busy:
                 if connection.sock is not None:
                     connection.sock.shutdown()  # type: ignore[call-arg]
@@ -179,12 +180,18 @@ class Transport:
         return self._exchange(self._connect(deadline), method, path, body, headers)
 
     def _connect(self, deadline: float) -> http.client.HTTPConnection:
-        sock = socket.create_connection((self._host, self._port), timeout=time_left(deadline))
+        began = time.monotonic()
+        addresses = socket.getaddrinfo(self._host, self._port, type=socket.SOCK_STREAM)
+        # Nothing ends a look-up, so it is no part of the attempt.
+        deadline += time.monotonic() - began
+        sock = self._reach(addresses, deadline)
         try:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if self._tls is not None:
-                sock.settimeout(time_left(deadline))
-                sock = self._tls.wrap_socket(sock, server_hostname=self._host)
+                sock = self._tls.wrap_socket(sock, server_hostname=self._host, do_handshake_on_connect=False)
+                with self._abortable(sock):
+                    sock.settimeout(time_left(deadline))
+                    sock.do_handshake()
         except BaseException:
             sock.close()
             raise
@@ -193,6 +200,40 @@ class Transport:
         connection.auto_open = 0
         connection.sock = _TimedSocket(sock, deadline)
         return connection
+
+    def _reach(self, addresses: Sequence[Any], deadline: float) -> socket.socket:
+        """Connects to the first address that answers. Each has a share of the time: one that does not answer leaves some to the others."""
+        failure = OSError(f"{self._host} has no address")
+        for index, (family, kind, protocol, _, address) in enumerate(addresses):
+            try:
+                sock = socket.socket(family, kind, protocol)
+                with self._abortable(sock):
+                    sock.settimeout(time_left(deadline) / (len(addresses) - index))
+                    sock.connect(address)
+                return sock
+            except OSError as error:
+                failure = error
+        raise failure
+
+    @contextmanager
+    def _abortable(self, sock: socket.socket) -> Iterator[None]:
+        """What is done with the socket meanwhile is ended by ``abort``. Where it fails, the socket is closed."""
+        try:
+            with self._lock:
+                self._refuse_if_aborted()
+                self._connecting.add(sock)
+            try:
+                yield
+            finally:
+                with self._lock:
+                    self._connecting.discard(sock)
+        except BaseException:
+            sock.close()
+            raise
+
+    def _refuse_if_aborted(self) -> None:
+        if self._is_aborted:
+            raise ConnectionAbortedError("the client was closed")
 
     def _exchange(
         self,
@@ -203,12 +244,10 @@ class Transport:
         headers: Mapping[str, str],
     ) -> Answer:
         with self._lock:
-            if self._is_aborted:
-                connection.close()
-                raise ConnectionAbortedError("the client was closed")
             self._busy.add(connection)
         is_whole = False
         try:
+            self._refuse_if_aborted()
             connection.request(method, f"{self._path}/api/v1{path}", body=body, headers=dict(headers))
             response = connection.getresponse()
             answer = read_answer(response.status, response.read(), {k.lower(): v for k, v in response.getheaders()})
@@ -232,6 +271,15 @@ def _require(given: Optional[str], what: str) -> str:
         return given
     why = "it holds a space, a line break or another character that no key has" if given else "there is none"
     raise ValueError(f"{what}: {why}")
+
+
+def shut_down(sock: socket.socket) -> None:
+    try:
+        # Not the method of an SSLSocket, which takes from whoever reads what it reads by.
+        socket.socket.shutdown(sock, socket.SHUT_RDWR)
+    except OSError:
+        # It was closed already, or is not connected.
+        pass
 
 
 def time_left(deadline: float) -> float:
