@@ -112,7 +112,7 @@ test('an event stays in the count of an hour of which others are in a month that
   for (const id of late) {
     const voided = await send(`/events/${id}/void`, { reason });
     expectProblem(voided, 409, 'not_correctable');
-    expect(voided.body.detail).toContain('attach that month');
+    expect(voided.body.detail).toContain('attach events_2024_03 first');
     expectProblem(await send(`/events/${id}/amend`, { reason, quantity: '2' }), 409, 'not_correctable');
     expectProblem(await send('/corrections/preview', correcting(id)), 409, 'not_correctable');
   }

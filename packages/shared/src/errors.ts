@@ -55,6 +55,7 @@ export type ErrorCode =
   | 'not_replayable'
   | 'not_correctable'
   | 'already_voided'
+  | 'month_taken_out'
   | 'precondition_failed'
   | 'payload_too_large'
   | 'unsupported_media_type'

@@ -2,6 +2,7 @@
 // status known. What a person reads is `detail`; what a client switches on is `code`.
 
 import { violatedConstraint, isUnavailable } from '@weir/db/database';
+import { MonthTakenOut } from '@weir/db/months-taken-out';
 import { isRedisAway } from '@weir/queue/redis-away';
 import { Refusal, errorCodeOf, type ErrorCode, type FieldError } from '@weir/shared/errors';
 import { LIMITS } from '@weir/shared/limits';
@@ -73,6 +74,7 @@ const PROBLEMS = {
   not_replayable: { status: 409, title: 'The event is not rejected' },
   not_correctable: { status: 409, title: 'The event cannot be corrected now' },
   already_voided: { status: 409, title: 'The event is void already' },
+  month_taken_out: { status: 409, title: 'A month of its events was taken out of the database' },
   precondition_failed: { status: 412, title: 'It was changed since' },
   payload_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'The body must be JSON' },
@@ -256,6 +258,7 @@ const FRAMEWORK: Record<string, { code: ErrorCode; detail: string }> = {
 /** Returns what a client is told of an error; undefined when it is a defect of Weir. */
 function refusalOfError(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error;
+  if (error instanceof MonthTakenOut) return new Refusal('month_taken_out', error.message);
   const constraint = CONSTRAINTS[violatedConstraint(error) ?? ''];
   if (constraint !== undefined) return new Refusal(constraint.code, constraint.detail);
   const framework = FRAMEWORK[errorCodeOf(error) ?? ''];

@@ -293,7 +293,7 @@ export function correctionRoutes(app: App, deps: EventDeps): void {
       case 'hour_taken_out':
         return new Refusal(
           'not_correctable',
-          `${where}Other events of its hour are in a month that was taken out of the database, and what is left cannot be told without them: attach that month first.${nothing}`,
+          `${where}Other events of its hour are in a month that was taken out of the database, and what is left cannot be told without them: attach ${first.table} first.${nothing}`,
         );
       case 'voided':
         return new Refusal(

@@ -20,6 +20,7 @@ import { plainArray, textArray } from '../array-text.ts';
 import type { Database, Queries } from '../database.ts';
 import { EVENT_JSON } from '../event-json.ts';
 import { announceChange, holdKnown, holdRecording, limitWaits } from '../known-for-recording.ts';
+import { tableOf } from '../months-taken-out.ts';
 import { findMoveInTheWay } from '../moves/usage-moves.ts';
 import { countAccepted } from '../accepted.ts';
 import { organizationsOf, recordOnce, whileRetried } from '../record.ts';
@@ -50,8 +51,8 @@ export interface AskedCorrection {
 /** Why one of what was asked for cannot be done. Nothing of it is done then. */
 export type RefusedCorrection = { index: number } & (
   | { why: 'not_recorded' }
-  /** What is left of its hour cannot be told: others of it are in a month that was taken out. */
-  | { why: 'hour_taken_out' }
+  /** What is left of its hour cannot be told: others of it are in a month that was taken out. `table` is the partition to attach. */
+  | { why: 'hour_taken_out'; table: string }
   /** `id` is that of its correction. */
   | { why: 'voided'; id: string }
   /** The meter does not take the new metadata. */
@@ -170,8 +171,11 @@ export async function correctEvents(
     events.map(({ event }) => event),
   );
   if (takenOut.size > 0) {
-    const indices = [...ids.keys()].filter((index) => takenOut.has(ids[index] ?? ''));
-    return { outcome: 'refused', refused: indices.map((index) => ({ index, why: 'hour_taken_out' })) };
+    const ofThose = [...ids.entries()].flatMap(([index, id]): RefusedCorrection[] => {
+      const month = takenOut.get(id);
+      return month === undefined ? [] : [{ index, why: 'hour_taken_out', table: tableOf(month) }];
+    });
+    return { outcome: 'refused', refused: ofThose };
   }
 
   const corrections = await insertCorrections(queries, organizationId, {

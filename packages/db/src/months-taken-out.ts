@@ -1,0 +1,51 @@
+// Months of `events` that were taken out of the database, and what cannot be told without them. Rollups have counted their events. What
+// is to be read of single events of an hour is not known while others of that hour are in such a month, and is refused.
+//
+// Events are in a partition by when they came in. A month of before Weir was set up has none either: what counts events only where a month
+// may be missing finds its hours complete.
+
+/** Usage cannot be told until a month is attached again. */
+export class MonthTakenOut extends Error {
+  /** `2026-01`. */
+  readonly month: string;
+
+  /** `what` begins a sentence: it cannot be told, or cannot be done. */
+  constructor(what: string, month: string) {
+    super(
+      `${what} while events of it are in a month that was taken out of the database: attach ${tableOf(month)} first.`,
+    );
+    this.name = 'MonthTakenOut';
+    this.month = month;
+  }
+}
+
+/** The partition of a month (`2026-01`). */
+export function tableOf(month: string): string {
+  return `events_${month.replace('-', '_')}`;
+}
+
+/** How long before its own time an event may have come in: what was ever allowed. */
+const AHEAD = `(SELECT ahead_seconds_max FROM installation) * interval '1 second'`;
+
+/**
+ * The months that may hold an event of `at` or later and that have no partition, as `month`. Whether one has is asked of what Postgres
+ * itself knows when it plans, also in a snapshot from before the month was taken out.
+ */
+function missingSince(at: string): string {
+  return `generate_series(date_trunc('month', (${at} - ${AHEAD}) AT TIME ZONE 'UTC'), clock_timestamp() AT TIME ZONE 'UTC', interval '1 month')
+    AS month WHERE NOT EXISTS (SELECT FROM pg_partition_ancestors(to_regclass(to_char(month, '"events_"YYYY_MM'))) AS ancestor (relid)
+      WHERE relid = 'events'::regclass)`;
+}
+
+/**
+ * SQL for the time from which on no event is in a month that was taken out; null where all that came in for `at` or later is there. In a
+ * statement that also reads `events`, or in a transaction that has: no month is taken out while it lasts.
+ */
+export function completeFrom(at: string): string {
+  return `(SELECT (max(month) + interval '1 month') AT TIME ZONE 'UTC' + ${AHEAD} FROM ${missingSince(at)})`;
+}
+
+/** SQL for the first month (`2026-01`) without a partition that may hold an event of `at`. */
+export function monthToAttach(at: string): string {
+  return `(SELECT to_char(min(month), 'YYYY-MM') FROM ${missingSince(at)})`;
+}
