@@ -251,6 +251,27 @@ test('a row that Postgres will not take is rejected with the reason, and the res
   await expectRollupsToEqualEvents(weir.pool);
 });
 
+test('a rejected event that is delivered again stays as it is: as it was replayed last, or erased', async () => {
+  const [event] = (await eventsOf(1, () => ({ aggregation: 'UNIQUE_COUNT' }))) as [StagedEvent];
+  const replay: StagedEvent = { ...event, metadata: '{"plan":"still without a user"}', replayed: true };
+  const kept = async () =>
+    (await weir.pool.query('SELECT *, xmin FROM rejected_events WHERE id = $1', [event.id])).rows as unknown[];
+  const deliver = async (staged: StagedEvent) => {
+    expect(await persist(deps, await stage([staged]))).toMatchObject({ recorded: 0, rejected: 1 });
+    return await kept();
+  };
+  const first = await deliver(event);
+  expect(await deliver(event)).toEqual(first);
+  const corrected = await deliver(replay);
+  expect(corrected).toMatchObject([{ event: JSON.stringify(replay) }]);
+  expect(await deliver(event)).toEqual(corrected);
+  await weir.pool.query(`UPDATE rejected_events SET customer_external_id = 'erased', event = '{}' WHERE id = $1`, [
+    event.id,
+  ]);
+  const erased = await kept();
+  for (const again of [event, replay]) expect(await deliver(again)).toEqual(erased);
+});
+
 test('a batch whose job was never added, because the API died in between, is swept up and recorded', async () => {
   await stage(await eventsOf(40));
   const worker = await weir.startWorker();

@@ -1,10 +1,11 @@
 // REDIS_COPIES=2: what was answered is on a replica too, behind real Sentinels.
 
 import { LOOKUP_MS_MAX } from '@weir/api/serve';
+import { recordBatch } from '@weir/db/record-batch';
 import { DIRECT_MS_MAX } from '@weir/db/record-directly';
 import { setCountsAside } from '@weir/queue/accepted-counts';
 import { admit } from '@weir/queue/admit';
-import { noteRecorded } from '@weir/queue/batches';
+import { findRecorded, noteRecorded } from '@weir/queue/batches';
 import { writeClaims } from '@weir/queue/claims';
 import { disconnect, openProducer, openWorker, untilReady } from '@weir/queue/connection';
 import { findQueuedSinceAtMost, isAllRecorded } from '@weir/queue/oldest-staged';
@@ -17,7 +18,8 @@ import type { StagedEvent } from '@weir/shared/event';
 import { newId } from '@weir/shared/ids';
 import { NotAcknowledged, persist } from '@weir/worker/persist';
 import type { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { findInTables, performAllMoves } from '../support/erasing.ts';
 import { signUp, until, type Answer, type Organization, type RequestOptions } from '../support/harness.ts';
 import { openStoreEdges } from '../support/store-edges.ts';
 import { openTestDatabase } from '../support/test-database.ts';
@@ -48,10 +50,10 @@ afterEach(() => trio.replication.heal());
 function request(method: string, path: string, options?: RequestOptions): Promise<Answer> {
   return weir.request(method, path, { baseUrl, ...options });
 }
-const track = (idempotencyKey: string) =>
+const track = (idempotencyKey: string, customer = 'acme') =>
   request('POST', '/api/v1/sdk/track', {
     apiKey,
-    body: { meter_token: meter.token, customer_external_id: 'acme', quantity: 1, idempotency_key: idempotencyKey },
+    body: { meter_token: meter.token, customer_external_id: customer, quantity: 1, idempotency_key: idempotencyKey },
   });
 /** How many of these events are in Postgres. */
 const recorded = async (ids: string[]) =>
@@ -76,6 +78,39 @@ async function throughRedis<T>(
     const begun = await begin(`${name}-${n}`);
     if (await isSeen(begun)) return begun;
   }
+}
+const eventOf = (more: Partial<StagedEvent> = {}): StagedEvent => {
+  const [id, timestamp] = [newId(), new Date().toISOString()];
+  const of = { organization_id: admin.id, meter_id: meter.id, customer_external_id: 'acme' };
+  return { id, ...of, aggregation: 'SUM', quantity: '1', timestamp, ...more };
+};
+/** As it is admitted by Redis, with the epoch that this has. */
+const candidateOf = async (event: StagedEvent) => {
+  const epoch = (await trio.primary.get(weir.keys.epoch)) ?? '';
+  const sender = { organizationId: admin.id, apiKeyId: newId(), epoch };
+  return { id: event.id, event: stagedText(event), sender, claim: null };
+};
+const stage = async (event: StagedEvent, batch = newId()) => {
+  await admit({ redis: trio.primary, keys: weir.keys }, batch, [await candidateOf(event)], 60);
+  return batch;
+};
+/** Records batches of the trio as a worker does, for one test. */
+async function openPersist() {
+  const queue = openWorker({ url: trio.url, prefix: weir.keys.prefix, copies: 2 }, () => {}, 2);
+  const database = openTestDatabase(weir);
+  onTestFinished(async () => {
+    disconnect(queue);
+    await database.close();
+  });
+  await untilReady(queue, 5_000);
+  const work = (batch: string) => persist({ database, queue, ownership: { check: () => Promise.resolve() } }, batch);
+  const isDone = (batch: string) =>
+    work(batch).then(
+      () => true,
+      () => false,
+    );
+  const untilDone = (batch: string) => until(() => isDone(batch), 'the replica acknowledges');
+  return { queue, database, work, untilDone };
 }
 /** Connections of APIs: Sentinels have names, and the replica is one. */
 const countClients = async () =>
@@ -151,169 +186,129 @@ test('counts are drained and claims told once a replica has them, and what would
 
 test('what a worker finds on a Redis that no replica follows stays there, and is accepted without it too', async () => {
   await until(isBack, 'events go through Redis');
-  const queue = openWorker({ url: trio.url, prefix: weir.keys.prefix, copies: 2 }, () => {}, 2);
-  const database = openTestDatabase(weir);
-  const work = (batch: string) => persist({ database, queue, ownership: { check: () => Promise.resolve() } }, batch);
-  try {
-    await untilReady(queue, 5_000);
-    for (const batch of await trio.primary.zrange(weir.keys.staged, 0, '-1')) await work(batch);
-    const direct = await throughRedis(
-      'recorded directly',
-      async (key) => {
-        holdReplication();
-        return (await track(key)).body.id as string;
-      },
-      async () => (await trio.primary.zcard(weir.keys.staged)) === 1,
-    );
-    const { rows } = await weir.pool.query('SELECT * FROM events WHERE id = $1', [direct]);
-    // Of one whose API died, nobody else knows.
-    const alone: StagedEvent = {
-      ...rows[0],
-      id: newId(),
-      aggregation: 'SUM',
-      timestamp: rows[0].timestamp.toISOString(),
-    };
-    delete alone.idempotency_key;
-    const sender = {
-      organizationId: admin.id,
-      apiKeyId: newId(),
-      epoch: (await trio.primary.get(weir.keys.epoch)) ?? '',
-    };
-    const candidate = { id: alone.id, event: stagedText(alone), sender, claim: null };
-    await admit({ redis: trio.primary, keys: weir.keys }, newId(), [candidate], 60);
+  const { work, untilDone } = await openPersist();
+  for (const batch of await trio.primary.zrange(weir.keys.staged, 0, '-1')) await work(batch);
+  const direct = await throughRedis(
+    'recorded directly',
+    async (key) => {
+      holdReplication();
+      return (await track(key)).body.id as string;
+    },
+    async () => (await trio.primary.zcard(weir.keys.staged)) === 1,
+  );
+  // Of one whose API died, nobody else knows.
+  const alone = eventOf();
+  await stage(alone);
 
-    const ids = [direct, alone.id];
-    const counted = async () =>
-      (await weir.pool.query('SELECT FROM perhaps_staged_events WHERE id = ANY ($1::uuid[])', [ids])).rowCount;
-    const batches = await trio.primary.zrange(weir.keys.staged, 0, '-1');
-    expect(batches).toHaveLength(2);
-    for (let delivery = 1; delivery <= 2; delivery += 1)
-      await Promise.all(batches.map((batch) => expect(work(batch)).rejects.toThrow(NotAcknowledged)));
-    // Redis could be gone with its counts now.
-    expect([await recorded(ids), await counted()]).toEqual([2, 2]);
-    await trio.replication.heal();
-    await until(async () => (await trio.primary.info('replication')).includes('state=online'), 'the replica follows');
-    for (const batch of batches)
-      await until(
-        () =>
-          work(batch).then(
-            () => true,
-            () => false,
-          ),
-        'the replica acknowledges',
-      );
-    expect([await recorded(ids), await counted(), await trio.primary.zcard(weir.keys.staged)]).toEqual([2, 0, 0]);
+  const ids = [direct, alone.id];
+  const counted = async () =>
+    (await weir.pool.query('SELECT FROM perhaps_staged_events WHERE id = ANY ($1::uuid[])', [ids])).rowCount;
+  const batches = await trio.primary.zrange(weir.keys.staged, 0, '-1');
+  expect(batches).toHaveLength(2);
+  for (let delivery = 1; delivery <= 2; delivery += 1)
+    await Promise.all(batches.map((batch) => expect(work(batch)).rejects.toThrow(NotAcknowledged)));
+  // Redis could be gone with its counts now.
+  expect([await recorded(ids), await counted()]).toEqual([2, 2]);
+  await trio.replication.heal();
+  await until(async () => (await trio.primary.info('replication')).includes('state=online'), 'the replica follows');
+  for (const batch of batches) await untilDone(batch);
+  expect([await recorded(ids), await counted(), await trio.primary.zcard(weir.keys.staged)]).toEqual([2, 0, 0]);
 
-    // Of an organization that is not there nothing is kept, this way either.
-    const stranger = { ...alone, id: newId(), organization_id: newId() };
-    const ofNobody = { ...candidate, id: stranger.id, event: stagedText(stranger) };
-    const batch = newId();
-    await admit({ redis: trio.primary, keys: weir.keys }, batch, [ofNobody], 60);
-    holdReplication();
-    await expect(work(batch)).rejects.toThrow(NotAcknowledged);
-    expect((await weir.pool.query('SELECT FROM rejected_events WHERE id = $1', [stranger.id])).rowCount).toBe(0);
-    expect(await trio.primary.hexists(weir.keys.recorded, batch)).toBe(0);
-    await trio.primary.zrem(weir.keys.staged, batch);
-  } finally {
-    disconnect(queue);
-    await database.close();
-  }
+  // Of an organization that is not there nothing is kept, this way either.
+  const stranger = eventOf({ organization_id: newId() });
+  const batch = await stage(stranger);
+  holdReplication();
+  await expect(work(batch)).rejects.toThrow(NotAcknowledged);
+  expect((await weir.pool.query('SELECT FROM rejected_events WHERE id = $1', [stranger.id])).rowCount).toBe(0);
+  expect(await trio.primary.hexists(weir.keys.recorded, batch)).toBe(0);
+  await trio.primary.zrem(weir.keys.staged, batch);
 });
 
 test('what is recorded and stays for want of a replica is waited for by nobody, until something joins it', async () => {
   await until(isBack, 'events go through Redis');
-  const queue = openWorker({ url: trio.url, prefix: weir.keys.prefix, copies: 2 }, () => {}, 2);
-  const database = openTestDatabase(weir);
-  const work = (batch: string) => persist({ database, queue, ownership: { check: () => Promise.resolve() } }, batch);
-  const isDone = (batch: string) =>
-    work(batch).then(
-      () => true,
-      () => false,
-    );
   const { keys } = weir;
   const { primary } = trio;
-  try {
-    await untilReady(queue, 5_000);
-    for (const other of await primary.zrange(keys.staged, 0, '-1')) await work(other);
-    const epoch = (await primary.get(keys.epoch)) ?? '';
-    // As if the replica had gone an hour ago.
-    const batch = newId(Date.now() - 3_600_000);
-    const join = async () => {
-      const id = newId();
-      const of = { organization_id: admin.id, meter_id: meter.id, customer_external_id: 'acme' };
-      const timestamp = new Date().toISOString();
-      const event = stagedText({ id, ...of, aggregation: 'SUM', quantity: '1', timestamp });
-      const sender = { organizationId: admin.id, apiKeyId: newId(), epoch };
-      await admit({ redis: primary, keys }, batch, [{ id, event, sender, claim: null }], 60);
-    };
-    const waits = async () => {
-      const isAll = await isAllRecorded(queue, admin.id, Date.now() - 1_800_000);
-      const isQueued = (await findQueuedSinceAtMost(queue, admin.id)) !== undefined;
-      const { events } = await readWaiting(queue, admin.id);
-      expect([!isAll, events > 0]).toEqual([isQueued, isQueued]);
-      return isQueued;
-    };
-    holdReplication();
-    await join();
-    expect(await waits()).toBe(true);
-    await expect(work(batch)).rejects.toThrow(NotAcknowledged);
-    expect(await waits()).toBe(false);
-    await join();
-    expect(await waits()).toBe(true);
-    // What was read of another Redis is not what is here.
-    await noteRecorded(queue, { id: batch, flushes: ['this one', 'and that one'], epoch });
-    expect(await waits()).toBe(true);
-    await expect(work(batch)).rejects.toThrow(NotAcknowledged);
-    expect(await waits()).toBe(false);
-    // Postgres may have lost it, and so may Redis its note.
-    await primary.set(keys.epoch, newId());
-    expect(await waits()).toBe(true);
-    await primary.set(keys.epoch, epoch);
-    expect(await waits()).toBe(false);
-    await primary.hdel(keys.recorded, batch);
-    expect(await waits()).toBe(true);
-    await expect(work(batch)).rejects.toThrow(NotAcknowledged);
-    expect(await waits()).toBe(false);
+  const { queue, work, untilDone } = await openPersist();
+  for (const other of await primary.zrange(keys.staged, 0, '-1')) await work(other);
+  const epoch = (await primary.get(keys.epoch)) ?? '';
+  // As if the replica had gone an hour ago.
+  const batch = newId(Date.now() - 3_600_000);
+  const join = () => stage(eventOf(), batch);
+  const waits = async () => {
+    const isAll = await isAllRecorded(queue, admin.id, Date.now() - 1_800_000);
+    const isQueued = (await findQueuedSinceAtMost(queue, admin.id)) !== undefined;
+    const { events } = await readWaiting(queue, admin.id);
+    expect([!isAll, events > 0]).toEqual([isQueued, isQueued]);
+    return isQueued;
+  };
+  holdReplication();
+  await join();
+  expect(await waits()).toBe(true);
+  await expect(work(batch)).rejects.toThrow(NotAcknowledged);
+  expect(await waits()).toBe(false);
+  await join();
+  expect(await waits()).toBe(true);
+  // What was read of another Redis is not what is here.
+  await noteRecorded(queue, { id: batch, flushes: ['this one', 'and that one'], epoch });
+  expect(await waits()).toBe(true);
+  await expect(work(batch)).rejects.toThrow(NotAcknowledged);
+  expect(await waits()).toBe(false);
+  // Postgres may have lost it, and so may Redis its note.
+  await primary.set(keys.epoch, newId());
+  expect(await waits()).toBe(true);
+  await primary.set(keys.epoch, epoch);
+  expect(await waits()).toBe(false);
+  await primary.hdel(keys.recorded, batch);
+  expect(await waits()).toBe(true);
+  await expect(work(batch)).rejects.toThrow(NotAcknowledged);
+  expect(await waits()).toBe(false);
 
-    await trio.replication.heal();
-    await until(() => isDone(batch), 'the replica acknowledges');
-    expect(await primary.exists(keys.staged, keys.recorded, keys.waiting)).toBe(0);
-  } finally {
-    disconnect(queue);
-    await database.close();
-  }
+  await trio.replication.heal();
+  await untilDone(batch);
+  expect(await primary.exists(keys.staged, keys.recorded, keys.waiting)).toBe(0);
+});
+
+test('an erasure that is done while no replica is there is undone by no batch that comes again', async () => {
+  // It would tell Redis of claims, whatever the replica does.
+  await weir.api.close();
+  await until(isBack, 'events go through Redis');
+  const { queue, database, work, untilDone } = await openPersist();
+  await recordBatch(database, [eventOf({ idempotency_key: 'held by this' })]);
+  holdReplication();
+  const ada = { customer_external_id: 'ada', idempotency_key: 'ada-rejected' };
+  const rejected = await stage(eventOf({ ...ada, aggregation: 'UNIQUE_COUNT' }));
+  const batches = [rejected, await stage(eventOf({ idempotency_key: 'held by this', quantity: '2' }))];
+  const deliver = () => Promise.all(batches.map((batch) => expect(work(batch)).rejects.toThrow(NotAcknowledged)));
+  await deliver();
+  // Of an event whose key another one holds nothing is written yet.
+  expect([...(await findRecorded(queue, batches))]).toEqual([rejected]);
+  expect((await track('ada-claimed', 'ada')).status).toBe(201);
+  const asked = { session: admin.session, body: { customer_external_id: 'ada' } };
+  expect((await request('POST', '/api/v1/erasures', asked)).status).toBe(202);
+  await performAllMoves(database);
+  expect(await findInTables(weir, '"ada')).toEqual([]);
+  await deliver();
+  await trio.replication.heal();
+  for (const batch of batches) await untilDone(batch);
+  expect(await findInTables(weir, '"ada')).toEqual([]);
 });
 
 test('Redis refuses writes behind a flush: it has the flush, and a worker reads it from a full Redis', async () => {
   await until(isBack, 'events go through Redis');
-  const queue = openWorker({ url: trio.url, prefix: weir.keys.prefix, copies: 2 }, () => {}, 2);
-  const database = openTestDatabase(weir);
+  const { queue, work } = await openPersist();
   const secondCopy = queue.secondCopy as SecondCopy;
   try {
-    await untilReady(queue, 5_000);
     const staged = () => trio.primary.zcard(weir.keys.staged);
-    const epoch = (await trio.primary.get(weir.keys.epoch)) ?? '';
     /** Admits an event, and sets Redis between the script and what is written behind it. */
-    const admitBefore = (setting: string, value: number) => {
+    const admitBefore = async (setting: string, value: number) => {
+      const candidate = await candidateOf(eventOf());
       const written: SecondCopy['written'] = (send) =>
         secondCopy.written((redis) => {
           const reply = send(redis);
           void redis.config('SET', setting, value);
           return reply;
         });
-      const id = newId();
-      const event: StagedEvent = {
-        id,
-        organization_id: admin.id,
-        meter_id: meter.id,
-        aggregation: 'SUM',
-        customer_external_id: 'acme',
-        quantity: '1',
-        timestamp: new Date().toISOString(),
-      };
-      const sender = { organizationId: admin.id, apiKeyId: newId(), epoch };
-      const candidate = { id, event: stagedText(event), sender, claim: null };
-      return admit({ ...queue, secondCopy: { ...secondCopy, written } }, newId(), [candidate], 60);
+      return await admit({ ...queue, secondCopy: { ...secondCopy, written } }, newId(), [candidate], 60);
     };
     const before = await staged();
     await expect(admitBefore('min-replicas-to-write', 5)).rejects.toMatchObject({ fields: { outcome: 'unknown' } });
@@ -321,14 +316,11 @@ test('Redis refuses writes behind a flush: it has the flush, and a worker reads 
     expect(await admitBefore('maxmemory', 1)).toEqual([{ outcome: 'staged' }]);
     const batches = await trio.primary.zrange(weir.keys.staged, 0, '-1');
     expect(batches).toHaveLength(before + 2);
-    for (const batch of batches)
-      expect(await persist({ database, queue, ownership: { check: () => Promise.resolve() } }, batch)).toBeDefined();
+    for (const batch of batches) await work(batch);
     expect(await staged()).toBe(0);
   } finally {
     await trio.primary.config('SET', 'maxmemory', 0);
     await trio.primary.config('SET', 'min-replicas-to-write', 0);
-    disconnect(queue);
-    await database.close();
   }
 });
 

@@ -80,13 +80,13 @@ export async function persist(deps: PersistDeps, id: string, isRetry = false): P
 /**
  * Records the events of a batch whose Redis may be one that others have replaced, by now or in a moment. Each is counted as accepted beside
  * what Redis has counted, until the batch comes again and a replica has it. Returns whether that was all of them: not those of an
- * organization that the database does not have.
+ * organization that the database does not have, nor those whose key another event holds, of which nothing is kept until then.
  */
 async function recordForNow(database: Database, events: readonly StagedEvent[]): Promise<boolean> {
   const unknown = await findUnknown(database, events);
   const known = events.filter((event) => !unknown.has(event));
   const flush = known.map((event) => ({ event, apiKeyId: null, fingerprint: '' }));
-  for (const answer of await recordDirectly(database, flush, { isPerhapsStaged: true, claimsKeys: false }))
-    if ('error' in answer) throw answer.error;
-  return unknown.size === 0;
+  const answers = await recordDirectly(database, flush, { isPerhapsStaged: true, claimsKeys: false });
+  for (const answer of answers) if ('error' in answer) throw answer.error;
+  return unknown.size === 0 && answers.every(({ outcome }) => outcome !== 'held');
 }

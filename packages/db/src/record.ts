@@ -327,8 +327,9 @@ export interface RejectedEvent {
 }
 
 /**
- * Keeps events that are not counted, so that they can be read, corrected and replayed. An event that is rejected again
- * is kept as it was sent last; one that was recorded meanwhile stays recorded. Returns the ids of those that were not kept before.
+ * Keeps events that are not counted, so that they can be read, corrected and replayed. One that is replayed and rejected again is kept as
+ * it was replayed; one that is only delivered again stays as it is kept, and so does one whose customer was erased: a replay cannot name
+ * another customer. One that was recorded meanwhile stays recorded. Returns the ids of those that were not kept before.
  */
 export async function rejectEvents(
   connection: Pick<pg.ClientBase, 'query'>,
@@ -340,13 +341,14 @@ export async function rejectEvents(
     text: `
       INSERT INTO rejected_events (organization_id, id, meter_id, customer_external_id, reason, event)
       SELECT organization_id, id, meter_id, customer_external_id, reason, event
-      FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[])
-        AS t (organization_id, id, meter_id, customer_external_id, reason, event)
+      FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::boolean[])
+        AS t (organization_id, id, meter_id, customer_external_id, reason, event, is_replayed)
       WHERE NOT EXISTS (SELECT FROM events e WHERE (e.organization_id, e.id) = (t.organization_id, t.id))
         AND NOT EXISTS (SELECT FROM duplicate_events d WHERE (d.organization_id, d.id) = (t.organization_id, t.id))
+        AND (is_replayed OR NOT EXISTS (SELECT FROM rejected_events r WHERE (r.organization_id, r.id) = (t.organization_id, t.id)))
       ORDER BY organization_id, id
-      ON CONFLICT (organization_id, id) DO UPDATE SET customer_external_id = excluded.customer_external_id,
-        reason = excluded.reason, event = excluded.event, rejected_at = now()
+      ON CONFLICT (organization_id, id) DO UPDATE SET reason = excluded.reason, event = excluded.event, rejected_at = now()
+        WHERE rejected_events.customer_external_id = excluded.customer_external_id
       RETURNING id, xmax = 0 AS is_new`,
     values: [
       rejected.map(({ event }) => event.organization_id),
@@ -355,6 +357,7 @@ export async function rejectEvents(
       rejected.map(({ event }) => event.customer_external_id),
       rejected.map(({ reason }) => reason),
       rejected.map(({ event }) => JSON.stringify(event)),
+      rejected.map(({ event }) => event.replayed === true),
     ],
   });
   return new Set(rows.flatMap(({ id, is_new }) => (is_new ? [id] : [])));

@@ -25,6 +25,7 @@ export const ERASURE_WALKS: Record<string, Walk> = {
   touched: deleteTouched,
   rejected: eraseRejected,
   duplicates: eraseDuplicates,
+  claims: deleteClaims,
   crossings: eraseCrossings,
   answers: eraseKeptAnswers,
   alerts: eraseAlerts,
@@ -81,6 +82,23 @@ async function eraseDuplicates(db: Queries, move: RunningMove): Promise<string |
     FROM unnest(${own.map(({ id }) => id)}::uuid[], ${own.map(({ event }) => withoutNames(event, to_external_id))}::text[]) AS own (id, event)
     WHERE organization_id = ${organization_id}::uuid AND duplicate_events.id = own.id`.execute(db);
   return own.length < TEXTS_MAX ? undefined : '';
+}
+
+/** Those of its events, which have the new id by now. Redis takes one that is sent again then, and a worker finds out whether it counts. */
+async function deleteClaims(db: Queries, move: RunningMove, after: string): Promise<string | undefined> {
+  const { organization_id, to_external_id } = move;
+  const isOf = (table: string) => sql`EXISTS (SELECT FROM ${sql.table(table)} AS kept
+    WHERE kept.organization_id = ${organization_id}::uuid AND kept.id = page.event_id AND kept.customer_external_id = ${to_external_id} OFFSET 0)`;
+  const { rows } = await sql<{ id: string }>`
+    WITH page AS MATERIALIZED (
+      SELECT key_hash, event_id, organization_id = ${organization_id}::uuid AS is_here FROM pending_claims
+      WHERE key_hash > ${after || BEFORE_ALL}::uuid ORDER BY key_hash LIMIT ${ROWS_MAX}
+    ), gone AS (
+      DELETE FROM pending_claims AS claims USING page
+      WHERE claims.key_hash = page.key_hash AND is_here AND (${isOf('events')} OR ${isOf('rejected_events')})
+    )
+    SELECT key_hash AS id FROM page`.execute(db);
+  return lastOf(rows, ROWS_MAX);
 }
 
 /** The same of crossings, found alert by alert. One that the new id has as well goes: each is there once. */
