@@ -1,5 +1,6 @@
 // How much one API key or token, or one address, may ask for, where the operator sets a limit.
 
+import { WeirClient } from '@weir/sdk';
 import { newId } from '@weir/shared/ids';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
@@ -85,11 +86,16 @@ describe('RATE_LIMIT_EVENTS_PER_KEY', () => {
     await api.close();
   });
 
-  test('tells a client whose batches are larger than the limit to send smaller ones', async () => {
+  test('tells a client whose batches are larger than the limit to send smaller ones, as that of Weir does', async () => {
     const api = await weir.startApi({ RATE_LIMIT_EVENTS_PER_KEY: '5' });
-    const answer = await trackBatch(api.url, await admin.createKey(), 6);
+    const apiKey = await admin.createKey();
+    const answer = await trackBatch(api.url, apiKey, 6);
     expectLimited(answer, 'events-per-key', 5, 5);
     expect(answer.body.detail).toContain('send at most 5 in one request');
+    const client = new WeirClient({ baseUrl: api.url, apiKey, retries: 0 });
+    const outcomes = await client.trackBatch(Array.from({ length: 6 }, event));
+    const codes = outcomes.map((outcome) => ('error' in outcome ? outcome.error.code : 'kept'));
+    expect(codes).toEqual([...Array(3).fill('kept'), ...Array(3).fill('rate_limited')]);
     await api.close();
   });
 

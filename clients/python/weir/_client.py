@@ -107,8 +107,8 @@ class Client:
     ) -> List[BatchOutcome]:
         """Sends 1 to ``BATCH_EVENTS_MAX`` events in one request, and returns their outcomes in the same order.
 
-        Events that the service cannot take now are sent again without those that are settled. Raises like ``track``, but only
-        while no event has an answer of its own. Where a proxy refuses some of them, others may not have been tried: their errors
+        Events that the service cannot take now are sent again without those that are settled, and in smaller requests where that is
+        what it takes. Raises like ``track``, but only while no event has an answer of its own. Where a proxy refuses some of them, others may not have been tried: their errors
         are ``transient``.
         """
         encoded = [key_and_encode(event) for event in events]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import dataclass, field
 from typing import Callable, Dict, List, Optional, Sequence
 
@@ -14,6 +16,12 @@ SendBatch = Callable[[bytes, Sequence[str]], Answer]
 
 #: So many single events are tried that are refused doubtfully, and then no more of the batch: everything may be refused.
 _DOUBTFUL_MAX = 3
+
+#: So often the same events are sent without an answer in time. Then they may be too many for the way to Weir, and go in halves.
+_LATE_MAX = 2
+
+#: The limit of events of one API key, as Weir names it.
+_QUOTA = re.compile(r'"events-per-key";q=([1-9]\d*)')
 
 #: The codes by which Weir refuses a whole batch because of one event. Any other is about the request: its key, its address, its HTTP.
 _OF_CONTENT = ("malformed_json", "payload_too_large")
@@ -43,31 +51,54 @@ def deliver(
     """Returns what became of each event. Never raises but for a defect."""
     delivery = Delivery([None] * len(events))
     outcomes, doubtful = delivery.outcomes, delivery.doubtful
+    events_max = math.inf
 
-    def settle_all(positions: List[int]) -> None:
+    def settle_all(positions: List[int], retried: int = 0) -> None:
+        """``retried`` is how often these were sent again before, with others."""
         if len(doubtful) >= _DOUBTFUL_MAX:
             return
         pending = positions
+        late = 0
+
+        def are_too_many() -> bool:
+            return len(pending) > 1 and (len(pending) > events_max or late >= _LATE_MAX)
 
         def attempt() -> None:
-            nonlocal pending
+            nonlocal events_max, late, pending
+            if are_too_many():
+                return
             keys = [events[position].key for position in pending]
             body = b'{"events":[' + b",".join(events[position].line for position in pending) + b"]}"
-            answers = split_answer(send_batch(body, keys), keys)
+            answer = send_batch(body, keys)
+            events_max = _quota_in(answer) or events_max
+            if are_too_many():
+                return
+            answers = split_answer(answer, keys)
             left: List[int] = []
             failure: Optional[WeirError] = None
-            for position, key, answer in zip(pending, keys, answers):
-                outcome = _settle_or_error(answer, key)
+            for position, key, each in zip(pending, keys, answers):
+                outcome = _settle_or_error(each, key)
                 outcomes[position] = outcome
                 if not is_settled(outcome):
                     left.append(position)
                     failure = outcome if isinstance(outcome, WeirError) else failure
+            late = 0
             pending = left
             if failure is not None:
                 raise failure
 
+        def count(error: WeirError, delay: float) -> None:
+            nonlocal late, retried
+            retried += 1
+            if _is_late(error):
+                late += 1
+            if on_retry is not None:
+                on_retry(error, delay)
+
         try:
-            with_retries(attempt, retries, on_retry, sleep)
+            with_retries(attempt, retries, count, sleep, retried)
+            if not pending:
+                return
         except WeirError as error:
             if not _is_about_content(error):
                 raise
@@ -77,11 +108,12 @@ def deliver(
                 else:
                     doubtful[pending[0]] = error
                 return
-            # One event can make the whole request too large, unreadable, or an attack in the eyes of a proxy: the halves find it.
-            half = (len(pending) + 1) // 2
-            first, second = pending[:half], pending[half:]
-            settle_all(first)
-            settle_all(second)
+        # They are too many. Or one of them makes the whole request too large, unreadable, or an attack in the eyes of a proxy: the
+        # halves find it.
+        half = (len(pending) + 1) // 2
+        first, second = pending[:half], pending[half:]
+        settle_all(first, retried)
+        settle_all(second, retried)
 
     try:
         settle_all(list(range(len(events))))
@@ -93,6 +125,16 @@ def deliver(
 def is_settled(outcome: Optional[BatchOutcome]) -> bool:
     """Whether nothing more will become of the event: it is kept, or refused for good."""
     return outcome is not None and not (isinstance(outcome, WeirError) and outcome.transient)
+
+
+def _quota_in(answer: Answer) -> Optional[int]:
+    """The number of events that Weir takes in a minute, where it refuses a request by that: one with more events never passes."""
+    quota = _QUOTA.search(answer.headers.get("ratelimit-policy") or "")
+    return int(quota[1]) if answer.is_from_weir and answer.status == 429 and quota else None
+
+
+def _is_late(error: WeirError) -> bool:
+    return error.status == 408 or error.code == "timeout"
 
 
 def _is_about_content(error: WeirError) -> bool:

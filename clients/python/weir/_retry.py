@@ -27,13 +27,15 @@ def with_retries(
     retries: float,
     on_retry: Optional[OnRetry] = None,
     sleep: Callable[[float], object] = time.sleep,
+    retried: int = 0,
 ) -> T:
     """Calls ``attempt`` until it succeeds, and waits between tries.
 
     Raises what it raised when that is not transient, when the retries are used up, or when they are numbered and the service asks
-    for more than a minute. Without a limit the caller has decided to wait, however long the service asks for.
+    for more than a minute. Without a limit the caller has decided to wait, however long the service asks for. ``retried`` is how many
+    of the retries were made before.
     """
-    tries = 0
+    tries = retried
     while True:
         try:
             return attempt()

@@ -201,7 +201,7 @@ export class WeirClient {
 
   /**
    * Sends 1 to {@link BATCH_EVENTS_MAX} events in one request, and resolves to their outcomes in the same order. Events that the
-   * service cannot take now are sent again without those that are settled. Rejects like `track`, but only while no event has an answer of
+   * service cannot take now are sent again without those that are settled, and in smaller requests where that is what it takes. Rejects like `track`, but only while no event has an answer of
    * its own. Where a proxy refuses some of them, others may not have been tried: their errors are `transient`.
    */
   async trackBatch(events: readonly UsageEvent[], options: CallOptions = {}): Promise<BatchOutcome[]> {

@@ -23,6 +23,9 @@ export interface Delivery {
 /** So many single events are tried that are refused doubtfully, and then no more of the batch: everything may be refused. */
 const DOUBTFUL_MAX = 3;
 
+/** So often the same events are sent without an answer in time. Then they may be too many for the way to Weir, and go in halves. */
+const LATE_MAX = 2;
+
 /** Returns what became of each event. Never throws but for a defect. */
 export async function deliver(
   events: readonly EncodedEvent[],
@@ -31,15 +34,24 @@ export async function deliver(
 ): Promise<Delivery> {
   const outcomes = events.map((): BatchOutcome | undefined => undefined);
   const doubtful = new Map<number, WeirError>();
+  let eventsMax = Infinity;
 
-  const settleAll = async (positions: number[]): Promise<void> => {
+  /** `retried` is how often these were sent again before, with others. */
+  const settleAll = async (positions: number[], retried = 0): Promise<void> => {
     if (doubtful.size >= DOUBTFUL_MAX) return;
     let pending = positions;
+    let late = 0;
+    const areTooMany = () => pending.length > 1 && (pending.length > eventsMax || late >= LATE_MAX);
     const attempt = async (): Promise<void> => {
+      if (areTooMany()) return;
       const keys = pending.map((position) => events[position]!.key);
       const body = `{"events":[${pending.map((position) => events[position]!.json).join(',')}]}`;
-      const answers = splitAnswer(await sendBatch(body, keys), keys);
+      const answer = await sendBatch(body, keys);
+      eventsMax = quotaIn(answer) ?? eventsMax;
+      if (areTooMany()) return;
+      const answers = splitAnswer(answer, keys);
       let failure: WeirError | undefined;
+      late = 0;
       pending = pending.filter((position, index) => {
         const outcome = settleOrError(answers[index]!, keys[index]!);
         outcomes[position] = outcome;
@@ -49,8 +61,14 @@ export async function deliver(
       });
       if (failure !== undefined) throw failure;
     };
+    const onRetry = (error: WeirError, delayMs: number): void => {
+      retried += 1;
+      if (isLate(error)) late += 1;
+      policy.onRetry?.(error, delayMs);
+    };
     try {
-      await withRetries(attempt, policy);
+      await withRetries(attempt, { ...policy, onRetry }, retried);
+      if (pending.length === 0) return;
     } catch (error) {
       if (!isAboutContent(error)) throw error;
       if (pending.length === 1) {
@@ -58,11 +76,12 @@ export async function deliver(
         else doubtful.set(pending[0]!, error);
         return;
       }
-      // One event can make the whole request too large, unreadable, or an attack in the eyes of a proxy: the halves find it.
-      const half = Math.ceil(pending.length / 2);
-      await settleAll(pending.slice(0, half));
-      await settleAll(pending.slice(half));
     }
+    // They are too many. Or one of them makes the whole request too large, unreadable, or an attack in the eyes of a proxy: the halves
+    // find it.
+    const half = Math.ceil(pending.length / 2);
+    await settleAll(pending.slice(0, half), retried);
+    await settleAll(pending.slice(half), retried);
   };
 
   try {
@@ -79,6 +98,16 @@ export function isSettled(outcome: BatchOutcome | undefined): outcome is BatchOu
 }
 
 type Refused = { error: WeirError & { transient: false } };
+
+/** The number of events that Weir takes in a minute, where it refuses a request by that: one with more events never passes. */
+function quotaIn({ status, headers, isFromWeir }: Answer): number | undefined {
+  const [, quota] = /"events-per-key";q=([1-9]\d*)/.exec(headers.get('ratelimit-policy') ?? '') ?? [];
+  return isFromWeir && status === 429 && quota !== undefined ? Number(quota) : undefined;
+}
+
+function isLate({ status, code }: WeirError): boolean {
+  return status === 408 || code === 'timeout';
+}
 
 /** The codes by which Weir refuses a whole batch because of one event. Any other is about the request: its key, its address, its HTTP. */
 const OF_CONTENT = new Set(['malformed_json', 'payload_too_large']);

@@ -18,10 +18,10 @@ export interface RetryPolicy {
 /**
  * Runs `attempt` until it succeeds, and waits between tries. Throws what `attempt` threw when that is not transient, when the
  * retries are used up, or when they are numbered and the service asks for more than a minute. Throws the signal's reason once
- * aborted.
+ * aborted. `retried` is how many of the retries were made before.
  */
-export async function withRetries<T>(attempt: () => Promise<T>, policy: RetryPolicy): Promise<T> {
-  for (let tries = 0; ; tries++) {
+export async function withRetries<T>(attempt: () => Promise<T>, policy: RetryPolicy, retried = 0): Promise<T> {
+  for (let tries = retried; ; tries++) {
     policy.signal?.throwIfAborted();
     try {
       return await attempt();
