@@ -5,14 +5,17 @@ import { Direct } from './direct.ts';
 import type { Waiting } from './waiting.ts';
 
 const candidate = (id: string): Candidate => ({ id, event: '{}', sender: null, claim: null });
-const locked: DirectAnswer = { outcome: 'locked', error: new Error('a lock') };
+const ANSWERS: Record<string, DirectAnswer> = {
+  locked: { outcome: 'locked', error: new Error('a lock') },
+  repeated: { outcome: 'held', id: 'first', isSamePayload: true },
+  reused: { outcome: 'held', id: 'first', isSamePayload: false },
+};
 
-/** The direct way of a Postgres that holds a lock on some events. */
+/** The direct way of a Postgres that holds a lock on some events, and has the keys of others. */
 function openDirect() {
   const direct = new Direct(
     {
-      record: (flush) =>
-        Promise.resolve(flush.map(({ id }): DirectAnswer => (id === 'locked' ? locked : { outcome: 'taken' }))),
+      record: (flush) => Promise.resolve(flush.map(({ id }): DirectAnswer => ANSWERS[id] ?? { outcome: 'taken' })),
       isPostgresAway: () => false,
       onAnswered: () => {},
       now: () => 0,
@@ -54,4 +57,13 @@ test('of an event that a lock keeps out, and that Redis may have, nobody knows',
   const { takeOver } = openDirect();
   expect(await takeOver(true, 'locked')).toMatchObject([{ code: 'unavailable', fields: { outcome: 'unknown' } }]);
   expect(await takeOver(false, 'locked')).toMatchObject([{ fields: { outcome: 'not_accepted', because: 'locked' } }]);
+});
+
+test('of an event whose key another one holds, and that Redis may have, nobody knows, unless it is a repeat', async () => {
+  const { takeOver } = openDirect();
+  expect(await takeOver(true, 'repeated', 'reused')).toMatchObject([
+    { code: 'duplicate_event' },
+    { code: 'unavailable', fields: { outcome: 'unknown' } },
+  ]);
+  expect(await takeOver(false, 'reused')).toMatchObject([{ code: 'idempotency_key_reused' }]);
 });

@@ -132,7 +132,8 @@ function refusalOfAnswer(answer: DirectAnswer | undefined, isPerhapsStaged: bool
       // Redis may have it from before the key was deleted.
       return isPerhapsStaged ? nobodyKnows() : refusalOfAdmission(answer);
     case 'held':
-      return refusalOfAdmission(answer);
+      // Redis may have it from after the key's claim had ended. Then it is kept as rejected, and to use another key would be to send it twice.
+      return isPerhapsStaged && !answer.isSamePayload ? nobodyKnows() : refusalOfAdmission(answer);
     case 'locked':
       return isPerhapsStaged ? nobodyKnows(answer.error) : locked(answer.error);
     case 'failed':
