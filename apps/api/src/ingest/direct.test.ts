@@ -59,7 +59,7 @@ test('of an event that a lock keeps out, and that Redis may have, nobody knows',
   expect(await takeOver(false, 'locked')).toMatchObject([{ fields: { outcome: 'not_accepted', because: 'locked' } }]);
 });
 
-test('of an event whose key another one holds, and that Redis may have, nobody knows, unless it is a repeat', async () => {
+test('of an event whose key another payload holds, and that Redis may have, nobody knows', async () => {
   const { takeOver } = openDirect();
   expect(await takeOver(true, 'repeated', 'reused')).toMatchObject([
     { code: 'duplicate_event' },
