@@ -7,8 +7,8 @@
 // are committed are all there are, and one that records to it waits, and then begins a new row.
 //
 // Such a statement has looked before it waited at which distinct values are there already, and leaves those out that are taken away
-// meanwhile. So values are always made of the events that are moved, and `repairValues` adds those that are missing where events
-// stayed behind.
+// meanwhile. So values are made of the events that are moved, and `repairValues` adds those that are missing where events stayed behind.
+// They are made of the rows as well: a month that was taken out has no events here, and its values are in these alone.
 
 import { type AggregationType, countsValues } from '@weir/shared/meter';
 import type pg from 'pg';
@@ -142,29 +142,38 @@ FROM remaining WHERE ${keyOf(DAYS)
   .map((name) => `kept.${name} = remaining.${name}`)
   .join(' AND ')}`;
 
-/** The distinct values of a customer's events in the hours of the slice, added to those that are there. */
-function addValues(rollup: Rollup, customer: string): string {
+/** The distinct values of a customer's events in the hours of the slice. */
+function valuesOf(customer: string, rollup: Rollup): string {
   const group =
     rollup.isGrouped === true
       ? `, group_of(organization_id, meter_id, ${KEYS}, "timestamp", metadata) AS group_hash`
       : '';
-  return addTo(
+  return rowsOfEvents(
     rollup,
-    rowsOfEvents(
-      rollup,
-      `(SELECT organization_id, meter_id, customer_external_id, "timestamp", unique_value_hash(metadata) AS value_hash ${group}
-        FROM events WHERE ${eventsOf(customer)} AND NOT ${IS_VOID} OFFSET 0) AS found`,
-    ),
+    `(SELECT organization_id, meter_id, customer_external_id, "timestamp", unique_value_hash(metadata) AS value_hash ${group}
+      FROM events WHERE ${eventsOf(customer)} AND NOT ${IS_VOID} OFFSET 0) AS found`,
   );
 }
 
-/** All events of these quarters are moved. */
-function takeValues({ table }: Rollup): string {
-  return `
-WITH moved AS MATERIALIZED (
+/** The quarters of the hours of the slice, by day. All usage of them is moved. */
+const MASKS = `moved AS MATERIALIZED (
   SELECT ${BEGINNING.day('hour')} AS day, bit_or(${quartersOf('hour', "hour + interval '1 hour'")}) AS mask
   FROM unnest(${WHICH}) AS hour GROUP BY 1
-), gone AS (
+)`;
+
+/** Adds the values of hours whose events are moved already to those that are there. */
+function bringValues(rollup: Rollup): string {
+  const key = keyOf(rollup).map((name) =>
+    name === 'customer_external_id' ? `${TO} AS customer_external_id` : `kept.${name}`,
+  );
+  const ofRows = `WITH ${MASKS} SELECT ${key.join(', ')}, quarters & mask AS quarters FROM ${rollup.table} AS kept, moved
+    WHERE ${ofKept} AND kept.day = moved.day AND quarters & mask <> B'0'::bit(96)`;
+  return addTo(rollup, rowsOfFiner(rollup, rollup, `((${valuesOf(TO, rollup)}) UNION ALL (${ofRows})) AS found`));
+}
+
+function takeValues({ table }: Rollup): string {
+  return `
+WITH ${MASKS}, gone AS (
   DELETE FROM ${table} AS kept USING moved WHERE ${ofKept} AND kept.day = moved.day AND quarters & ~mask = B'0'::bit(96)
 )
 UPDATE ${table} AS kept SET quarters = quarters & ~mask FROM moved
@@ -231,7 +240,7 @@ export async function moveHours(pool: pg.Pool, move: RunningMove, meterId: strin
     for (const rollup of CUSTOMER_ROLLUPS) {
       if (rollup.keeps === 'usage') await run(moveRows(rollup), slice);
       else if (keepsValues(meter, rollup)) {
-        await run(addValues(rollup, TO), slice);
+        await run(bringValues(rollup), slice);
         await run(takeValues(rollup), slice);
       }
     }
@@ -258,7 +267,8 @@ export async function repairValues(
     const meter = await lockMeter(run, scope);
     if (meter === undefined) return false;
     for (const rollup of CUSTOMER_ROLLUPS) {
-      if (keepsValues(meter, rollup)) await run(addValues(rollup, FROM), [...scope, hours, meter.metadata_keys]);
+      if (keepsValues(meter, rollup))
+        await run(addTo(rollup, valuesOf(FROM, rollup)), [...scope, hours, meter.metadata_keys]);
     }
     return true;
   });

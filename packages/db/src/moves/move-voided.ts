@@ -14,16 +14,10 @@ const PAGE = 5_000;
 export async function moveVoided(db: Queries, move: RunningMove, after: string): Promise<string | undefined> {
   const { organization_id, from_external_id: from, to_external_id: to, kind } = move;
   const isErased = kind === 'ERASE';
-  const ofLate = sql`late.organization_id = ${organization_id}::uuid AND late.meter_id = own.meter_id
-    AND late.customer_external_id = ${from}::text AND late."timestamp" = own."timestamp"
-    AND (late.event_id = own.id OR late.voids = own.id)`;
+  if (after === '') await moveLate(db, move);
   const less = sql`, idempotency_key = NULL,
     metadata = (SELECT erased_metadata(events.metadata, metadata_keys, ${sql.raw(isOf('aggregation_type', 'values'))}) FROM meters
       WHERE meters.organization_id = events.organization_id AND meters.id = events.meter_id)`;
-  // What it counted for under the former id was billed to nobody, or the usage would not be moved.
-  const late = isErased
-    ? sql`UPDATE late_events AS late SET customer_external_id = ${to} FROM own WHERE ${ofLate}`
-    : sql`DELETE FROM late_events AS late USING own WHERE ${ofLate}`;
   const { rows } = await sql<{ last: string | null; looked_at: number }>`
     WITH page AS MATERIALIZED (
       SELECT event_id FROM corrections WHERE organization_id = ${organization_id}::uuid AND event_id > ${after || BEFORE_ALL}::uuid
@@ -34,7 +28,7 @@ export async function moveVoided(db: Queries, move: RunningMove, after: string):
         WHERE organization_id = ${organization_id}::uuid AND id = page.event_id
           AND customer_external_id IN (${from}, ${to}) OFFSET 0
       ) AS found
-    ), late AS (${late}), moved AS (
+    ), moved AS (
       UPDATE events SET customer_external_id = ${to} ${isErased ? less : sql``} FROM own
       WHERE events.organization_id = ${organization_id}::uuid AND events.id = own.id AND own.customer_external_id = ${from}
       RETURNING events.id
@@ -48,4 +42,18 @@ export async function moveVoided(db: Queries, move: RunningMove, after: string):
     SELECT max(event_id::text) AS last, count(*)::int AS looked_at FROM page`.execute(db);
   const [{ last, looked_at } = { last: null, looked_at: 0 }] = rows;
   return last === null || looked_at < PAGE ? undefined : last;
+}
+
+/**
+ * Late changes that are left under the former id of what is void, also where the events are in a month that was taken out. What was
+ * recorded since the request is void in nothing.
+ */
+async function moveLate(db: Queries, { organization_id, from_external_id, to_external_id, kind }: RunningMove) {
+  const isOwn = sql`organization_id = ${organization_id}::uuid
+    AND meter_id = ANY (ARRAY(SELECT id FROM meters WHERE organization_id = ${organization_id}::uuid))
+    AND customer_external_id = ${from_external_id}::text AND (voids IS NOT NULL OR EXISTS (SELECT FROM corrections
+      WHERE corrections.organization_id = ${organization_id}::uuid AND corrections.event_id = late_events.event_id))`;
+  // What it counted for under the former id was billed to nobody, or the usage would not be moved.
+  if (kind === 'MOVE') await sql`DELETE FROM late_events WHERE ${isOwn}`.execute(db);
+  else await sql`UPDATE late_events SET customer_external_id = ${to_external_id} WHERE ${isOwn}`.execute(db);
 }
