@@ -187,14 +187,19 @@ export function webhookRoutes(app: App, { database, guards, allowedNetworks }: W
         operationId: 'updateWebhookEndpoint',
         tags: ['Webhooks'],
         summary: 'Change a webhook endpoint, or turn it off or on',
-        description: 'Turned on, it goes on where it was: what happened meanwhile is sent to it.',
+        description:
+          'Turned on, it goes on where it was: what happened meanwhile is sent to it. With other event_types, what waits to be sent ' +
+          'and is of none of them is given up: its delivery is FAILED, and is sent all the same where it is retried. What other types ' +
+          'they add is sent as it happens, and from before by a replay.',
         params: idInPath,
         body: changesOf({ url, event_types: eventTypes, status }),
         response: { 200: endpointAnswer, ...problemResponses(...adminCodes, ...bodyCodes, 'not_found') },
       },
     },
     changing(database, endpoints, ({ caller, params, body }, write) =>
-      write.single(async (db) => done(found(await updateEndpoint(db, caller.organizationId, params.id, body)))),
+      write.transaction(async (transaction) =>
+        done(found(await updateEndpoint(transaction, caller.organizationId, params.id, body))),
+      ),
     ),
   );
 

@@ -644,7 +644,7 @@ export interface paths {
         delete: operations["deleteWebhookEndpoint"];
         /**
          * Change a webhook endpoint, or turn it off or on
-         * @description Turned on, it goes on where it was: what happened meanwhile is sent to it.
+         * @description Turned on, it goes on where it was: what happened meanwhile is sent to it. With other event_types, what waits to be sent and is of none of them is given up: its delivery is FAILED, and is sent all the same where it is retried. What other types they add is sent as it happens, and from before by a replay.
          *
          *     Who may: an admin who is signed in, or a service account with the role biller or admin.
          */

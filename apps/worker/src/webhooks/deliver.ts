@@ -130,11 +130,12 @@ class Turn {
   async #sendFirsts(): Promise<void> {
     let after = 0;
     while (!this.#isOver()) {
-      const due = await this.#look((db, held) => stageDeliveries(db, held, after));
+      const { due, target } = await this.#look((db, held) => stageDeliveries(db, held, after));
       for (const delivery of due) {
         while (this.#firsts.size >= FIRSTS_MAX) await Promise.race(this.#firsts);
         await this.#waitForTurn();
         if (this.#isOver()) return;
+        if (this.#target.takes !== target.takes) break;
         after = delivery.sequence ?? after;
         // That it takes longer is all that can fail here.
         await withinMs(PATIENCE_MS, this.#send(delivery, this.#firsts)).catch(() => {});
@@ -149,11 +150,12 @@ class Turn {
   /** What is to be tried again, some at a time, beside new events. */
   async #sendRetries(): Promise<void> {
     while (!this.#isOver()) {
-      const due = await this.#look((db, held) => findRetries(db, held, [...this.#open], RETRIES_READ));
+      const { due, target } = await this.#look((db, held) => findRetries(db, held, [...this.#open], RETRIES_READ));
       for (const delivery of due) {
         while (this.#retries.size >= RETRIES_MAX) await Promise.race(this.#retries);
         await this.#waitForTurn();
         if (this.#isOver()) return;
+        if (this.#target.takes !== target.takes) break;
         void this.#send(delivery, this.#retries);
       }
       if (due.length > 0) continue;
@@ -169,18 +171,21 @@ class Turn {
     return now - this.#beganAt > (isWaiting ? TURN_MS_MAX : TURN_MS);
   }
 
-  /** What is due, of an endpoint that is in hand for longer by having been looked at. From here on all is sent to where it says. */
-  async #look(find: (db: Database['kysely'], held: HeldEndpoint) => Promise<Look | undefined>): Promise<DueDelivery[]> {
+  /**
+   * What is due, of an endpoint that is in hand for longer by having been looked at. From here on all is sent to where it says, and what
+   * looks of before have found holds only while the endpoint takes the same types.
+   */
+  async #look(find: (db: Database['kysely'], held: HeldEndpoint) => Promise<Look | undefined>): Promise<Look> {
     const began = performance.now();
     const look = await find(this.#deps.database.kysely, this.#held);
     if (look === undefined) {
       this.#isLost = true;
-      return [];
+      return { target: this.#target, due: [] };
     }
     this.#target = look.target;
     this.#lookedAt = began;
     this.#heldUntil = began + HELD_SECONDS * 1_000;
-    return look.due;
+    return look;
   }
 
   /** Sends, and adds what comes back to what is to be written down. Never fails, and says so by ending the turn. */

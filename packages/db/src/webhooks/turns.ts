@@ -35,6 +35,8 @@ export interface Target {
   url: string;
   /** Each signs what is sent. */
   secrets: Buffer[];
+  /** Tells the types that it takes from those that it took before: what was found to be due of those may be given up by now. */
+  takes: string | null;
 }
 
 /** What a turn learns by a look at its endpoint: where to send by now, and what. */
@@ -135,15 +137,17 @@ interface TargetRow {
   url: string;
   secret: Buffer;
   previous: Buffer | null;
+  takes: string | null;
 }
 
 const targetColumns = sql.raw(
-  'url, secret, CASE WHEN previous_secret_until > now() THEN previous_secret END AS previous',
+  'url, secret, CASE WHEN previous_secret_until > now() THEN previous_secret END AS previous, event_types::text AS takes',
 );
 
-const targetOf = ({ url, secret, previous }: TargetRow): Target => ({
+const targetOf = ({ url, secret, previous, takes }: TargetRow): Target => ({
   url,
   secrets: previous === null ? [secret] : [secret, previous],
+  takes,
 });
 
 /** Lets go of an endpoint, so that the next turn need not wait. When that was stays. */
@@ -375,8 +379,12 @@ function stateAfter(outcomes: readonly Outcome[]): 'well' | 'failed_anew' | 'fai
   return telling.some(({ next }) => next === 'DELIVERED') ? 'failed_anew' : 'failed';
 }
 
-/** It stays as it was asked for, and is tried once more: what came of an attempt of before is only listed. */
-const isAskedAnew = sql`deliveries.next_attempt_at IS DISTINCT FROM outcome.due_at`;
+/**
+ * It stays as it was asked for, and is tried once more, or as it was given up: what came of an attempt of before is only listed. One that
+ * was given up meanwhile and has come all the same is delivered.
+ */
+const isAskedAnew = sql`(deliveries.next_attempt_at IS DISTINCT FROM outcome.due_at
+  AND (deliveries.status <> 'FAILED' OR outcome.status <> 'DELIVERED'))`;
 
 async function updateDeliveries(
   transaction: Queries,

@@ -79,9 +79,12 @@ export async function findEndpoint(
   return rows.map(endpointOf)[0];
 }
 
-/** At another address nothing has failed yet. Turned on, it goes on where it was: what happened meanwhile is sent to it. */
+/**
+ * At another address nothing has failed yet. Turned on, it goes on where it was: what happened meanwhile is sent to it. What waits of
+ * types that it takes no longer is given up. Needs a transaction.
+ */
 export async function updateEndpoint(
-  db: Queries,
+  transaction: Queries,
   organizationId: string,
   id: string,
   { url, event_types, status }: EndpointChanges,
@@ -94,8 +97,27 @@ export async function updateEndpoint(
       status = coalesce(${status ?? null}, status),
       disabled_reason = CASE WHEN ${isTurned} THEN NULL ELSE disabled_reason END,
       failing_since = CASE WHEN ${isTurned} OR ${url ?? null} <> url THEN NULL ELSE failing_since END
-    WHERE organization_id = ${organizationId} AND id = ${id} RETURNING ${columns}`.execute(db);
+    WHERE organization_id = ${organizationId} AND id = ${id} RETURNING ${columns}`.execute(transaction);
+  if (event_types !== undefined && event_types !== null)
+    await giveUpOthers(transaction, organizationId, id, event_types);
   return rows.map(endpointOf)[0];
+}
+
+/**
+ * Gives up what waits to be sent to an endpoint and is of none of these types; tests have none. Behind the lock of its row no turn adds
+ * to it. Of an attempt under way the time is not what it was, so that what comes of it has nothing sent again.
+ */
+async function giveUpOthers(
+  transaction: Queries,
+  organizationId: string,
+  id: string,
+  types: readonly FeedType[],
+): Promise<void> {
+  await sql`
+    UPDATE webhook_deliveries AS deliveries SET status = 'FAILED', next_attempt_at = now() FROM billing_events AS events
+    WHERE deliveries.organization_id = ${organizationId} AND deliveries.endpoint_id = ${id} AND deliveries.status = 'PENDING'
+      AND events.organization_id = ${organizationId} AND events.sequence = deliveries.sequence
+      AND events.type <> ALL (${types}::text[])`.execute(transaction);
 }
 
 /** With all of its deliveries. Returns whether there was such an endpoint. */
