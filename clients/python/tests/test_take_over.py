@@ -1,5 +1,6 @@
 """Whose outbox is taken over by a process that runs, and whose is left alone."""
 
+import errno
 import os
 import shutil
 import signal
@@ -137,6 +138,25 @@ class TestTakeOver(unittest.TestCase):
         self.leave("999999999-0-000000000002")
         self.assertEqual(self.taken(outbox), ["999999999-0-000000000002"])
         self.assertIn("cannot be read", self.told.messages[0])
+
+    def test_what_is_on_a_full_disk_is_sent_and_removed_although_there_is_no_room_for_a_folder_of_its_own(self) -> None:
+        left = ["999999999-0-000000000001", "999999999-0-000000000002"]
+        for folder in left:
+            self.leave(folder)
+        with open(os.path.join(self.base, left[0], "00000007.ndjson"), "wb") as file:
+            file.write(made("seventh").line + b"\n")
+        with mock.patch("os.mkdir", side_effect=OSError(errno.ENOSPC, "No space left on device")):
+            outbox = self.open()
+        events = outbox.take(10, 10**9)
+        self.assertEqual(sorted(keys(events)), sorted([*left, "seventh"]))
+        # What is written then is in no file that is still to be sent.
+        add(outbox, made("own"))
+        self.assertEqual(keys(outbox.take(10, 10**9)), ["own"])
+        outbox.settle(events)
+        outbox.close()
+        [folder] = os.listdir(self.base)
+        self.assertEqual(len(os.listdir(os.path.join(self.base, folder))), 1)
+        self.assertEqual(self.told.messages, [])
 
     def open_after_failure(self) -> Outbox:
         with mock.patch("weir._outbox.take_over"):

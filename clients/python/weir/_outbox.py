@@ -197,10 +197,14 @@ class Outbox:
     def _warn(self, kind: str, message: str) -> None:
         self._warnings.warn(kind, logging.WARNING, message)
 
-    def _next_path(self) -> str:
+    def _next_path(self, left: Optional[str] = None) -> str:
         with self._lock:
             if self._folder is None:
-                self._folder = make_own_folder(self._base)
+                folder, files = make_own_folder(self._base, left)
+                for file in files:
+                    self._number = int(file.partition(".")[0])
+                    self._add_taken(os.path.join(folder, file))
+                self._folder = folder
             self._number += 1
             return os.path.join(self._folder, f"{self._number:08}.ndjson")
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
-from typing import Callable, List, Set
+from typing import Callable, List, Optional, Set, Tuple
 
 from ._outbox_owner import is_of_gone, own_name
 
@@ -20,19 +20,27 @@ _SEGMENT = re.compile(r"\d{8}\.ndjson")
 _own_folders: Set[str] = set()
 
 
-def make_own_folder(base: str) -> str:
-    """Makes a new folder for this process; on disk when it returns."""
+def make_own_folder(base: str, left: Optional[str] = None) -> Tuple[str, List[str]]:
+    """Makes a new folder for this process; on disk when it returns.
+
+    Where that cannot be made, since the disk is full, ``left`` becomes it: the folder of a process that is gone, with the files in it,
+    which are returned. To send what is there needs no room, and makes some.
+    """
     os.makedirs(base, mode=0o700, exist_ok=True)
     head, tail = own_name()
     folder = os.path.join(base, f"{head}-{secrets.token_hex(6)}-{tail}")
     _own_folders.add(folder)
     try:
-        make_folder(folder)
+        try:
+            make_folder(folder)
+        except OSError:
+            if left is None or not _is_renamed(left, folder):
+                raise
+        return folder, _segments_in(folder)
     except BaseException:
         # It may be there, and the next try makes another one.
         leave_folder(folder)
         raise
-    return folder
 
 
 def make_folder(folder: str) -> None:
@@ -52,10 +60,10 @@ def forget_folders() -> None:
     _own_folders.clear()
 
 
-def take_over(base: str, new_path: Callable[[], str], taken: Callable[[str], None]) -> None:
+def take_over(base: str, new_path: Callable[[str], str], taken: Callable[[str], None]) -> None:
     """Moves the segments of processes that are gone to names that ``new_path`` gives, and calls ``taken`` with each, oldest first.
 
-    Raises an OSError when a folder cannot be taken over, after all others were.
+    It tells ``new_path`` the folder that they are in, which may become this process's own. Raises an OSError when a folder cannot be taken over, after all others were.
     """
     failures: List[OSError] = []
     for name in os.listdir(base) if os.path.isdir(base) else []:
@@ -63,12 +71,12 @@ def take_over(base: str, new_path: Callable[[], str], taken: Callable[[str], Non
         if folder in _own_folders or not is_of_gone(folder, name):
             continue
         try:
-            for file in sorted(file for file in os.listdir(folder) if _SEGMENT.fullmatch(file)):
-                path = new_path()
+            for file in _segments_in(folder):
+                path = new_path(folder)
                 try:
                     os.rename(os.path.join(folder, file), path)
                 except FileNotFoundError:
-                    # Another process took it.
+                    # Another process took it, or the whole folder is this process's own by now.
                     continue
                 except PermissionError:
                     # On Windows another process has it open; elsewhere it belongs to another user.
@@ -85,6 +93,20 @@ def take_over(base: str, new_path: Callable[[], str], taken: Callable[[str], Non
         _remove_empty(folder)
     if failures:
         raise failures[0]
+
+
+def _segments_in(folder: str) -> List[str]:
+    """Oldest first."""
+    return sorted(file for file in os.listdir(folder) if _SEGMENT.fullmatch(file))
+
+
+def _is_renamed(left: str, folder: str) -> bool:
+    """As of a file: of several who come for it one rename finds it."""
+    try:
+        os.rename(left, folder)
+    except OSError:
+        return False
+    return True
 
 
 def sync_folder(folder: str) -> None:

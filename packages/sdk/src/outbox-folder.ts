@@ -16,20 +16,28 @@ const folders = (shared[registry] ??= new Map());
 
 const SEGMENT = /^\d{8}\.ndjson$/;
 
-/** Makes a new folder for this process in `base`; on disk when it resolves. */
-export async function makeOwnFolder(base: string): Promise<string> {
+/**
+ * Makes a new folder for this process in `base`; on disk when it resolves. Where that cannot be made, since the disk is full, `left`
+ * becomes it: the folder of a process that is gone, with the files in it. To send what is there needs no room, and makes some.
+ */
+export async function makeOwnFolder(base: string, left?: string): Promise<{ folder: string; files: string[] }> {
   await mkdir(base, { recursive: true, mode: 0o700 });
   const { head, tail } = await ownName();
   const folder = join(base, `${head}-${randomBytes(6).toString('hex')}-${tail}`);
   folders.set(folder, 'own');
   try {
-    await makeFolder(folder);
+    await makeFolder(folder).catch(async (error: unknown) => {
+      if (left === undefined) throw error;
+      // As of a file: of several who come for it one rename finds it.
+      await rename(left, folder).catch(() => Promise.reject(error as Error));
+      folders.delete(left);
+    });
+    return { folder, files: await segmentsIn(folder) };
   } catch (error) {
     // It may be there, and the next try makes another one.
     await leaveFolder(folder);
     throw error;
   }
-  return folder;
 }
 
 /** Makes a folder, and brings its name to disk. */
@@ -45,12 +53,13 @@ export async function leaveFolder(folder: string): Promise<void> {
 }
 
 /**
- * Moves the segments of processes that are gone to names that `newPath` gives, and calls `taken` with each, oldest first. Rejects when
- * a folder cannot be taken over, after all others were.
+ * Moves the segments of processes that are gone to names that `newPath` gives, and calls `taken` with each, oldest first. It tells
+ * `newPath` the folder that they are in, which may become this process's own. Rejects when a folder cannot be taken over, after all
+ * others were.
  */
 export async function takeOver(
   base: string,
-  newPath: () => Promise<string>,
+  newPath: (left: string) => Promise<string>,
   taken: (path: string) => Promise<void>,
 ): Promise<void> {
   const failures: unknown[] = [];
@@ -59,10 +68,9 @@ export async function takeOver(
     const known = folders.get(folder);
     if (known === 'own' || (known !== 'left' && !(await isOfGone(folder, name)))) continue;
     try {
-      const files = (await readdir(folder).catch(unless('ENOENT'))) ?? [];
-      for (const file of files.filter((each) => SEGMENT.test(each)).sort()) {
-        const path = await newPath();
-        // Another process may take the same file: one rename finds it.
+      for (const file of await segmentsIn(folder)) {
+        const path = await newPath(folder);
+        // Another process may take the same file: one rename finds it. None does where the whole folder is this process's own by now.
         const isMoved = await rename(join(folder, file), path).then(() => true, unless('ENOENT'));
         if (isMoved === true) await taken(path);
       }
@@ -72,6 +80,12 @@ export async function takeOver(
     }
   }
   if (failures.length > 0) throw failures[0];
+}
+
+/** Oldest first. */
+async function segmentsIn(folder: string): Promise<string[]> {
+  const files = (await readdir(folder).catch(unless('ENOENT'))) ?? [];
+  return files.filter((file) => SEGMENT.test(file)).sort();
 }
 
 async function removeEmpty(folder: string): Promise<void> {

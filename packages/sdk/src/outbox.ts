@@ -213,7 +213,7 @@ export class Outbox implements EventStore<OutboxEvent> {
       if (folder !== undefined && !(await touch(folder))) await makeFolder(folder);
       await takeOver(
         this.#base,
-        () => this.#nextPath(),
+        (left) => this.#nextPath(left),
         (path) => this.#addTaken(path),
       );
     } catch (error) {
@@ -245,8 +245,8 @@ export class Outbox implements EventStore<OutboxEvent> {
     this.#bytes += size;
   }
 
-  async #nextPath(): Promise<string> {
-    this.#folder ??= makeOwnFolder(this.#base).catch((error: unknown) => {
+  async #nextPath(left?: string): Promise<string> {
+    this.#folder ??= this.#makeFolder(left).catch((error: unknown) => {
       // What cannot be made now may be another time.
       this.#folder = undefined;
       throw error;
@@ -254,6 +254,15 @@ export class Outbox implements EventStore<OutboxEvent> {
     const folder = await this.#folder;
     this.#number += 1;
     return join(folder, `${String(this.#number).padStart(8, '0')}.ndjson`);
+  }
+
+  async #makeFolder(left?: string): Promise<string> {
+    const { folder, files } = await makeOwnFolder(this.#base, left);
+    for (const file of files) {
+      this.#number = Number.parseInt(file, 10);
+      await this.#addTaken(join(folder, file));
+    }
+    return folder;
   }
 
   async #writeAll(): Promise<void> {

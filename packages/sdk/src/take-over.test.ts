@@ -15,9 +15,11 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import fsPromises from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { keyAndEncode } from './event.ts';
 import type { HeldEvent } from './held-event.ts';
 import { Outbox } from './outbox.ts';
@@ -39,6 +41,8 @@ beforeEach(() => {
 });
 
 afterEach(async () => {
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
   for (const outbox of opened) await outbox.close();
   rmSync(base, { recursive: true });
 });
@@ -241,4 +245,33 @@ test('a process whose own folder was removed takes over what others leave all th
   leave('999999999-0-0123456789ab');
   await until(() => found > 0);
   expect((await outbox.take(10, 1e9)).map(({ key }) => key)).toEqual(['999999999-0-0123456789ab']);
+});
+
+/** From now on the disk has no room for another folder. */
+function fillDisk(): void {
+  vi.spyOn(fsPromises, 'mkdir').mockImplementation(async (path) => {
+    if (!existsSync(path)) throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+    return undefined;
+  });
+  syncBuiltinESMExports();
+}
+
+test('what is on a full disk is sent and removed, although there is no room for a folder of its own', async () => {
+  const left = ['999999999-0-000000000001', '999999999-0-000000000002'];
+  for (const folder of left) leave(folder);
+  writeFileSync(join(base, left[0]!, '00000007.ndjson'), `${made('seventh').json}\n`);
+  fillDisk();
+  const [outbox, other] = [open(), open()];
+  const taken = await Promise.all([outbox, other].map((each) => each.take(10, 1e9)));
+  expect(keysOf(taken.flat()).toSorted()).toEqual([...left, 'seventh'].toSorted());
+  const takers = [outbox, other].filter((_, index) => taken[index]!.length > 0);
+  // What is written then is in no file that is still to be sent.
+  for (const each of takers) await each.add(made('own'));
+  for (const each of takers) expect(keysOf(await each.take(10, 1e9))).toEqual(['own']);
+  for (const [index, each] of [outbox, other].entries()) {
+    each.settle(taken[index]!);
+    await each.close();
+  }
+  const files = readdirSync(base, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ndjson'));
+  expect(files).toHaveLength(takers.length);
 });
