@@ -42,6 +42,18 @@ class TestExchange(unittest.TestCase):
         self.service.more_headers = {"idempotent-replay": "true"}
         self.assertEqual(self.client.request("POST", "/customers", {}), {})
 
+    def test_a_key_of_any_language_is_sent_as_its_utf_8_in_which_weir_reads_it(self) -> None:
+        self.client.request("POST", "/customers", {"idempotency_key": "x"}, idempotency_key="für→ оплата")
+        self.assertEqual(self.service.headers[0]["idempotency-key"].encode("latin-1").decode(), "für→ оплата")
+
+    def test_a_key_that_would_not_arrive_as_it_is_is_refused_before_anything_is_sent(self) -> None:
+        for key in ("", " a", "a\t", "a\r\nhost: b", "a\0", "\ud800"):
+            with self.subTest(key), self.assertRaisesRegex(ValueError, "^idempotency_key must be a text"):
+                self.client.request("POST", "/customers", {}, idempotency_key=key)
+        with self.assertRaisesRegex(TypeError, "^idempotency_key must be a str"):
+            self.client.request("POST", "/customers", {}, idempotency_key=7)  # type: ignore[arg-type]
+        self.assertEqual(self.service.requests, [])
+
     def test_a_file_is_read_byte_for_byte(self) -> None:
         pdf = read_answer(200, b"%PDF\xff\x00", {"content-type": "application/pdf"})
         self.assertEqual(read_file_or_raise(pdf), b"%PDF\xff\x00")

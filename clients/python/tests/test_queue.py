@@ -432,6 +432,9 @@ class TestQueue(WithService):
                 QueueOptions(**options)
         with self.assertRaises(ValueError):
             Client("usage.example.com", "k")
+        for address in ("https://ada:secret@usage.example.com", "https://ada@usage.example.com", "https://usage.example.com/?a=b#c"):
+            with self.assertRaisesRegex(ValueError, "^base_url must be the address of Weir, .*, without [a-z, ]+$"):
+                Client(address, "k")
         with self.assertRaisesRegex(ValueError, "^api_key must be an API key of your organization"):
             Client("https://usage.example.com", "")
 

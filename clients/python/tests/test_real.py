@@ -69,8 +69,8 @@ class TestReal(unittest.TestCase):
 
     def test_a_service_account_makes_any_request_and_tracks_with_the_key_that_it_makes(self) -> None:
         with Client(os.environ["WEIR_URL"], service_token=os.environ["WEIR_SERVICE_TOKEN"]) as service:
-            customer = service.request("POST", "/customers", {"name": "Ada"}, idempotency_key="py-ada")
-            again = service.request("POST", "/customers", {"name": "Ada"}, idempotency_key="py-ada")
+            customer = service.request("POST", "/customers", {"name": "Ada"}, idempotency_key="py-ada für→")
+            again = service.request("POST", "/customers", {"name": "Ada"}, idempotency_key="py-ada für→")
             self.assertEqual(customer, again)
             listed = service.request("GET", "/customers", query={"search": customer["external_id"], "page": None})
             self.assertEqual([each["id"] for each in listed["data"]], [customer["id"]])

@@ -41,7 +41,7 @@ from ._openapi import (
 )
 from ._outbox_folder import forget_folders
 from ._queue import CloseResult, EventQueue, QueueOptions
-from ._request import query_string, read_headers
+from ._request import query_string, read_headers, read_request_key
 from ._retry import OnRetry, with_retries
 from ._transport import Transport
 
@@ -73,7 +73,7 @@ class Client:
 
         ``on_retry`` is called with each failure that will be retried and the wait in seconds; also with those of the queue.
         ``service_token`` is that of a service account: for ``request``, and for all that is read. Events and widget tokens take an
-        ``api_key``. Raises a ValueError when ``base_url`` is no address, or there is neither of the two. Opens no connection, unless
+        ``api_key``. Raises a ValueError when ``base_url`` is no address, or holds a password, or there is neither of the two. Opens no connection, unless
         there is an outbox, of which what is left is sent.
         """
         self._transport = Transport(base_url, api_key, timeout, service_token)
@@ -411,10 +411,12 @@ class Client:
 
         In ``if_match`` that etag has a PATCH change what was read, or nothing: ``precondition_failed`` says that somebody was
         quicker. In ``if_none_match`` it has a GET of what is still the same answer with the status 304, and an empty dictionary.
-        ``headers`` are others, such as ``traceparent``; a ValueError refuses those that the client writes itself.
+        ``headers`` are others, such as ``traceparent``; a ValueError refuses those that the client writes itself,
+        and a key that no header carries.
         """
         sent = None if body is None else json.dumps(body).encode("utf-8")
-        key = None if method == "GET" else idempotency_key or str(uuid.uuid4())
+        own = str(uuid.uuid4()) if idempotency_key is None else idempotency_key
+        key = None if method == "GET" else read_request_key(own)
         more = read_headers(headers or {}, if_match, if_none_match)
 
         def read(answer: Answer) -> Reply:

@@ -1,4 +1,4 @@
-"""How a request of one's own is written: its query, and the headers that a caller adds."""
+"""How a request of one's own is written: its query, and the headers that a caller gives."""
 
 from __future__ import annotations
 
@@ -69,4 +69,23 @@ def read_headers(headers: Mapping[str, str], if_match: Optional[str], if_none_ma
     for name, value in sent.items():
         if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name) or not re.fullmatch(r"[\t\x20-\x7e]*", value):
             raise ValueError(f"the header {name!r} holds a line break or another character that none has")
+    return sent
+
+
+def read_request_key(given: str) -> str:
+    """Returns the key of a request as its header carries it: a character for each byte of its UTF-8, in which Weir reads it.
+
+    Raises a ValueError for one that would not arrive as it is.
+    """
+    if not isinstance(given, str):
+        raise TypeError(f"idempotency_key must be a str, and not {given!r}")
+    try:
+        sent = given.encode("utf-8").decode("latin-1")
+    except UnicodeEncodeError:
+        # It holds half of a surrogate pair.
+        sent = ""
+    # Of its bytes: neither control characters nor, at its ends, the spaces that HTTP takes off.
+    if not re.fullmatch(r"[\x21-\x7e\x80-\xff]([\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?", sent):
+        rule = "a text without control characters, or spaces at its ends"
+        raise ValueError(f"idempotency_key must be {rule}, and not {given!r}")
     return sent

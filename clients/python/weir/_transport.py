@@ -82,7 +82,10 @@ class Transport:
     def __init__(self, base_url: str, api_key: Optional[str], timeout: float, service_token: Optional[str] = None) -> None:
         parts = urlsplit(base_url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError(f"base_url must be the address of Weir, such as https://usage.example.com, not {base_url!r}")
+            raise ValueError(f"{_BASE_URL}, not {base_url!r}")
+        if parts.username or parts.password or parts.query or parts.fragment:
+            # Not told as it is: a password would be in a log.
+            raise ValueError(f"{_BASE_URL}, without a user, a password, a query or a fragment")
         if service_token is not None:
             _require(service_token, "service_token must be the token of a service account, such as org_svc_…")
         if api_key is not None or service_token is None:
@@ -263,6 +266,7 @@ class Transport:
                 connection.close()
 
 
+_BASE_URL = "base_url must be the address of Weir, such as https://usage.example.com"
 _API_KEY = "api_key must be an API key of your organization, such as org_live_…"
 
 

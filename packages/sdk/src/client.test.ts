@@ -410,6 +410,21 @@ describe('a service token', () => {
     expect(received).toEqual([]);
   });
 
+  test('sends a key of any language as its UTF-8, in which Weir reads it', async () => {
+    replies = [json(201, { id: 'c1' })];
+    await open().request('POST', '/customers', { idempotencyKey: 'für→ оплата' });
+    expect(Buffer.from(String(received[0]?.headers['idempotency-key']), 'latin1').toString()).toBe('für→ оплата');
+  });
+
+  test.each(['', ' a', 'a\t', 'a\r\nhost: b', 'a\0', '\ud800', 7 as never])(
+    'refuses the key %j, which would not arrive as it is, before anything is sent',
+    async (idempotencyKey) => {
+      const requested = open().request('POST', '/customers', { idempotencyKey });
+      await expect(requested).rejects.toThrow(/^idempotencyKey must be a text/);
+      expect(received).toEqual([]);
+    },
+  );
+
   test('alone tracks nothing, and says so at once', async () => {
     const weir = open();
     const refused = /^apiKey must be an API key .*: there is none$/;
@@ -419,25 +434,5 @@ describe('a service token', () => {
     await expect(weir.widgetToken('acme')).rejects.toThrow(refused);
     expect(received).toEqual([]);
     expect(() => open({ serviceToken: '' })).toThrow(/^serviceToken must be the token of a service account/);
-  });
-});
-
-describe('the options', () => {
-  // What a program without types passes on from its environment.
-  const open = (options: Record<string, unknown>) => () => client(options);
-
-  test.each([
-    [undefined, 'undefined'],
-    ['', "''"],
-    ['foo', "'foo'"],
-    ['usage.example.com:3000', "'usage.example.com:3000'"],
-  ])('the address %s is refused with what it should be', (baseUrl, told) => {
-    const message = `baseUrl must be the address of Weir, such as https://usage.example.com, not ${told}`;
-    expect(open({ baseUrl })).toThrow(new TypeError(message));
-  });
-
-  test.each([undefined, ''])('without an API key (%o) there is no client', (apiKey) => {
-    const message = 'apiKey must be an API key of your organization, such as org_live_…: there is none';
-    expect(open({ apiKey })).toThrow(new TypeError(message));
   });
 });

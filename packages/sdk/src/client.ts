@@ -34,7 +34,7 @@ import type {
   WindowQuery,
 } from './openapi.ts';
 import { queryString, type ByNumber, type EntitlementQuery, type Page, type UsageQuery } from './reads.ts';
-import { readHeaders, type HeaderOptions } from './request-headers.ts';
+import { readHeaders, readRequestKey, type HeaderOptions } from './request-headers.ts';
 import { withRetries } from './retry.ts';
 import { Transport, type Message } from './transport.ts';
 
@@ -171,7 +171,7 @@ export class WeirClient {
   #isClosed = false;
 
   /**
-   * Throws a TypeError when `baseUrl` is no address, or there is neither an `apiKey` nor a `serviceToken`, and a RangeError when an option of the queue is out of
+   * Throws a TypeError when `baseUrl` is no address, or holds a password, or there is neither an `apiKey` nor a `serviceToken`, and a RangeError when an option of the queue is out of
    * range. Opens no connection, unless there is an outbox, of which what is left is sent.
    */
   constructor(options: WeirClientOptions) {
@@ -365,7 +365,7 @@ export class WeirClient {
    * Any request of the API: `path` is what comes after `/api/v1`, such as `/customers`. Resolves to what is answered, in the API's own
    * words, an empty object where that is nothing. Is retried as all calls are; a write carries one Idempotency-Key in all attempts. Rejects
    * with a WeirError when the service refuses it, also with `answer_withheld` where a repeat lacks a part of the first answer, such as a
-   * secret; and with a TypeError for a header that is the client's own.
+   * secret; and with a TypeError for a header that is the client's own, or a key that no header carries.
    */
   async request<T = Record<string, unknown>>(
     method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
@@ -400,7 +400,7 @@ export class WeirClient {
       path: path + queryString(query),
       headers: readHeaders(options),
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      ...(method !== 'GET' && { requestKey: idempotencyKey ?? crypto.randomUUID() }),
+      ...(method !== 'GET' && { requestKey: readRequestKey(idempotencyKey ?? crypto.randomUUID()) }),
     };
     return await this.#call(message, options, (answer) => {
       const { status, headers } = answer;

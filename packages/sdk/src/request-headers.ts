@@ -1,4 +1,4 @@
-// The headers that a caller adds to a request. Those that the client writes itself are refused: two of one name would be a guess.
+// The headers of a request that a caller gives. Those that the client writes itself are refused: two of one name would be a guess.
 
 export interface HeaderOptions {
   /** The `etag` of what was read. A PATCH then changes that or nothing: `precondition_failed` says that somebody was quicker. */
@@ -56,4 +56,20 @@ export function readHeaders(options: HeaderOptions): Record<string, string> {
     if (!TOKEN.test(name) || !VALUE.test(value))
       throw new TypeError(`the header ${JSON.stringify(name)} holds a line break or another character that none has`);
   return sent;
+}
+
+/** Of the bytes of a key: neither control characters nor, at its ends, the spaces that HTTP takes off. */
+const KEY = /^[\x21-\x7e\x80-\xff]([\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?$/;
+
+/**
+ * Returns the key of a request as its header carries it: a character for each byte of its UTF-8, in which Weir reads it. Throws a TypeError
+ * for one that would not arrive as it is.
+ */
+export function readRequestKey(given: unknown): string {
+  if (typeof given === 'string' && given.isWellFormed()) {
+    const bytes = Buffer.from(given, 'utf8').toString('latin1');
+    if (KEY.test(bytes)) return bytes;
+  }
+  const rule = 'a text without control characters, or spaces at its ends';
+  throw new TypeError(`idempotencyKey must be ${rule}, and not ${JSON.stringify(given)}`);
 }

@@ -105,11 +105,17 @@ export class Transport {
 
 // All of them often come from the environment, where they may be missing whatever the types say.
 
+const BASE_URL = 'baseUrl must be the address of Weir, such as https://usage.example.com';
+
 function readBaseUrl(given: unknown): string {
   const url = typeof given === 'string' && URL.canParse(given) ? new URL(given) : undefined;
-  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url.href.replace(/\/+$/, '');
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') {
+    if (`${url.username}${url.password}${url.search}${url.hash}` === '') return url.href.replace(/\/+$/, '');
+    // Not told as it is: a password would be in a log.
+    throw new TypeError(`${BASE_URL}, without a user, a password, a query or a fragment`);
+  }
   const told = typeof given === 'string' ? `'${given}'` : String(given);
-  throw new TypeError(`baseUrl must be the address of Weir, such as https://usage.example.com, not ${told}`);
+  throw new TypeError(`${BASE_URL}, not ${told}`);
 }
 
 const API_KEY = 'an API key of your organization, such as org_live_…';
