@@ -94,6 +94,8 @@ describe('granting', () => {
     ['expires_at', '2100-01-31'],
     ['expires_at', '2100-01-31T09:30:00'],
     ['expires_at', '2200-01-01T00:00:00Z'],
+    // In UTC it is in the year 10000.
+    ['expires_at', '9999-12-31T23:59:59-05:00'],
     ['expires_at', '2020-01-01T00:00:00Z'],
     ['priority', -1],
     ['priority', 101],
