@@ -191,6 +191,33 @@ describe('a role', () => {
     },
   );
 
+  test('of the oldest, who is no admin any more, is changed and deleted at once without a deadlock', async () => {
+    const { id } = (await get('/auth/me')).body.user;
+    const { session } = await join(weir, admin, 'admin');
+    await send('PATCH', `/users/${id}`, session, { role: 'viewer' });
+    const etag = (await get(`/users/${id}`, session)).headers.get('etag') ?? '';
+    // Holds up whoever deletes the user, and not whoever changes it.
+    const gate = await weir.pool.connect();
+    await gate.query('BEGIN');
+    await gate.query('SELECT FROM users WHERE id = $1 FOR KEY SHARE', [id]);
+    const waiting = async () =>
+      (
+        await weir.pool.query(`SELECT FROM pg_stat_activity
+         WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`)
+      ).rowCount;
+    const deleted = send('DELETE', `/users/${id}`, session);
+    await until(async () => (await waiting()) === 1, 'it is about to be deleted');
+    const changed = weir.request('PATCH', `/api/v1/users/${id}`, {
+      session,
+      headers: { 'if-match': etag },
+      body: { role: 'admin' },
+    });
+    await until(async () => (await waiting()) === 2, 'both wait');
+    await gate.query('COMMIT');
+    gate.release();
+    expect([codeOf(await deleted), codeOf(await changed)]).toEqual(['204', '404 not_found']);
+  });
+
   test('of those who were there before there were roles is admin', async () => {
     // As a process of the version before writes one.
     await weir.pool.query(`INSERT INTO users (organization_id, id, email, password_hash)

@@ -157,24 +157,26 @@ export async function deleteUser(transaction: Queries, organizationId: string, i
   return numDeletedRows > 0n ? 'done' : 'not_found';
 }
 
-/** Holds off others that change this user, until the transaction ends: with the admins, in the order in which these are locked below. */
+/**
+ * Holds off others that change this user, until the transaction ends. The admins come first, as where one is deleted or loses the role:
+ * locked in any other order, two such changes could wait for each other.
+ */
 export async function holdUser(transaction: Queries, organizationId: string, id: string): Promise<void> {
-  await transaction
-    .selectFrom('users')
-    .select('id')
-    .where('organization_id', '=', organizationId)
-    .where((users) => users.or([users('role', '=', 'admin'), users('id', '=', id)]))
-    .orderBy('id')
-    .forNoKeyUpdate()
-    .execute();
+  await lockAdmins(transaction, organizationId);
+  await lockUser(transaction, { organization_id: organizationId, user_id: id });
+}
+
+async function isLastAdmin(transaction: Queries, organizationId: string, id: string): Promise<boolean> {
+  const admins = await lockAdmins(transaction, organizationId);
+  return admins.length === 1 && admins[0]?.id === id;
 }
 
 /**
  * Locks every admin of the organization, in one order. Of two who take each other's role away, the second waits here and then
  * finds that it is the only one: Postgres looks at rows anew after waiting for them.
  */
-async function isLastAdmin(transaction: Queries, organizationId: string, id: string): Promise<boolean> {
-  const admins = await transaction
+async function lockAdmins(transaction: Queries, organizationId: string): Promise<Pick<User, 'id'>[]> {
+  return await transaction
     .selectFrom('users')
     .select('id')
     .where('organization_id', '=', organizationId)
@@ -182,7 +184,6 @@ async function isLastAdmin(transaction: Queries, organizationId: string, id: str
     .orderBy('id')
     .forNoKeyUpdate()
     .execute();
-  return admins.length === 1 && admins[0]?.id === id;
 }
 
 /**
