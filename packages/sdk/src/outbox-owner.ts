@@ -1,6 +1,5 @@
 // Whether the process that a folder of an outbox belongs to is gone. The folder's name tells which process it was, when that began,
-// and where. Where it cannot be looked for, in another container or on another machine, its folder tells: it is touched while
-// the process lives.
+// and where. Where it cannot be looked for, in another container, its folder tells: it is touched while the process lives.
 
 import { createHash } from 'node:crypto';
 import { readFile, readlink, stat, utimes } from 'node:fs/promises';

@@ -13,7 +13,7 @@ import { LOOK_MS, touch } from './outbox-owner.ts';
 import type { WarningKind } from './warnings.ts';
 
 export interface OutboxOptions {
-  /** Made when it is missing. Processes may share it. */
+  /** On a local disk. Made when it is missing. Processes of one machine may share it. */
   folder: string;
   /** Bytes on disk from which on it is full; default 256 MiB. */
   bytesMax?: number;
