@@ -120,6 +120,13 @@ class TestTakeOver(unittest.TestCase):
         self.age(unknown[1])
         self.assertEqual(self.taken(self.open()), sorted([folders[1], unknown[1]]))
 
+    def test_the_folder_of_a_process_that_cannot_be_seen_and_whose_clock_was_ahead_is_not_waited_for_until_then(self) -> None:
+        folder = "1-5-000000000001-00000000"
+        self.leave(folder)
+        ahead = time.time() + 3600
+        os.utime(os.path.join(self.base, folder), (ahead, ahead))
+        self.assertEqual(self.taken(self.open()), [folder])
+
     def test_it_touches_its_own_folder_and_makes_it_again_when_it_was_removed(self) -> None:
         outbox = self.open()
         add(outbox, made("a"))

@@ -18,7 +18,8 @@ _NAME = re.compile(r"(\d+)-(\d+)-[0-9a-f]{12}(?:-([0-9a-f]{8}))?")
 #: How often a process looks for folders whose process is gone, and touches its own, in seconds.
 LOOK_INTERVAL = 5.0
 
-#: A folder that was not touched for so long belongs to nobody any more. Some looks long, since a busy process may come late.
+#: A folder that was not touched for so long belongs to nobody any more. Some looks long, since a busy process may come late. The same holds
+#: of one whose time lies as far ahead: the clock was set back since, and whoever lives touches anew.
 _UNTOUCHED = 60.0
 
 
@@ -108,6 +109,6 @@ def _place() -> str:
 
 def _is_untouched(folder: str) -> bool:
     try:
-        return time.time() - os.stat(folder).st_mtime > _UNTOUCHED
+        return abs(time.time() - os.stat(folder).st_mtime) > _UNTOUCHED
     except OSError:
         return False

@@ -58,7 +58,8 @@ class QueueOptions:
     #: Told of each event that is refused for good, in a thread of the queue. Such an event is not sent again and kept nowhere: write it
     #: down. Default: an error in the log ``weir``, at once of the first and once a minute of how many.
     on_refused: Optional[Callable[[WeirError, Event], None]] = None
-    #: Keeps events on disk in this folder until they are settled, so that they outlive the process. Processes may share it.
+    #: Keeps events on disk in this folder until they are settled, so that they outlive the process: one on a local disk. Processes of one machine
+    #: may share it.
     outbox: Union[str, "os.PathLike[str]", None] = None
     #: Bytes on disk from which on the outbox is full.
     outbox_bytes_max: int = 256 * 1024 * 1024

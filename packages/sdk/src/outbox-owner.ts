@@ -10,7 +10,10 @@ const NAME = /^(\d+)-(\d+)-[0-9a-f]{12}(?:-([0-9a-f]{8}))?$/;
 /** How often a process looks for folders whose process is gone, and touches its own. */
 export const LOOK_MS = 5_000;
 
-/** A folder that was not touched for so long belongs to nobody any more. Some looks long, since a busy process may come late. */
+/**
+ * A folder that was not touched for so long belongs to nobody any more. Some looks long, since a busy process may come late. The same
+ * holds of one whose time lies as far ahead: the clock was set back since, and whoever lives touches anew.
+ */
 const UNTOUCHED_MS = 60_000;
 
 interface Owner {
@@ -100,5 +103,5 @@ async function findPlace(): Promise<string> {
 
 async function isUntouched(folder: string): Promise<boolean> {
   const found = await stat(folder).catch(() => undefined);
-  return found !== undefined && Date.now() - found.mtimeMs > UNTOUCHED_MS;
+  return found !== undefined && Math.abs(Date.now() - found.mtimeMs) > UNTOUCHED_MS;
 }

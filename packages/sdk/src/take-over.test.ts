@@ -177,6 +177,14 @@ test('a process that cannot be seen from here keeps its folder while it is touch
   expect(readdirSync(base)).toEqual(expect.arrayContaining([elsewhere[0], ofThread[0], unknownStart[0]]));
 });
 
+test('the folder of a process that cannot be seen, and whose clock was ahead, is not waited for until then', async () => {
+  const folder = '1-5-000000000001-00000000';
+  leave(folder);
+  const ahead = new Date(Date.now() + 3_600_000);
+  utimesSync(join(base, folder), ahead, ahead);
+  expect(await takeAll(open(), 1)).toEqual([folder]);
+});
+
 test('it touches its own folder, and makes it again when someone who took it for gone has removed it', async () => {
   const outbox = open();
   await outbox.add(made('a'));
