@@ -1,12 +1,15 @@
-// Usage of a month that was taken out is erased as any other: what was counted and billed of it stays as it was, without its events.
+// Usage of a month that was taken out is erased as any other: what was counted and billed of it stays as it was, without its events. It
+// is not moved to another customer, who would never be billed for it, before that month is attached.
 
 import type { Database } from '@weir/db/database';
+import { performMoves } from '@weir/db/moves/perform-moves';
 import { makePartitions } from '@weir/db/partitions';
 import { recordEvents } from '@weir/db/record';
-import { newId } from '@weir/shared/ids';
+import { firstIdAt, newId } from '@weir/shared/ids';
 import { countsValues, type AggregationType } from '@weir/shared/meter';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { performAllMoves } from '../support/erasing.ts';
+import { expectProblem } from '../support/expect-problem.ts';
 import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
 import { openTestDatabase } from '../support/test-database.ts';
 import { ownWeir } from '../support/use-weir.ts';
@@ -38,15 +41,16 @@ interface Sent {
   meter: Meter;
   customer: string;
   timestamp: string;
+  receivedAt?: string;
   quantity?: string;
   metadata?: object;
 }
 
-/** Records events that came in when they happened, and returns their ids. */
+/** Records events that came in when they happened, where nothing else is said, and returns their ids. */
 async function record(sent: Sent[]): Promise<string[]> {
-  const events = sent.map(({ meter, customer, timestamp, quantity = '1', metadata = {} }) => ({
+  const events = sent.map(({ meter, customer, timestamp, receivedAt = timestamp, quantity = '1', metadata = {} }) => ({
     event: {
-      id: newId(Date.parse(timestamp)),
+      id: newId(Date.parse(receivedAt)),
       organization_id: billing.admin.id,
       meter_id: meter.id,
       customer_external_id: customer,
@@ -64,18 +68,23 @@ async function meterOf(aggregation: AggregationType, keys: string[] = []): Promi
   return { id: (await billing.admin.createMeter(aggregation, undefined, keys)).id, aggregation };
 }
 
-/** A customer who is billed each unit of these meters from 1 March 2024 on. */
-async function billedFor(customer: string, ...meters: Meter[]): Promise<string> {
+/** A customer who is billed each unit of these meters from the first of a month on. */
+async function billedFrom(month: string, customer: string, ...meters: Meter[]): Promise<string> {
   await billing.moveTo('2024-02-29T00:00:00Z');
   const { id: plan } = await billing.plan(
     meters.map(({ id }) => ({ type: 'USAGE', display_name: 'Calls', meter_id: id, unit_price: '2' })),
   );
   const { id } = await billing.customer({ external_id: customer });
-  await billing.moveTo('2024-03-01T00:00:00Z');
-  return (await billing.subscribe(plan, id, { start_date: '2024-03-01T00:00:00Z' })).id;
+  await billing.moveTo(`${month}-01T00:00:00Z`);
+  return (await billing.subscribe(plan, id, { start_date: `${month}-01T00:00:00Z` })).id;
 }
 
-const detach = () => weir.pool.query('ALTER TABLE events DETACH PARTITION events_2024_03');
+const detach = (table: string) => weir.pool.query(`ALTER TABLE events DETACH PARTITION ${table}`);
+
+async function attachMay(): Promise<void> {
+  const [from, to] = [Date.UTC(2024, 4), Date.UTC(2024, 5)].map(firstIdAt);
+  await weir.pool.query(`ALTER TABLE events ATTACH PARTITION events_2024_05 FOR VALUES FROM ('${from}') TO ('${to}')`);
+}
 
 const read = (meter: Meter, customer: string, more = '') =>
   billing.get(
@@ -84,7 +93,7 @@ const read = (meter: Meter, customer: string, more = '') =>
 
 test('a customer with usage of a month that was taken out is erased, and its invoices stay as they were', async () => {
   const [users, calls] = [await meterOf('UNIQUE_COUNT', ['model']), await meterOf('SUM')];
-  const subscription = await billedFor('leaving', users, calls);
+  const subscription = await billedFrom('2024-03', 'leaving', users, calls);
   const at = (hour: string) => `2024-03-20T${hour}Z`;
   const by = (user: string, hour: string, model = 'm1') => ({
     meter: users,
@@ -113,7 +122,7 @@ test('a customer with usage of a month that was taken out is erased, and its inv
   const recomputed = await again();
   expect(recomputed.identical).toBe(true);
 
-  await detach();
+  await detach('events_2024_03');
   const asked = await billing.post('/erasures', { customer_external_id: 'leaving' }, 202);
   await performAllMoves(database);
   expect(await billing.get(`/erasures/${asked.id}`)).toMatchObject({ status: 'DONE', events: 0 });
@@ -122,4 +131,70 @@ test('a customer with usage of a month that was taken out is erased, and its inv
   // Of what was counted and billed.
   const { rows } = await weir.pool.query(`SELECT FROM late_events WHERE customer_external_id = 'leaving'`);
   expect(rows).toEqual([]);
+});
+
+test('usage of a month that was taken out is moved once it is attached, and is billed then', async () => {
+  const calls = await meterOf('SUM');
+  const subscription = await billedFrom('2024-05', 'acme', calls);
+  const used = (customer: string, time: string, quantity: string, receivedAt = `2024-05-${time}Z`) => {
+    return { meter: calls, customer, timestamp: `2024-05-${time}Z`, quantity, receivedAt };
+  };
+  await record([
+    used('acme', '10T10:00:00', '5'),
+    used('acme-old', '20T10:00:00', '10'),
+    used('acme-old', '20T11:00:00', '1'),
+    used('mixed', '31T23:10:00', '1'),
+    // The last one of the hour is there.
+    used('mixed', '31T23:50:00', '1', '2024-06-01T00:30:00Z'),
+  ]);
+  await billing.moveTo('2024-06-01T00:10:00Z', subscription);
+  const [may] = (await billing.finalizeAll(subscription)).slice(-1);
+  expect(may.total).toBe('10.00');
+  const isAsBilled = async () => {
+    expect((await billing.post(`/invoices/${may.id}/recompute`, { from: 'rollups' })).identical).toBe(true);
+    const { rows } = await weir.pool.query(
+      `SELECT customer_external_id AS who, sum(event_count)::int AS events FROM customer_usage_hours WHERE meter_id = $1 GROUP BY 1 ORDER BY 1`,
+      [calls.id],
+    );
+    return rows;
+  };
+  const before = await isAsBilled();
+  const old = { from_external_id: 'acme-old', to_external_id: 'acme' };
+
+  await detach('events_2024_05');
+  const refused = await billing.request('POST', '/usage-moves', old);
+  expectProblem(refused, 409, 'month_taken_out');
+  expect(refused.body.detail).toContain('attach events_2024_05 first');
+  const mixed = await billing.post('/usage-moves', { from_external_id: 'mixed', to_external_id: 'other' }, 202);
+  await attachMay();
+  const asked = await billing.post('/usage-moves', old, 202);
+  // It is taken out while they run.
+  await detach('events_2024_05');
+  const errors = new Map<string, unknown>();
+  const look = () =>
+    performMoves(
+      database,
+      60_000,
+      () => Promise.resolve(true),
+      (error, { id }) => errors.set(id, error),
+    );
+  expect(await look()).toEqual([]);
+  for (const { id } of [mixed, asked]) {
+    expect(errors.get(id)).toMatchObject({ name: 'MonthTakenOut', month: '2024-05' });
+    expect(await billing.get(`/usage-moves/${id}`)).toMatchObject({ status: 'RUNNING', events: 0 });
+  }
+  expect(await isAsBilled()).toEqual(before);
+
+  await attachMay();
+  await performAllMoves(database);
+  for (const { id } of [mixed, asked])
+    expect(await billing.get(`/usage-moves/${id}`)).toMatchObject({ status: 'DONE', events: 2 });
+  expect(await isAsBilled()).toEqual([
+    { who: 'acme', events: 3 },
+    { who: 'other', events: 2 },
+  ]);
+  await billing.moveTo('2024-07-01T00:10:00Z', subscription);
+  const [june] = await billing.finalizeAll(subscription);
+  const late = june.lines.filter(({ kind }: { kind: string }) => kind === 'LATE_USAGE');
+  expect([june.total, late.length]).toEqual(['22.00', 1]);
 });

@@ -5,6 +5,7 @@ import { insertAuditEntry } from '@weir/db/audit-log';
 import type { Database, Queries } from '@weir/db/database';
 import { requestErasure, requestMove, type Requested } from '@weir/db/moves/request-move';
 import { listUsageMoves, type UsageMove } from '@weir/db/moves/usage-moves';
+import { MonthTakenOut } from '@weir/db/months-taken-out';
 import { newId } from '@weir/shared/ids';
 import { getAccount } from './accounts.ts';
 import { inColumns } from './columns.ts';
@@ -84,7 +85,9 @@ async function writeDown(
   request: (transaction: Queries) => Promise<Requested>,
 ): Promise<UsageMove> {
   return await database.kysely.transaction().execute(async (transaction) => {
-    const requested = await request(transaction);
+    const requested = await request(transaction).catch((error: unknown) => {
+      throw error instanceof MonthTakenOut ? new NotMoved(error.message) : error;
+    });
     if (requested.outcome !== 'requested') throw new NotMoved(WHY[requested.outcome]);
     const operator = {
       actor_type: 'operator',

@@ -169,11 +169,12 @@ export function usageMoveRoutes(app: App, { database, guards }: RouteDeps): void
           'For a customer who is known by two, or was tracked under a wrong one. A worker moves the events that were accepted before ' +
           'the request, with what they add up to; until status is DONE usage of the former id cannot be read by itself, and the other ' +
           'one has a part of it. Of periods of the other one that are billed it is late usage, which the next invoice has. Refused ' +
-          'where a subscription bills, or billed, the former id. Records of customers stay as they are.',
+          'where a subscription bills, or billed, the former id, and where usage of it is in a month that was taken out of the database, ' +
+          'until that month is attached again. Records of customers stay as they are.',
         body: fromTo,
         response: {
           202: usageMove,
-          ...problemResponses(...adminCodes, ...bodyCodes, 'external_id_billed', 'usage_moving'),
+          ...problemResponses(...adminCodes, ...bodyCodes, 'external_id_billed', 'usage_moving', 'month_taken_out'),
         },
       },
     },

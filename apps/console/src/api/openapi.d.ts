@@ -1114,7 +1114,7 @@ export interface paths {
         get: operations["listUsageMoves"];
         /**
          * Move all usage of one external id to another
-         * @description For a customer who is known by two, or was tracked under a wrong one. A worker moves the events that were accepted before the request, with what they add up to; until status is DONE usage of the former id cannot be read by itself, and the other one has a part of it. Of periods of the other one that are billed it is late usage, which the next invoice has. Refused where a subscription bills, or billed, the former id. Records of customers stay as they are.
+         * @description For a customer who is known by two, or was tracked under a wrong one. A worker moves the events that were accepted before the request, with what they add up to; until status is DONE usage of the former id cannot be read by itself, and the other one has a part of it. Of periods of the other one that are billed it is late usage, which the next invoice has. Refused where a subscription bills, or billed, the former id, and where usage of it is in a month that was taken out of the database, until that month is attached again. Records of customers stay as they are.
          *
          *     Who may: an admin who is signed in, or a service account with the role admin.
          */

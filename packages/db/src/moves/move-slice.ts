@@ -26,6 +26,7 @@ import {
   type Rollup,
 } from '../rollups.ts';
 import { everInStream, IS_VOID, own, quartersOf } from '../usage/usage-rows.ts';
+import { FIND_MONTH, monthInTheWay } from './month-in-the-way.ts';
 import type { RunningMove } from './usage-moves.ts';
 
 /** Events of a slice: some tenths of a second. One hour of a customer is never cut. */
@@ -68,7 +69,7 @@ const FIND_BACKFILL = `SELECT FROM metadata_backfills WHERE organization_id = ${
 const HOLD_CLOSING = `SELECT number, until::text FROM closings_of(ARRAY[${ORGANIZATION}])`;
 
 // In the order of keys and of tables that the record statement has.
-const LOCK_HOURS = `SELECT hour::text, customer_external_id = ${FROM} AS is_moved FROM ${HOURS.table}
+const LOCK_HOURS = `SELECT hour::text, customer_external_id = ${FROM} AS is_moved, event_count, last_event_id::text FROM ${HOURS.table}
   WHERE organization_id = ${ORGANIZATION} AND meter_id = ${METER} AND customer_external_id IN (${FROM}, ${TO}) AND ${IN_HOURS}
   ORDER BY customer_external_id, hour FOR UPDATE`;
 const LOCK_DAYS = `SELECT count(*) FROM (SELECT FROM ${DAYS.table}
@@ -102,7 +103,8 @@ WITH moved AS (
   INSERT INTO late_events (organization_id, meter_id, customer_external_id, "timestamp", event_id, closing, quantity)
   SELECT ${ORGANIZATION}, ${METER}, ${TO}, "timestamp", id, $7::bigint, quantity FROM moved WHERE "timestamp" < $8::timestamptz AND NOT is_void
 )
-SELECT count(*)::int AS events FROM moved`;
+SELECT ${BEGINNING.hour('"timestamp"')}::text AS hour, count(*)::int AS events, (count(*) FILTER (WHERE NOT is_void))::int AS counted
+FROM moved GROUP BY 1`;
 
 /** The rows of hours as they are, added to those that are there. */
 function moveRows(rollup: Rollup): string {
@@ -194,6 +196,34 @@ interface LockedMeter {
 const keepsValues = (meter: LockedMeter, { keeps, isGrouped }: Rollup): boolean =>
   keeps === 'values' && countsValues(meter.aggregation_type) && (isGrouped !== true || meter.metadata_keys.length > 0);
 
+interface LockedHour {
+  hour: string;
+  event_count: string;
+  last_event_id: string;
+}
+
+interface MovedHour {
+  hour: string;
+  events: number;
+  /** Those that are not void. */
+  counted: number;
+}
+
+/** Throws where an hour has counted more events than were moved. With its row locked nobody else's are under way. */
+async function expectAll(
+  run: Run,
+  organizationId: string,
+  hours: readonly LockedHour[],
+  moved: readonly MovedHour[],
+): Promise<void> {
+  const counted = new Map(moved.map((each) => [each.hour, each.counted]));
+  const short = hours.find(({ hour, event_count }) => (counted.get(hour) ?? 0) < Number(event_count));
+  if (short === undefined) return;
+  const values = [organizationId, short.hour, short.last_event_id];
+  const [found] = await run<{ has_last: boolean; month: string | null }>(FIND_MONTH, values);
+  throw monthInTheWay(short, found ?? { has_last: true, month: null });
+}
+
 /** The next hours of a meter's usage after one, few enough for a slice; none: that was the last. */
 export async function nextHours(
   pool: pg.Pool,
@@ -217,7 +247,8 @@ export async function nextHours(
 
 /**
  * Moves what there is in these hours, all of it or nothing. False, with nothing done, while the usage of the meter is being grouped by
- * new keys, customer by customer. Throws what Postgres says, also where it would wait for long.
+ * new keys, customer by customer. Throws what Postgres says, also where it would wait for long; and MonthTakenOut where usage is moved to
+ * another customer whose events are not all there.
  */
 export async function moveHours(pool: pg.Pool, move: RunningMove, meterId: string, asked: string[]): Promise<boolean> {
   return await inTransaction(pool, async (run) => {
@@ -226,14 +257,18 @@ export async function moveHours(pool: pg.Pool, move: RunningMove, meterId: strin
     const [closed] = isErased ? [] : await run<{ number: string; until: string }>(HOLD_CLOSING, scope);
     const meter = await lockMeter(run, scope);
     if (meter === undefined) return false;
-    const locked = await run<{ hour: string; is_moved: boolean }>(LOCK_HOURS, [...scope, asked]);
-    const hours = locked.flatMap(({ hour, is_moved }) => (is_moved ? [hour] : []));
+    const locked = await run<LockedHour & { is_moved: boolean }>(LOCK_HOURS, [...scope, asked]);
+    const hours = locked.filter(({ is_moved }) => is_moved);
     if (hours.length === 0) return true;
-    const slice = [...scope, hours, meter.metadata_keys];
+    const slice = [...scope, hours.map(({ hour }) => hour), meter.metadata_keys];
     await run(LOCK_DAYS, slice);
-    const [moved] = isErased
-      ? await run<{ events: number }>(ERASE_EVENTS, [...slice, countsValues(meter.aggregation_type)])
-      : await run<{ events: number }>(MOVE_EVENTS, [...slice, closed?.number ?? '0', closed?.until ?? '-infinity']);
+    let moved: { events: number }[];
+    if (isErased) moved = await run(ERASE_EVENTS, [...slice, countsValues(meter.aggregation_type)]);
+    else {
+      const found = await run<MovedHour>(MOVE_EVENTS, [...slice, closed?.number ?? '0', closed?.until ?? '-infinity']);
+      await expectAll(run, move.organization_id, hours, found);
+      moved = found;
+    }
     await run(ADD_DAYS, slice);
     await run(moveRows(HOURS), slice);
     await run(TAKE_DAYS, slice);
@@ -249,7 +284,7 @@ export async function moveHours(pool: pg.Pool, move: RunningMove, meterId: strin
     await run('UPDATE usage_moves SET events = events + $3::bigint WHERE organization_id = $1 AND id = $2', [
       move.organization_id,
       move.id,
-      moved?.events ?? 0,
+      moved.reduce((sum, { events }) => sum + events, 0),
     ]);
     return true;
   });

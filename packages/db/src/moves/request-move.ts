@@ -10,6 +10,7 @@ import { CUSTOMER_NAMES, emptyingCustomer, type Customer } from '../customer-fie
 import type { Queries } from '../database.ts';
 import { holdOrganization } from '../hold-row.ts';
 import { deleteWidgetTokensOf } from '../widget-tokens.ts';
+import { expectLastEvents } from './month-in-the-way.ts';
 import { findUsageMove, type UsageMove } from './usage-moves.ts';
 
 /** Whom to erase: a record, or usage that has none. */
@@ -102,7 +103,7 @@ export async function requestErasure(
 
 /**
  * Moves all usage of one external id to another, which may have usage of its own. Refused where the usage is billed under the first.
- * Needs a transaction.
+ * Throws MonthTakenOut where events of it are in one. Needs a transaction.
  */
 export async function requestMove(
   transaction: Queries,
@@ -113,6 +114,7 @@ export async function requestMove(
     (await findMove(transaction, organizationId, [from, to])) ?? (await findBilled(transaction, organizationId, from));
   const early = await look();
   if (early !== undefined) return early;
+  await expectLastEvents(transaction, organizationId, from);
   // Nobody subscribes it, or changes its external id, before the transaction ends.
   await recordOf(transaction, organizationId, { externalId: from }).forUpdate().execute();
   const refused = (await look()) ?? (await holdMoves(transaction, organizationId, [from, to]));

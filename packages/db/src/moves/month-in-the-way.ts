@@ -1,0 +1,56 @@
+// Usage that is moved to another customer is late for that one where its time is closed, which its events tell. Those of a month that was
+// taken out would stay with the former id, and be billed to nobody: usage is moved once that month is attached.
+
+import { epochMsOfId } from '@weir/shared/ids';
+import { CompiledQuery } from 'kysely';
+import type { Queries } from '../database.ts';
+import { completeFrom, monthToAttach, MonthTakenOut } from '../months-taken-out.ts';
+import { ROLLUPS } from '../rollups.ts';
+import { own } from '../usage/usage-rows.ts';
+
+const { customerUsageHours: HOURS } = ROLLUPS;
+
+const ORGANIZATION = '$1::uuid';
+const OF_CUSTOMER = own({ organization: ORGANIZATION, meter: 'meters.id', customer: '$2::text' });
+
+const isThere = (id: string): string =>
+  `EXISTS (SELECT FROM events WHERE events.organization_id = ${ORGANIZATION} AND events.id = ${id} OFFSET 0)`;
+
+const FIND_GONE = `WITH used AS MATERIALIZED (
+  SELECT meters.id, first.hour FROM meters CROSS JOIN LATERAL (
+    SELECT hour FROM ${HOURS.table} WHERE ${OF_CUSTOMER} ORDER BY hour LIMIT 1) AS first
+  WHERE meters.organization_id = ${ORGANIZATION}
+), complete AS MATERIALIZED (
+  SELECT ${completeFrom('(SELECT min(hour) FROM used)')} AS since
+)
+SELECT last_event_id::text AS id FROM used AS meters CROSS JOIN complete CROSS JOIN LATERAL (
+  SELECT last_event_id FROM ${HOURS.table} WHERE ${OF_CUSTOMER} AND ${HOURS.table}.hour < complete.since OFFSET 0
+) AS kept
+WHERE NOT ${isThere('last_event_id')} LIMIT 1`;
+
+/**
+ * Throws {@link MonthTakenOut} where usage of a customer is in one. Of each hour it asks for the last event alone, since to count all of
+ * a large customer takes long: an hour of which only others are gone is found when it is moved.
+ */
+export async function expectLastEvents(db: Queries, organizationId: string, externalId: string): Promise<void> {
+  const { rows } = await db.executeQuery<{ id: string }>(CompiledQuery.raw(FIND_GONE, [organizationId, externalId]));
+  const [gone] = rows;
+  if (gone !== undefined) throw notMoved(monthOf(gone.id));
+}
+
+/** Statement and values that tell {@link monthInTheWay} of an hour, and of the last event that it has counted. */
+export const FIND_MONTH = `SELECT ${isThere('$3::uuid')} AS has_last, ${monthToAttach('$2::timestamptz')} AS month`;
+
+/** The error of an hour that has counted more events than there are. */
+export function monthInTheWay(
+  { hour, last_event_id: id }: { hour: string; last_event_id: string },
+  { has_last, month }: { has_last: boolean; month: string | null },
+): Error {
+  if (!has_last) return notMoved(monthOf(id));
+  return month === null ? new Error(`the hour ${hour} has counted more events than there are`) : notMoved(month);
+}
+
+const notMoved = (month: string): MonthTakenOut => new MonthTakenOut('Usage is not moved', month);
+
+/** The month that an event came in. */
+const monthOf = (eventId: string): string => new Date(epochMsOfId(eventId)).toISOString().slice(0, 'YYYY-MM'.length);
