@@ -1,18 +1,23 @@
 // The queue of one database is touched by no other: two Weirs that share a Redis by mistake lose nothing of each other.
 
+import { identify, requireSchema } from '@weir/db/installation';
 import { admit } from '@weir/queue/admit';
+import { queueKeys } from '@weir/queue/keys';
+import { Ownership, readOwner } from '@weir/queue/ownership';
 import { RECORD_QUEUE } from '@weir/queue/record-jobs';
 import { stagedText } from '@weir/queue/staged';
 import { newId } from '@weir/shared/ids';
+import { createLog } from '@weir/shared/log';
 import { Queue } from 'bullmq';
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { counted } from '../support/counted.ts';
 import { until } from '../support/harness.ts';
 import { makeTenant, type Tenant } from '../support/reconcile-fixture.ts';
 import { runToEnd } from '../support/run-to-end.ts';
 import { createTestDatabase, type TestDatabase } from '../support/setup/database.ts';
 import { queryOnce } from '../support/setup/query.ts';
+import { openTestDatabase } from '../support/test-database.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const weir = ownWeir();
@@ -97,6 +102,36 @@ test('a queue whose Redis lost its memory is marked again', async () => {
   // The first is told to come again, since nobody knows whether its API key was deleted meanwhile.
   await until(async () => (await tenant.track({}))?.[0]?.status === 201, 'events are taken');
   expect(await weir.redis.exists(weir.keys.epoch)).toBe(1);
+});
+
+test('a queue that nobody had marked is told of once where its database has counted events, and not before', async () => {
+  const database = openTestDatabase({ databaseUrl: other.url });
+  onTestFinished(() => database.close());
+  const lines: string[] = [];
+  const log = createLog('test', 'warn', [], { write: (line) => void lines.push(line) });
+  const look = async () => {
+    const queue = { ...weir.queue, keys: queueKeys(`${weir.keys.prefix}-${newId()}`) };
+    const ownership = new Ownership({
+      queue,
+      database: {
+        requireSchema: () => requireSchema(database),
+        identify: (drained) => identify(database, drained),
+        raiseTotals: () => Promise.resolve(0),
+      },
+      log,
+      intervalMs: 3_600_000,
+    });
+    await ownership.requireOurs();
+    await ownership.look();
+    expect(await readOwner(queue)).toBe((await identify(database, undefined)).mark);
+    ownership.close();
+    await weir.redis.unlink(queue.keys.database, queue.keys.epoch, queue.keys.timeline);
+  };
+  await look();
+  expect(lines).toEqual([]);
+  await database.pool.query(`INSERT INTO accepted_events VALUES (gen_random_uuid(), '2026-01-01', 1)`);
+  await look();
+  expect(lines).toEqual([expect.stringContaining('belonged to no database')]);
 });
 
 test('events of an organization that the database lacks are kept, and the others of their batch recorded', async () => {

@@ -55,6 +55,18 @@ test('every relative link leads to a file that is there, and to a heading that i
   expect(missing(/\]\((?![a-z]+:)([^)\s]+)\)/g, isThere)).toEqual([]);
 });
 
+test('a move of Redis, which a process names in its log, is described, and its last worker stops last', () => {
+  const operations = readFileSync(join(root, 'docs', 'operations.md'), 'utf8');
+  const sources = readFileSync(join(root, 'packages', 'queue', 'src', 'ownership.ts'), 'utf8');
+  const [, named = ''] = /"([^"]+)" in docs\/operations\.md/.exec(sources) ?? [];
+  const [, section = ''] = operations.split(`\n### ${named}\n`);
+  const steps = section.split(/\n#+ /)[0]?.match(/^\d\. .*/gm) ?? [];
+  const places = ['with the former address', 'Upgrade', 'both say 0', 'Stop the worker', 'reconcile'].map((text) =>
+    steps.findIndex((step) => step.includes(text)),
+  );
+  expect(places).toEqual([0, 1, 2, 3, 4]);
+});
+
 test('every path that a document names is there, or is built from what is there', () => {
   // A path in a link begins at its document; the test above follows it.
   const paths =

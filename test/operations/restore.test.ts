@@ -297,7 +297,7 @@ test('a replica that takes over is found out by its timeline, and an old primary
       queue: weir.queue,
       database: {
         requireSchema: () => Promise.resolve(),
-        identify: () => Promise.resolve({ mark, timeline: seen, hasDrained: true }),
+        identify: () => Promise.resolve({ mark, timeline: seen, hasDrained: true, hasCounted: true }),
         raiseTotals: raise,
       },
       log: createLog('test', 'silent'),

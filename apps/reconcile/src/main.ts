@@ -1,7 +1,7 @@
 // The command: the only file that reads the environment and the arguments.
 // Exit status: 0 all is equal (after --repair: is now), 1 something differs, 2 it could not be found out.
 
-import { RepairUnderWay, hasCounted } from '@weir/db/accepted';
+import { RepairUnderWay } from '@weir/db/accepted';
 import { openDatabase, type Database } from '@weir/db/database';
 import { identify } from '@weir/db/installation';
 import { saveReconciliation } from '@weir/db/reconciliations';
@@ -56,9 +56,9 @@ async function run(options: ReconcileOptions): Promise<number> {
 
 /** What another Weir has accepted would all be missing here; and what waits in the queue of the processes, if this is not that one. */
 async function requireItsQueue(database: Database, queue: QueueConnection): Promise<void> {
-  const { mark } = await identify(database, undefined);
+  const { mark, hasCounted } = await identify(database, undefined);
   const owner = await readOwner(queue);
-  const unmarked = owner === undefined && (await hasCounted(database)) ? unmarkedQueue(queue) : undefined;
+  const unmarked = owner === undefined && hasCounted ? unmarkedQueue(queue) : undefined;
   const wrong = unmarked ?? foreignQueue(mark, owner ?? mark);
   if (wrong !== undefined) throw wrong;
 }

@@ -136,13 +136,6 @@ export async function raiseTotals(
   });
 }
 
-/** Whether Postgres has ever counted an event that the door accepted. */
-export async function hasCounted({ kysely }: Database): Promise<boolean> {
-  const { rows } = await sql<{ counted: boolean }>`
-    SELECT EXISTS (SELECT FROM accepted_events) AS counted`.execute(kysely);
-  return rows[0]?.counted === true;
-}
-
 /** Writes down that the door's counts were wrong, by how much and why. */
 export async function insertCorrections(
   database: Database,

@@ -19,6 +19,8 @@ export interface DatabaseIdentity {
   timeline: number;
   /** Whether the counts that were asked about are among the drained ones; true when none were. */
   hasDrained: boolean;
+  /** Whether it has ever counted an event that the door accepted. */
+  hasCounted: boolean;
 }
 
 /** Which schemas a process runs on: that of its newest migration and all newer ones, but for those that need a newer process. */
@@ -93,6 +95,7 @@ export async function identify(database: Database, drained: string | undefined):
     mark: `${row.id}:${place}`,
     timeline: row.timeline === null ? 0 : Number.parseInt(row.timeline, 16),
     hasDrained: row.has_drained,
+    hasCounted: row.has_counted,
   };
 }
 
@@ -102,13 +105,15 @@ interface IdentityRow {
   system: string | null;
   timeline: string | null;
   has_drained: boolean;
+  has_counted: boolean;
 }
 
 async function readIdentity({ pool }: Database, drained: string | null): Promise<IdentityRow | undefined> {
   const read = async (ofTheServer: string): Promise<IdentityRow | undefined> => {
     const { rows } = await pool.query<IdentityRow>(
       `SELECT id, ${WHERE_IT_LIES}, ${ofTheServer},
-         $1::uuid IS NULL OR EXISTS (SELECT FROM drained_counts WHERE drained_counts.id = $1::uuid) AS has_drained
+         $1::uuid IS NULL OR EXISTS (SELECT FROM drained_counts WHERE drained_counts.id = $1::uuid) AS has_drained,
+         EXISTS (SELECT FROM accepted_events) AS has_counted
        FROM installation`,
       [drained],
     );

@@ -3,7 +3,7 @@
 --
 -- KEYS  1 the mark of the database, 2 the epoch.
 -- ARGV  1 the mark of this database, 2 the epoch to begin where there is none.
--- Returns the mark of the owner; and the epoch, where that is this database.
+-- Returns the mark of the owner; and where that is this database the epoch, and 1 if the queue had no owner before.
 local owner = redis.call('GET', KEYS[1])
 if owner and owner ~= ARGV[1] then return {owner} end
 if not owner then redis.call('SET', KEYS[1], ARGV[1]) end
@@ -12,4 +12,4 @@ if not epoch then
   epoch = ARGV[2]
   redis.call('SET', KEYS[2], epoch)
 end
-return {ARGV[1], epoch}
+return {ARGV[1], epoch, owner and 0 or 1}

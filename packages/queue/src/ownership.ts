@@ -19,6 +19,7 @@ export interface DatabaseFacts {
   mark: string;
   timeline: number;
   hasDrained: boolean;
+  hasCounted: boolean;
 }
 
 /** How Postgres is asked. All throw what it says; the first two a SettingsError for a database that will not do. */
@@ -42,7 +43,7 @@ const RAISE_MS_MAX = 3_000;
 /** So many looks try to raise them. Then claims are void all the same: they tell senders that events were taken which are gone. */
 const RAISES_MAX = 3;
 
-const ownQueue = loadScript<[owner: string, epoch?: string]>('own-queue');
+const ownQueue = loadScript<[owner: string, epoch?: string, isNew?: number]>('own-queue');
 const renewEpoch = loadScript<number>('renew-epoch');
 const takeOverQueue = loadScript<null>('take-over');
 
@@ -86,6 +87,8 @@ export class Ownership {
   readonly #timer: NodeJS.Timeout;
   readonly #onReady = () => void this.look();
   #mark: string | undefined;
+  /** Whether Postgres has counted events, when it was looked at last. */
+  #hasCounted = false;
   /** Why the database will not do; null while it has not been seen. */
   #unfit: SettingsError | undefined | null = null;
   #foreign: SettingsError | undefined;
@@ -127,7 +130,7 @@ export class Ownership {
     if (this.#mark === undefined) await this.look();
     const mark = this.#mark;
     if (mark === undefined || this.#unfit !== undefined) throw this.refusal() ?? new NotOurQueue(NOT_SEEN);
-    const [owner, epoch] = await own(this.#options.queue, mark);
+    const [owner, epoch] = await this.#own(mark);
     this.#seeOwner(owner);
     if (owner !== mark || epoch === undefined) throw this.refusal() ?? new NotOurQueue(NOT_SEEN);
     return epoch;
@@ -178,7 +181,7 @@ export class Ownership {
       throw error;
     }
     if (facts === undefined) return;
-    const [owner] = await own(queue, facts.mark);
+    const [owner] = await this.#own(facts.mark);
     if (owner === facts.mark) await this.#compareTime(facts, drained ?? '', timeline ?? '');
     this.#seeOwner(owner);
   }
@@ -207,6 +210,7 @@ export class Ownership {
       // Another database than before has to be looked at as a whole.
       if (this.#mark !== undefined && this.#mark !== facts.mark) await database.requireSchema();
       this.#mark = facts.mark;
+      this.#hasCounted = facts.hasCounted;
       this.#tell(this.#unfit ?? undefined, undefined);
       this.#unfit = undefined;
       return facts;
@@ -253,6 +257,19 @@ export class Ownership {
     );
   }
 
+  /** Makes the queue that of a database, unless it is another one's. Of all processes the one that marks it tells of that. */
+  async #own(mark: string): Promise<[owner: string, epoch?: string]> {
+    const { redis, keys } = this.#options.queue;
+    const [owner, epoch, isNew] = await ownQueue(redis, [keys.database, keys.epoch], [mark, randomUUID()]);
+    if (isNew === 1 && this.#hasCounted)
+      this.#options.log.error(
+        `the queue ${keys.prefix} in Redis belonged to no database, and this one has counted events: Redis lost its data, or is another one ` +
+          'than before (REDIS_URL, QUEUE_PREFIX). What waits in another one is recorded by no process that is given this one: see ' +
+          '"Move Redis" in docs/operations.md',
+      );
+    return epoch === undefined ? [owner] : [owner, epoch];
+  }
+
   #seeOwner(owner: string | undefined): void {
     if (this.#mark === undefined) return;
     // Without a mark Redis lost its data: the next look, or the next key that is looked up, sets it again.
@@ -274,10 +291,6 @@ export class Ownership {
     this.#lastFailure = message;
     this.#options.log.warn({ err: error }, 'it could not be seen yet whose queue this is');
   }
-}
-
-function own({ redis, keys }: QueueConnection, mark: string): Promise<[owner: string, epoch?: string]> {
-  return ownQueue(redis, [keys.database, keys.epoch], [mark, randomUUID()]);
 }
 
 /** What is wrong when the queue has another mark than the database; undefined when it is the same. */
