@@ -84,6 +84,11 @@ const refuse = (response: ServerResponse, status: number, body = {}) => {
   return true;
 };
 
+const refuseAsProxy = (response: ServerResponse) => {
+  response.writeHead(403, { 'content-type': 'text/html' }).end('<html>no</html>');
+  return true;
+};
+
 test('all rows arrive in batches, and a second run finds them there', async () => {
   const first = await run(rows(1234));
   expect(first.counts).toEqual({ accepted: 1234, alreadyThere: 0, bad: 0 });
@@ -162,14 +167,27 @@ test('a refused key ends the import at once', async () => {
   expect(result).toContain('0 accepted');
 });
 
-test('what a proxy refuses in place of Weir ends the import, with a reason, and no row is bad', async () => {
-  interfere = (_events, response) => {
-    response.writeHead(403, { 'content-type': 'text/html' }).end('<html>no</html>');
-    return true;
+test('rows that a firewall takes for an attack are listed, also many in a row, and cost no other', async () => {
+  interfere = (events, response) => {
+    const isAttack = events.some(({ quantity }) => quantity > 70 && quantity < 80);
+    return isAttack && refuseAsProxy(response);
   };
+  const { counts, log } = await run(rows(100));
+  expect(counts).toEqual({ accepted: 91, alreadyThere: 0, bad: 9 });
+  const listed = Array.from(log.matchAll(/^line (\d+): was refused by what answers in place of Weir, .*http_403/gm));
+  expect(listed.map(([, line]) => Number(line))).toEqual([72, 73, 74, 75, 76, 77, 78, 79, 80]);
+});
+
+test('what a proxy refuses in place of Weir ends the import, with a reason, and no row is bad', async () => {
+  interfere = (_events, response) => refuseAsProxy(response);
   const { counts, log } = await run(rows(2000));
-  expect(counts).toMatchObject({ message: expect.stringContaining('such as a proxy') });
+  expect(counts).toMatchObject({
+    message: expect.stringMatching(/such as a proxy, refuses what is sent from line \d+ on/),
+  });
   expect(log).not.toMatch(/^line/m);
+  // Also where there are fewer rows than it takes to be sure.
+  const few = await run(rows(2));
+  expect(few.counts).toMatchObject({ message: expect.stringMatching(/from line 2 on: http_403/) });
 });
 
 test('an import in which nothing is right ends after a thousand bad rows', async () => {

@@ -9,12 +9,14 @@ import { badFirstRow, namesFile, type EventSpecs, type ToEvent } from './to-even
 const graceMs = 5000;
 /** So many bad rows before any good one: not bad rows but the wrong meter, column or file. */
 const badFirstMax = 1000;
+/** So many rows refused in place of Weir, and none taken since the first of them: not those rows, but all that is sent. */
+const refusedMax = 30;
 
 /**
  * Sends the rows through the queue of the SDK and counts them, holding at most `concurrency` + 1 batches in memory. After `stop` no
  * further row is read, and those that were read are waited for. Throws a StoppedError when the service stays unreachable for
- * `patienceMs`, every one of the first rows is bad, or the first one is and names the file; and a WeirError when the service refuses
- * the import as a whole.
+ * `patienceMs`, every one of the first rows is bad, or the first one is and names the file, or a proxy refuses all that is sent; and a
+ * WeirError when the service refuses the import as a whole.
  */
 export async function sendRows(
   rows: AsyncIterable<Row>,
@@ -32,8 +34,22 @@ export async function sendRows(
   const giveUpWaiting = () => setTimeout(() => halt.abort(stop.reason), graceMs).unref();
   stop.addEventListener('abort', giveUpWaiting, { once: true });
 
+  let isHeard = false;
+  // Bad rows as soon as Weir takes another one: until then everything may be refused.
+  const refused: RefusedRow[] = [];
+  const listRefused = () => {
+    for (const { line, error } of refused.splice(0)) reportBad(line, explainRefused(error));
+  };
+  const onDoubtful = (row: Row, bytes: number) => (error: WeirError) => {
+    progress.settle(bytes);
+    refused.push({ line: row.line, error });
+    if (refused.length >= refusedMax || namesFile(row, options.specs)) halt.abort(allRefused(refused));
+  };
+
   const onSettled = (row: Row, bytes: number) => (outcome: BatchOutcome) => {
     progress.settle(bytes);
+    isHeard = true;
+    listRefused();
     if (!('error' in outcome)) progress.counts[outcome.duplicate ? 'alreadyThere' : 'accepted'] += 1;
     else if (!isAboutContent(outcome.error)) halt.abort(outcome.error);
     // With a reused key it is there already, and so is the name that it gives.
@@ -57,7 +73,8 @@ export async function sendRows(
       const made = toEvent(row);
       if ('event' in made) {
         // Without a time where the row has none: each run would give it another one, and so make it another event.
-        await client.queueAsItIs(made.event, { signal: ended, onSettled: onSettled(row, bytes) });
+        const listeners = { onSettled: onSettled(row, bytes), onDoubtful: onDoubtful(row, bytes) };
+        await client.queueAsItIs(made.event, { signal: ended, ...listeners });
         // Alone: the others go in under the name that it gives them.
         if (namesFile(row, options.specs)) await client.flush({ signal: ended });
       } else {
@@ -70,6 +87,8 @@ export async function sendRows(
     if (!ended.aborted) halt.abort(error);
   }
   await client.close({ timeout: Infinity });
+  if (isHeard) listRefused();
+  else if (refused.length > 0) halt.abort(allRefused(refused));
   stop.removeEventListener('abort', giveUpWaiting);
   if (!stop.aborted) halt.signal.throwIfAborted();
 }
@@ -109,6 +128,22 @@ function openClient(
 
 function isAboutContent({ status, code }: WeirError): boolean {
   return status === 400 || status === 413 || status === 422 || code === 'meter_not_found';
+}
+
+interface RefusedRow {
+  line: number;
+  error: WeirError;
+}
+
+function allRefused(rows: readonly RefusedRow[]): StoppedError {
+  // Batches are refused beside each other.
+  const { line, error } = rows.reduce((first, row) => (row.line < first.line ? row : first));
+  const who = error.isFromWeir ? 'Weir' : 'What answers in place of Weir, such as a proxy,';
+  return new StoppedError(`${who} refuses what is sent from line ${line} on: ${error.message}`);
+}
+
+function explainRefused({ detail, code, isFromWeir }: WeirError): string {
+  return `was refused${isFromWeir ? '' : ' by what answers in place of Weir, such as a firewall'}: ${detail} (${code})`;
 }
 
 function explain(error: WeirError, { idempotencyKey }: EventSpecs): string {

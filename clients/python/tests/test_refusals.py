@@ -115,6 +115,7 @@ class TestProxy(WithService):
             result = client.close()
         self.assertEqual(sorted(each.idempotency_key or "" for each in result.unsent), ["k1", "k2", "k3", "k4"])
         self.assertEqual((result.is_done, len(self.service.accepted), len(logs.output)), (False, 95, 1))
+        self.assertIn("proxy, refuses some of what is sent, such as the event k1, and", logs.output[0])
 
     def listen(self) -> threading.Event:
         """Set when the log says something."""

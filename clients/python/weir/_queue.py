@@ -460,7 +460,7 @@ class EventQueue:
         if not self._is_told and not self._halt.is_set():
             self._is_told = True
             who = "Weir" if error.is_from_weir else "What answers in place of Weir, such as a proxy,"
-            what = "what is sent" if is_pause else "some of what is sent"
+            what = "what is sent" if is_pause else f"some of what is sent, such as the event {error.idempotency_keys[0]}"
             logger.error("%s refuses %s, and the client keeps it: %s", who, what, error)
         self._begin_rest()
         self._is_paused = self._is_paused or is_pause

@@ -16,6 +16,7 @@ import {
 import { deliver } from './deliver.ts';
 import { WeirError, withKeys } from './error.ts';
 import { keyAndEncode, type UsageEvent } from './event.ts';
+import type { HeldEvent } from './held-event.ts';
 import { EventQueue, readLimits, type CloseResult, type QueueCallOptions, type QueueOptions } from './queue.ts';
 import type {
   Customer,
@@ -242,11 +243,15 @@ export class WeirClient {
 
   /**
    * As `queue`, but an event without a timestamp gets the time when Weir receives it. Queued again with the same key, it is the same event.
+   * One that is refused in a way that may be a proxy's is not kept where `onDoubtful` is told of it.
    * @internal Of Weir's own import: later versions need not have it.
    */
-  async queueAsItIs(event: UsageEvent, { signal, onSettled }: QueueCallOptions = {}): Promise<string> {
+  async queueAsItIs(
+    event: UsageEvent,
+    { signal, onSettled, onDoubtful }: QueueCallOptions & Pick<HeldEvent, 'onDoubtful'> = {},
+  ): Promise<string> {
     const encoded = keyAndEncode(event);
-    const held = { ...encoded, bytes: Buffer.byteLength(encoded.json), onSettled };
+    const held = { ...encoded, bytes: Buffer.byteLength(encoded.json), onSettled, onDoubtful };
     await (this.#queue ?? this.#openQueue()).add(held, signal);
     return encoded.key;
   }

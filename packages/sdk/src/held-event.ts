@@ -1,4 +1,5 @@
 import type { BatchOutcome } from './answer.ts';
+import type { WeirError } from './error.ts';
 import type { EncodedEvent } from './event.ts';
 
 /** An event from the call that queued it until it is settled. */
@@ -6,6 +7,8 @@ export interface HeldEvent extends EncodedEvent {
   /** Of its JSON, in UTF-8. */
   bytes: number;
   onSettled?: ((outcome: BatchOutcome) => void) | undefined;
+  /** Told of a refusal of this event that may come from a proxy. With it the event is not kept to be sent again. */
+  onDoubtful?: ((error: WeirError) => void) | undefined;
 }
 
 /** Where queued events lie: in memory, or in an outbox on disk. */

@@ -253,14 +253,20 @@ export class EventQueue {
     const settled: HeldEvent[] = [];
     const left: HeldEvent[] = [];
     let aboutClient: WeirError | undefined;
+    let aboutEvent: WeirError | undefined;
     for (const [index, event] of events.entries()) {
       const outcome = isSettled(outcomes[index]) ? outcomes[index] : refusal && { error: refusal };
       const error = doubtful.get(index) ?? (outcome !== undefined && 'error' in outcome ? outcome.error : undefined);
       // Only what Weir says of an event settles it. A wrong key does so in memory, which would fill up; an outbox outlives it.
       const isKept =
         error !== undefined && (isAboutKey(error) ? this.#store.isDurable : error === refusal || doubtful.has(index));
-      if (isKept) {
-        if (!doubtful.has(index)) aboutClient = error;
+      const { onDoubtful } = event;
+      if (isKept && doubtful.has(index) && onDoubtful !== undefined) {
+        settled.push(event);
+        shield(() => onDoubtful(error));
+      } else if (isKept) {
+        if (doubtful.has(index)) aboutEvent ??= error;
+        else aboutClient = error;
         this.#aside.push(event);
       } else if (outcome === undefined) left.push(event);
       else {
@@ -274,9 +280,8 @@ export class EventQueue {
     this.#store.settle(settled);
     this.#isHeard ||= settled.length > 0;
     if (aboutClient !== undefined) this.#restFor(aboutClient, true);
-    const [ofEvent] = doubtful.values();
-    if (ofEvent !== undefined) {
-      this.#restFor(ofEvent, !this.#isHeard);
+    if (aboutEvent !== undefined) {
+      this.#restFor(aboutEvent, !this.#isHeard);
       this.#isHeard = false;
     }
     return true;
@@ -288,7 +293,7 @@ export class EventQueue {
     if (!this.#isTold && !this.#halt.signal.aborted) {
       this.#isTold = true;
       const who = error.isFromWeir ? 'Weir' : 'What answers in place of Weir, such as a proxy,';
-      const what = isPause ? 'what is sent' : 'some of what is sent';
+      const what = isPause ? 'what is sent' : `some of what is sent, such as the event ${error.idempotencyKeys[0]}`;
       this.#warn(`${who} refuses ${what}, and the client keeps it: ${error.message}`, 'kept');
     }
     this.#isPaused ||= isPause;
