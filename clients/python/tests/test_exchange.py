@@ -4,10 +4,11 @@ import copy
 import pickle
 import unittest
 from datetime import datetime, timezone
+from typing import Any, get_type_hints
 
 from fake_service import FakeService
 
-from weir import Client, WeirError
+from weir import Client, Reply, WeirError
 from weir._answer import parse_retry_after, read_answer, read_file_or_raise
 from weir._request import query_string
 
@@ -60,6 +61,11 @@ class TestExchange(unittest.TestCase):
         for status, kind in ((200, "text/html"), (404, "application/problem+json")):
             with self.assertRaises(WeirError):
                 read_file_or_raise(read_answer(status, b"{}", {"content-type": kind}))
+
+    def test_what_is_answered_fits_any_of_the_types_of_billing(self) -> None:
+        # As in `invoice: InvoiceWithLines = weir.request(…)`, which a dictionary would not.
+        self.assertIs(get_type_hints(Client.request)["return"], Any)
+        self.assertIs(get_type_hints(Reply)["body"], Any)
 
     def test_a_boolean_is_written_as_the_api_takes_it(self) -> None:
         self.assertEqual(query_string({"is_active": True, "is_draft": False, "n": 1}), "?is_active=true&is_draft=false&n=1")

@@ -24,8 +24,8 @@ class Reply:
     """All of an answer."""
 
     status: int
-    #: In the API's own words; empty where that is nothing.
-    body: Dict[str, Any]
+    #: A dictionary in the API's own words; empty where that is nothing.
+    body: Any
     #: Of a write that was made before: what of its answer is not shown again, such as a secret. Else empty.
     withheld: Sequence[str]
     #: Names what was answered, for ``if_match`` and ``if_none_match``. Lists have none.

@@ -377,7 +377,7 @@ class Client:
         query: Optional[Mapping[str, Any]] = None,
         idempotency_key: Optional[str] = None,
         **options: Any,
-    ) -> Dict[str, Any]:
+    ) -> Any:
         """Any request of the API: ``path`` is what comes after ``/api/v1``, such as ``/customers``.
 
         Returns what is answered, in the API's own words; an empty dictionary where that is nothing. Is retried as all calls are. A
