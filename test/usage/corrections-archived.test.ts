@@ -5,14 +5,14 @@ import { previewCorrections } from '@weir/db/corrections/preview-corrections';
 import { whileInTheWay } from '@weir/db/corrections/correct-events';
 import { isUnavailable, type Database } from '@weir/db/database';
 import { performMoves } from '@weir/db/moves/perform-moves';
-import { makePartitions } from '@weir/db/partitions';
 import { recordEvents, rejectEvents } from '@weir/db/record';
-import { firstIdAt, newId } from '@weir/shared/ids';
+import { newId } from '@weir/shared/ids';
 import { AGGREGATION_TYPES, countsValues, type AggregationType } from '@weir/shared/meter';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { correct } from '../support/correcting.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, type Organization } from '../support/harness.ts';
+import { attachMonth, detachMonth, makeMonthsSince } from '../support/months.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
 import { openTestDatabase } from '../support/test-database.ts';
 import { ownWeir } from '../support/use-weir.ts';
@@ -55,21 +55,10 @@ const record = (events: readonly ReturnType<typeof eventOf>[], { aggregation }: 
 /** When they came in: in the month that is taken out, and in the one after it. */
 const [MARCH, APRIL] = [Date.parse('2024-03-31T23:55:00Z'), Date.parse('2024-04-01T10:30:00Z')];
 
-/** Every month from then on has its partition, as where Weir has run since. */
-async function makeAllMonths(): Promise<void> {
-  const client = await weir.pool.connect();
-  try {
-    for (let at = new Date(MARCH); at.getTime() < Date.now(); at.setUTCMonth(at.getUTCMonth() + 3, 1))
-      await makePartitions(client, at);
-  } finally {
-    client.release();
-  }
-}
-
 test('an event stays in the count of an hour of which others are in a month that was taken out', async () => {
   const admin = await signUp(weir);
   const apiKey = await admin.createKey();
-  await makeAllMonths();
+  await makeMonthsSince(weir, '2024-03-01');
   const late: string[] = [];
   const whole: string[] = [];
   const meters: string[] = [];
@@ -107,7 +96,7 @@ test('an event stays in the count of an hour of which others are in a month that
   const reason = 'came late';
   const correcting = (...ids: string[]) => ({ corrections: ids.map((id) => ({ type: 'void', event_id: id, reason })) });
 
-  await weir.pool.query('ALTER TABLE events DETACH PARTITION events_2024_03');
+  await detachMonth(weir, '2024-03');
   const counted = await usage();
   for (const id of late) {
     const voided = await send(`/events/${id}/void`, { reason });
@@ -126,8 +115,7 @@ test('an event stays in the count of an hour of which others are in a month that
     expect(await send(`/events/${id}/void`, { reason })).toMatchObject({ status: 201 });
   }
 
-  const [from, to] = [Date.UTC(2024, 2), Date.UTC(2024, 3)].map(firstIdAt);
-  await weir.pool.query(`ALTER TABLE events ATTACH PARTITION events_2024_03 FOR VALUES FROM ('${from}') TO ('${to}')`);
+  await attachMonth(weir, '2024-03');
   expect(await send('/corrections', correcting(...late))).toMatchObject({ status: 201 });
   await expectRollupsToEqualEvents(weir.pool);
 });

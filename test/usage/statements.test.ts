@@ -3,6 +3,7 @@
 
 import type { Database } from '@weir/db/database';
 import type { DueUsageQuestion } from '@weir/db/billing/usage/due-question';
+import { findTakenOut } from '@weir/db/billing/usage/due-taken-out';
 import { readDueUsage } from '@weir/db/billing/usage/due-usage';
 import { sumsFromRollups } from '@weir/db/billing/usage/due-rows';
 import { findLateDues } from '@weir/db/billing/subscriptions/late-events';
@@ -129,6 +130,29 @@ const DUES = AGGREGATION_TYPES.map((aggregation): DueUsageQuestion => ({
 test.each(['rollups', 'events'] as const)('usage of dues at a closing is read from %s in one statement', (from) =>
   expectStatement(`read-dues-from-${from}`, () => readDueUsage(database.kysely, DUES, from)),
 );
+
+test('hours of dues that are not all there are found in one statement', () =>
+  expectStatement('find-dues-taken-out', () =>
+    findTakenOut(
+      async (text, values) => (await database.pool.query(text, values)).rows,
+      DUES,
+      'rollups',
+      Date.parse('2026-05-02') * 1000,
+    ),
+  ));
+
+test('events of cut hours are counted only where a month may be missing', async () => {
+  const dues = DUES.map((due) => ({ ...due, organizationId: admin.id }));
+  const sent = async (): Promise<number> => {
+    statements.length = 0;
+    for (const from of ['rollups', 'events'] as const) await readDueUsage(database.kysely, dues, from);
+    return statements.length;
+  };
+  expect(await sent()).toBe(2);
+  // Then it was there before the months that have partitions here.
+  await weir.pool.query(`UPDATE organizations SET created_at = '2026-01-01' WHERE id = $1`, [admin.id]);
+  expect(await sent()).toBe(4);
+});
 
 test('a limit of distinct values that never resets is read in one statement of some stretches', async () => {
   const for200Years = { start: Date.parse('2026-03-01T10:30:00Z') * 1000, end: Date.parse('2200-01-01') * 1000 };

@@ -1,6 +1,7 @@
 // The report of billing, for a person and for a program.
 
 import { UNBILLED_REASONS, type BillingFate } from '@weir/db/billing/checks/billed-events';
+import { tableOf } from '@weir/db/months-taken-out';
 import type { BillingBalance, BillingMonth } from './billing-balance.ts';
 import type { ComputedAgain } from './computed-again.ts';
 import type { ReconcileOptions } from './reconcile-options.ts';
@@ -72,9 +73,16 @@ function describeChecks({ made, broken }: BillingBalance['checks']): string[] {
   return lines;
 }
 
-function describeInvoices({ from, computed, differing, examples }: ComputedAgain): string[] {
+function describeInvoices({ from, computed, differing, examples, takenOut, monthsToAttach }: ComputedAgain): string[] {
   const sign = differing === 0 ? 'all identical' : `${number(differing)} NOT identical`;
   const lines = [`  ${plural(computed, 'invoice')} computed again, from ${from.join(' and ')}: ${sign}`];
+  if (takenOut > 0) {
+    const [need, are] = takenOut === 1 ? ['needs', 'is'] : ['need', 'are'];
+    const tables = monthsToAttach.map(tableOf).join(', ');
+    lines.push(
+      `  ${plural(takenOut, 'invoice')} ${need} a month that was taken out, and ${are} not computed: attach ${tables}`,
+    );
+  }
   for (const { organizationId, invoiceId, invoiceNumber, from, said } of examples) {
     const name = invoiceNumber === null ? '' : ` (${invoiceNumber})`;
     lines.push(`  organization ${organizationId}, invoice ${invoiceId}${name}, from ${from}: ${said}`);
@@ -123,6 +131,8 @@ export function billingJson({ months, dues, checks, invoices }: BillingBalance):
         from: invoices.from,
         computed: invoices.computed,
         differing: invoices.differing,
+        taken_out: invoices.takenOut,
+        months_to_attach: invoices.monthsToAttach,
         examples: invoices.examples.map(({ organizationId, invoiceId, invoiceNumber, from, said }) => ({
           organization_id: organizationId,
           invoice_id: invoiceId,

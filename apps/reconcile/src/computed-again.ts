@@ -8,6 +8,7 @@ import {
   type Recomputed,
 } from '@weir/db/billing/invoices/recompute';
 import { isUnavailable, type Database } from '@weir/db/database';
+import { MonthTakenOut } from '@weir/db/months-taken-out';
 import type { ReconcileOptions } from './reconcile-options.ts';
 
 /** An invoice that does not come to what it says. */
@@ -25,6 +26,10 @@ export interface ComputedAgain {
   /** How many differ, and at most `DIFFERING_MAX` of them. */
   differing: number;
   examples: DifferingInvoice[];
+  /** How many cannot be computed before a month of their events is attached again. Nothing is known to be wrong with them. */
+  takenOut: number;
+  /** These months (`2026-01`), in order: of each invoice the first one that is missing. */
+  monthsToAttach: string[];
 }
 
 const DIFFERING_MAX = 20;
@@ -42,22 +47,32 @@ export async function computeInvoicesAgain(
     computed: 0,
     differing: 0,
     examples: [],
+    takenOut: 0,
+    monthsToAttach: [],
   };
+  const months = new Set<string>();
   for (const id of organizationId === undefined ? await listInvoicing(database) : [organizationId]) {
     for await (const ids of pagesOfInvoices(database, id)) {
       onPart(`invoice ${result.computed + 1} and those after it`);
-      result.computed += ids.length;
       const differing = new Set<string>();
+      const takenOut = new Set<string>();
       for (const from of result.from) {
         for (const found of await computeAgain(database, id, ids, from)) {
+          if ('month' in found) {
+            takenOut.add(found.invoiceId);
+            months.add(found.month);
+            continue;
+          }
           differing.add(found.invoiceId);
           if (result.examples.length < DIFFERING_MAX) result.examples.push(found);
         }
       }
       result.differing += differing.size;
+      result.takenOut += takenOut.size;
+      result.computed += ids.length - takenOut.size;
     }
   }
-  return result;
+  return { ...result, monthsToAttach: [...months].sort() };
 }
 
 async function* pagesOfInvoices(database: Database, organizationId: string): AsyncGenerator<string[]> {
@@ -83,13 +98,20 @@ async function recompute(
   return recomputed === undefined ? [] : [recomputed];
 }
 
-/** Those that differ. One that cannot be computed at all is looked at alone, so that it does not hide the others. */
+/** An invoice that needs a month that was taken out. */
+interface WaitingInvoice {
+  invoiceId: string;
+  /** `2026-01`. */
+  month: string;
+}
+
+/** Those that differ or wait. One that cannot be computed at all is looked at alone, so that it does not hide the others. */
 async function computeAgain(
   database: Database,
   organizationId: string,
   ids: readonly string[],
   from: 'rollups' | 'events',
-): Promise<DifferingInvoice[]> {
+): Promise<(DifferingInvoice | WaitingInvoice)[]> {
   let again: Recomputed[];
   try {
     again = await recompute(database, organizationId, ids, from);
@@ -97,10 +119,11 @@ async function computeAgain(
     if (isUnavailable(error)) throw error;
     const [only] = ids;
     if (ids.length === 1 && only !== undefined) {
+      if (error instanceof MonthTakenOut) return [{ invoiceId: only, month: error.month }];
       const said = `it cannot be computed: ${error instanceof Error ? error.message : String(error)}`;
       return [{ organizationId, invoiceId: only, invoiceNumber: null, from, said }];
     }
-    const found: DifferingInvoice[] = [];
+    const found: (DifferingInvoice | WaitingInvoice)[] = [];
     for (const id of ids) found.push(...(await computeAgain(database, organizationId, [id], from)));
     return found;
   }

@@ -54,7 +54,10 @@ export function finalizeDraftsRoute(app: App, { database, guards }: RouteDeps): 
           'Each as by itself, in the order of their periods, and each is answered for, in the order sent. What is finalized already ' +
           'stays as it is. With an id that there is not, nothing is done.',
         body: finalizeBody,
-        response: { 200: finalizeAnswer, ...problemResponses(...adminCodes, ...bodyCodes, 'not_found') },
+        response: {
+          200: finalizeAnswer,
+          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'month_taken_out'),
+        },
       },
     },
     writing(database, async ({ caller, body }, write) => {

@@ -76,7 +76,10 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
           search: searchOf('How the invoice_number begins.'),
           ...listFields,
         }),
-        response: { 200: pageSchema(invoiceAnswer), ...problemResponses(...viewerCodes, 'invalid_request') },
+        response: {
+          200: pageSchema(invoiceAnswer),
+          ...problemResponses(...viewerCodes, 'invalid_request', 'month_taken_out'),
+        },
       },
     },
     async (request) => {
@@ -110,7 +113,7 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
         querystring: listQuery(listFields),
         response: {
           200: pageSchema(invoiceAnswer),
-          ...problemResponses(...viewerCodes, 'not_found', 'invalid_request'),
+          ...problemResponses(...viewerCodes, 'not_found', 'invalid_request', 'month_taken_out'),
         },
       },
     },
@@ -138,7 +141,7 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
           'A draft is computed now, in one snapshot of what is recorded. Of more lines than fit into an answer the first ones, ' +
           'with lines_total and lines_next_cursor.',
         params: idInPath,
-        response: { 200: invoiceWithLines, ...problemResponses(...viewerCodes, 'not_found') },
+        response: { 200: invoiceWithLines, ...problemResponses(...viewerCodes, 'not_found', 'month_taken_out') },
       },
     },
     async (request, reply) => {
@@ -163,7 +166,7 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
         querystring: linesQuery,
         response: {
           200: z.object({ data: z.array(invoiceLine), meta: cursorMeta }),
-          ...problemResponses(...viewerCodes, 'not_found', 'invalid_request'),
+          ...problemResponses(...viewerCodes, 'not_found', 'invalid_request', 'month_taken_out'),
         },
       },
     },
@@ -186,13 +189,21 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
         summary: 'Compute a finalized invoice again, and compare',
         description:
           'Each line with its own copy of the charge, its closing, its rating version and its days, from rollups or from single ' +
-          'events. Changes nothing. identical is true for every finalized invoice, for ever: it is said of all lines, of which an ' +
-          'answer holds as many as that of GET /invoices/{id}, those that differ before others.',
+          'events. Changes nothing. identical is true for every finalized invoice, for ever, with the months of its events in the ' +
+          'database: where single events are needed and their month was taken out, 409 month_taken_out names it. It is said of all ' +
+          'lines, of which an answer holds as many as that of GET /invoices/{id}, those that differ before others.',
         params: idInPath,
         body: z.strictObject({ from: oneOf(['rollups', 'events']).default('rollups') }).nullish(),
         response: {
           200: recomputation,
-          ...problemResponses(...sessionCodes, ...bodyCodes, 'not_found', 'invoice_not_finalized', 'usage_moving'),
+          ...problemResponses(
+            ...sessionCodes,
+            ...bodyCodes,
+            'not_found',
+            'invoice_not_finalized',
+            'usage_moving',
+            'month_taken_out',
+          ),
         },
       },
     },

@@ -53,7 +53,7 @@ export function invoiceStateRoutes(app: App, { database, guards }: RouteDeps): v
         params: idInPath,
         response: {
           200: invoiceWithLines,
-          ...problemResponses(...adminCodes, 'not_found', 'invoice_not_draft', 'earlier_draft'),
+          ...problemResponses(...adminCodes, 'not_found', 'invoice_not_draft', 'earlier_draft', 'month_taken_out'),
         },
       },
     },

@@ -40,7 +40,7 @@ import { amountOfText, signedAmount } from './signed-amount.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
 const lineInPath = z.strictObject({ id: idOf(), line_id: idOf() });
-const readProblems = [...viewerCodes, 'not_found', 'invalid_request', 'usage_moving'] as const;
+const readProblems = [...viewerCodes, 'not_found', 'invalid_request', 'usage_moving', 'month_taken_out'] as const;
 
 const adjustment = z.strictObject({
   description: text(1, LIMITS.name),
@@ -131,7 +131,7 @@ export function lineRoutes(app: App, { database, guards, turns }: RouteDeps & { 
         params: lineInPath,
         response: {
           200: invoiceLine,
-          ...problemResponses(...viewerCodes, 'not_found'),
+          ...problemResponses(...viewerCodes, 'not_found', 'month_taken_out'),
         },
       },
     },

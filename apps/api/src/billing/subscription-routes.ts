@@ -108,7 +108,10 @@ export function subscriptionRoutes(app: App, { database, queue, guards, wakeRun 
         tags: ['Billing'],
         summary: 'Read a subscription and what its customer may use by it',
         params: idInPath,
-        response: { 200: subscriptionWithEntitlements, ...problemResponses(...viewerCodes, 'not_found') },
+        response: {
+          200: subscriptionWithEntitlements,
+          ...problemResponses(...viewerCodes, 'not_found', 'month_taken_out'),
+        },
       },
     },
     reading(database, subscriptions, async (subscription, { caller: { organizationId } }) => {

@@ -35,7 +35,7 @@ export function upcomingRoutes(app: App, { database, guards, turns }: RouteDeps 
         params: idInPath,
         response: {
           200: z.object({ data: z.array(chargeUsage) }),
-          ...problemResponses(...viewerCodes, 'not_found'),
+          ...problemResponses(...viewerCodes, 'not_found', 'month_taken_out'),
         },
       },
     },
@@ -56,7 +56,10 @@ export function upcomingRoutes(app: App, { database, guards, turns }: RouteDeps 
         summary: 'The next invoice of a subscription, as of now',
         description: 'Makes nothing: it has no id and no number, and neither have its lines.',
         params: idInPath,
-        response: { 200: invoicePreview, ...problemResponses(...adminCodes, 'not_found', 'subscription_ended') },
+        response: {
+          200: invoicePreview,
+          ...problemResponses(...adminCodes, 'not_found', 'subscription_ended', 'month_taken_out'),
+        },
       },
     },
     writing(database, ({ caller, params }, write) =>
@@ -93,7 +96,14 @@ export function upcomingRoutes(app: App, { database, guards, turns }: RouteDeps 
         response: {
           200: z.object({ invoice: z.null() }),
           201: z.object({ invoice: invoiceWithLines }),
-          ...problemResponses(...adminCodes, 'not_found', 'subscription_not_ended', 'earlier_draft', 'usage_moving'),
+          ...problemResponses(
+            ...adminCodes,
+            'not_found',
+            'subscription_not_ended',
+            'earlier_draft',
+            'usage_moving',
+            'month_taken_out',
+          ),
         },
       },
     },

@@ -55,7 +55,7 @@ export function invoicePdfRoute(app: App, deps: RouteDeps & { turns: Turns }): v
         querystring: pdfQuery,
         response: {
           200: pdfAnswer,
-          ...problemResponses(...viewerCodes, 'not_found', 'invalid_request'),
+          ...problemResponses(...viewerCodes, 'not_found', 'invalid_request', 'month_taken_out'),
         },
       },
     },

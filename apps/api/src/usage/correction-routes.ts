@@ -188,7 +188,7 @@ export function correctionRoutes(app: App, deps: EventDeps): void {
           'Takes the body of POST /corrections and changes nothing. Usage is that of a customer on a meter in a calendar month, in the ' +
           'time zone of the organization, before and after, both as of one instant. What would be refused is refused here, too.',
         body: correctionsBody,
-        response: { 200: correctionsPreview, ...problemResponses(...codes) },
+        response: { 200: correctionsPreview, ...problemResponses(...codes, 'month_taken_out') },
       },
     },
     writing(database, async (request, write) => {

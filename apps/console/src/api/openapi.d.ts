@@ -808,7 +808,7 @@ export interface paths {
     "/api/v1/invoices/{id}/recompute": {
         /**
          * Compute a finalized invoice again, and compare
-         * @description Each line with its own copy of the charge, its closing, its rating version and its days, from rollups or from single events. Changes nothing. identical is true for every finalized invoice, for ever: it is said of all lines, of which an answer holds as many as that of GET /invoices/{id}, those that differ before others.
+         * @description Each line with its own copy of the charge, its closing, its rating version and its days, from rollups or from single events. Changes nothing. identical is true for every finalized invoice, for ever, with the months of its events in the database: where single events are needed and their month was taken out, 409 month_taken_out names it. It is said of all lines, of which an answer holds as many as that of GET /invoices/{id}, those that differ before others.
          *
          *     Who may: whoever is signed in, or a service account of any role.
          */

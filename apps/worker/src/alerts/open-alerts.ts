@@ -39,10 +39,11 @@ export function openAlerts(options: AlertOptions): JobWorker {
   const closing = new AbortController();
   let isOn = false;
   const goesOn = () => isOn && !closing.signal.aborted;
+  const warned = new Set<string>();
   const look = async (): Promise<boolean> => {
     if (!goesOn()) return false;
     try {
-      return await haveTurns({ database, log, metrics, goesOn });
+      return await haveTurns({ database, log, metrics, warned, goesOn });
     } catch (error) {
       log.warn({ err: error }, 'it could not be seen where usage has changed; alerts look again');
       return false;
@@ -81,11 +82,13 @@ interface Turns {
   database: Database;
   log: Logger;
   metrics: WorkerMetrics;
+  /** Organizations and months of which it was said that usage cannot be told: it is said once, and not for each use. */
+  warned: Set<string>;
   goesOn: () => boolean;
 }
 
 /** A turn of each organization in which usage has changed. Returns whether one of them has left something. */
-async function haveTurns({ database, log, metrics, goesOn }: Turns): Promise<boolean> {
+async function haveTurns({ database, log, metrics, warned, goesOn }: Turns): Promise<boolean> {
   const organizations = await findAlertWork(database.kysely);
   // Workers begin at different ones.
   const first = Math.floor(Math.random() * organizations.length);
@@ -96,6 +99,11 @@ async function haveTurns({ database, log, metrics, goesOn }: Turns): Promise<boo
       const turn = await performAlerts(database, organizationId, TURN_MS);
       metrics.alertCrossings.inc(turn.crossings);
       hasLeft ||= turn.hasLeft;
+      for (const why of turn.untold) {
+        const what = `${organizationId} ${why.month}`;
+        if (!warned.has(what)) log.warn({ err: why, organization_id: organizationId }, 'alerts cannot tell some usage');
+        warned.add(what);
+      }
     } catch (error) {
       log.warn(
         { err: error, organization_id: organizationId },

@@ -20,6 +20,7 @@ import {
 } from '@weir/db/billing/run/run-work';
 import { findDaysToLookAt, lookAtDay, writeLook, type MeterDay } from '@weir/db/billing/usage/unbilled-usage';
 import type { Database } from '@weir/db/database';
+import { MonthTakenOut } from '@weir/db/months-taken-out';
 import { BILLING_CHUNK_MAX, type BegunChunk, type BillingJob, type BillingTask } from '@weir/queue/billing-jobs';
 import type { QueueConnection } from '@weir/queue/connection';
 import type { Ownership } from '@weir/queue/ownership';
@@ -166,15 +167,15 @@ async function postponeDeadly(
 ): Promise<void> {
   switch (task) {
     case 'open':
-      await postponeSubscription(kysely, organizationId, id, DEADLY, { isDeadly: true });
+      await postponeSubscription(kysely, organizationId, id, DEADLY, { isForLong: true });
       // It may be one of the drafts that were made.
-      await postponeDraft(kysely, organizationId, id, DEADLY, { isDeadly: true });
+      await postponeDraft(kysely, organizationId, id, DEADLY, { isForLong: true });
       break;
     case 'finalize':
-      await postponeDraft(kysely, organizationId, id, DEADLY, { isDeadly: true });
+      await postponeDraft(kysely, organizationId, id, DEADLY, { isForLong: true });
       break;
     case 'past_due':
-      await postponePastDue(kysely, organizationId, id, DEADLY, { isDeadly: true });
+      await postponePastDue(kysely, organizationId, id, DEADLY, { isForLong: true });
       break;
     case 'settle':
       await postponeSettlement(kysely, organizationId, id, DEADLY);
@@ -296,7 +297,9 @@ async function finalizeChunk(deps: BillingDeps, organizationId: string, chunk: r
     async (id, error) => {
       done += 1;
       tell(deps, error, { organization_id: organizationId, invoice_id: id });
-      await postponeDraft(database.kysely, organizationId, id, textOf(error));
+      // Somebody has to attach the month: until then each try would compute the same.
+      const isForLong = error instanceof MonthTakenOut;
+      await postponeDraft(database.kysely, organizationId, id, textOf(error), { isForLong });
     },
   );
   return done;
@@ -340,7 +343,11 @@ async function settleOne(deps: BillingDeps, turn: Turn, id: string): Promise<voi
   await doOrSplit(
     [id],
     () => settleSubscription(deps.database, organizationId, id, { actor: 'weir' }),
-    async (_, error) => tell(deps, error, { organization_id: organizationId, subscription_id: id }),
+    async (_, error) => {
+      tell(deps, error, { organization_id: organizationId, subscription_id: id });
+      if (error instanceof MonthTakenOut)
+        await postponeSettlement(deps.database.kysely, organizationId, id, textOf(error));
+    },
   );
 }
 

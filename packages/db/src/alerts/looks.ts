@@ -7,8 +7,9 @@ import { microsOfText } from '@weir/shared/instant';
 import type { AggregationType } from '@weir/shared/meter';
 import { sql } from 'kysely';
 import { readUsageAmounts } from '../billing/invoices/upcoming.ts';
-import { QUESTIONS_AT_ONCE, readDueUsage } from '../billing/usage/due-usage.ts';
+import { QUESTIONS_AT_ONCE, readDueUsageToTell } from '../billing/usage/due-usage.ts';
 import type { Queries } from '../database.ts';
+import { MonthTakenOut } from '../months-taken-out.ts';
 import { holdErased } from '../moves/usage-moves.ts';
 import type { TakenUsage, TouchedCustomer } from './touched-usage.ts';
 import { findWatchedPeriods, type WatchedPeriod, type WatchedPeriods } from './watched-periods.ts';
@@ -126,9 +127,19 @@ function looksOf({ customer, touched, alerts, meters }: Watched, periods: Watche
   return looks.sort((one, other) => (place(one) < place(other) ? -1 : Number(place(one) > place(other))));
 }
 
+/** What a look comes to cannot be told. */
+export interface Untold {
+  look: Look;
+  why: MonthTakenOut;
+}
+
 /** Reads what looks come to, in their order: usage by what reads it for a draft, amounts by what computes the usage of a subscription. */
-export async function readLooks(db: Queries, organizationId: string, looks: readonly Look[]): Promise<Reading[]> {
-  const readings = new Map<Look, Reading>();
+export async function readLooks(
+  db: Queries,
+  organizationId: string,
+  looks: readonly Look[],
+): Promise<(Reading | Untold)[]> {
+  const readings = new Map<Look, Reading | Untold>();
   const questions = looks.flatMap((look) => {
     const { customer: customerExternalId, meter, period } = look;
     if (meter === null) return [];
@@ -140,13 +151,17 @@ export async function readLooks(db: Queries, organizationId: string, looks: read
   });
   for (let from = 0; from < questions.length; from += QUESTIONS_AT_ONCE) {
     const some = questions.slice(from, from + QUESTIONS_AT_ONCE);
-    const usage = await readDueUsage(
+    const usage = await readDueUsageToTell(
       db,
       some.map(({ question }) => question),
     );
     for (const [index, { look }] of some.entries()) {
-      const { quantity = '0', exact = quantity } = usage[index] ?? {};
-      readings.set(look, { look, value: quantity, exact });
+      const read = usage[index];
+      if (read instanceof MonthTakenOut) readings.set(look, { look, why: read });
+      else {
+        const { quantity = '0', exact = quantity } = read ?? {};
+        readings.set(look, { look, value: quantity, exact });
+      }
     }
   }
   const ofAmounts = looks.flatMap((look) => {
@@ -160,8 +175,12 @@ export async function readLooks(db: Queries, organizationId: string, looks: read
     ofAmounts.map(({ period }) => period),
   );
   for (const [index, { look, period }] of ofAmounts.entries()) {
-    const value = formatAmount(amounts[index] ?? 0n, minorDigits(period.currency));
-    readings.set(look, { look, value, exact: value });
+    const amount = amounts[index] ?? 0n;
+    if (amount instanceof MonthTakenOut) readings.set(look, { look, why: amount });
+    else {
+      const value = formatAmount(amount, minorDigits(period.currency));
+      readings.set(look, { look, value, exact: value });
+    }
   }
   return looks.flatMap((look) => readings.get(look) ?? []);
 }

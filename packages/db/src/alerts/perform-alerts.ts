@@ -9,10 +9,19 @@ import { newId } from '@weir/shared/ids';
 import { sql } from 'kysely';
 import { appendFeed } from '../billing/feed.ts';
 import type { Database, Queries } from '../database.ts';
+import type { MonthTakenOut } from '../months-taken-out.ts';
 import { BEFORE_ALL } from '../moves/usage-moves.ts';
 import { findCustomers } from './alerts.ts';
 import { deleteCrossings, lookOn } from './look-on.ts';
-import { findLooks, readLooks, type ActiveAlert, type Look, type Reading, type Threshold } from './looks.ts';
+import {
+  findLooks,
+  readLooks,
+  type ActiveAlert,
+  type Look,
+  type Reading,
+  type Threshold,
+  type Untold,
+} from './looks.ts';
 import { asOne, takeTouched, touchAgain, type TakenUsage } from './touched-usage.ts';
 
 /** The organizations with changes of usage that wait, from one to the next: each may have very many. */
@@ -48,6 +57,8 @@ export async function readAlertsOldestSeconds(db: Queries): Promise<number> {
 /** What a turn of an organization came to. */
 export interface AlertsTurn {
   crossings: number;
+  /** Why some of what has changed could not be told, once for each month. It is told when that usage changes again. */
+  untold: MonthTakenOut[];
   /** Whether there is more to do. */
   hasLeft: boolean;
 }
@@ -60,13 +71,15 @@ export async function performAlerts(
 ): Promise<AlertsTurn> {
   const until = performance.now() + milliseconds;
   let crossings = 0;
+  const untold = new Map<string, MonthTakenOut>();
   for (let limit = TAKEN_MIN; ; limit *= 4) {
     const taken = await crossTaken(database, organizationId, limit);
     crossings += taken.crossings;
+    for (const why of taken.untold) untold.set(why.month, why);
     const hasLooked = await lookOn(database, organizationId);
     const hasDeleted = await deleteCrossings(database.kysely, organizationId);
-    if (taken.rows === 0 && !hasLooked && !hasDeleted) return { crossings, hasLeft: false };
-    if (performance.now() > until) return { crossings, hasLeft: true };
+    const hasLeft = taken.rows > 0 || hasLooked || hasDeleted;
+    if (!hasLeft || performance.now() > until) return { crossings, untold: [...untold.values()], hasLeft };
   }
 }
 
@@ -99,15 +112,17 @@ async function crossTaken(
   { kysely }: Database,
   organizationId: string,
   limit: number,
-): Promise<{ rows: number; crossings: number }> {
+): Promise<{ rows: number; crossings: number; untold: MonthTakenOut[] }> {
   return await kysely.transaction().execute(async (transaction) => {
     const taken = await takeTouched(transaction, organizationId, await limitOf(transaction, organizationId, limit));
-    if (taken.rows === 0) return { rows: 0, crossings: 0 };
+    if (taken.rows === 0) return { rows: 0, crossings: 0, untold: [] };
     const looks = await findLooks(transaction, organizationId, taken);
     const some = firstOf(looks, LOOKS_MAX);
-    const { reached, done } = reachedOf(await readLooks(transaction, organizationId, some));
+    const readings = await readLooks(transaction, organizationId, some);
+    const { reached, done } = reachedOf(readings);
     await touchAgain(transaction, organizationId, leftOf(taken, looks, done));
-    return { rows: taken.rows, crossings: await cross(transaction, organizationId, reached) };
+    const untold = readings.slice(0, done).flatMap((reading) => ('why' in reading ? [reading.why] : []));
+    return { rows: taken.rows, crossings: await cross(transaction, organizationId, reached), untold };
   });
 }
 
@@ -130,7 +145,7 @@ interface Reached extends Reading {
 }
 
 /** Which thresholds are reached, and how many of the readings they are of: as many as fit, and all of the last subscription. */
-function reachedOf(readings: readonly Reading[]): { reached: Reached[]; done: number } {
+function reachedOf(readings: readonly (Reading | Untold)[]): { reached: Reached[]; done: number } {
   const reached: Reached[] = [];
   for (let done = 0; done < readings.length;) {
     let end = done + 1;
@@ -144,7 +159,8 @@ function reachedOf(readings: readonly Reading[]): { reached: Reached[]; done: nu
 }
 
 /** Alerts and their thresholds are in order, so that what is not reached costs nothing. */
-function reachedBy(reading: Reading): Reached[] {
+function reachedBy(reading: Reading | Untold): Reached[] {
+  if ('why' in reading) return [];
   const value = parseExact(reading.exact);
   const isReached = (threshold: Threshold | undefined) =>
     threshold !== undefined && compare(value, threshold.exact) >= 0;

@@ -14,7 +14,8 @@ import { LIMITS } from '@weir/shared/limits';
 import { sql } from 'kysely';
 import { isDeepStrictEqual } from 'node:util';
 import type { Database, Queries } from '../../database.ts';
-import { readDueUsage, type UsageSource } from '../usage/due-usage.ts';
+import type { UsageSource } from '../usage/due-question.ts';
+import { readDueUsage } from '../usage/due-usage.ts';
 import { lineOf, listLineRows, questionOfLine, type InvoiceLine, type LineRow } from './invoice-lines.ts';
 import { findInvoiceRow, type InvoiceRow } from './invoices.ts';
 import { readLinePage, type LinePage, type LineSpan } from './line-pages.ts';
@@ -42,7 +43,7 @@ export interface Recomputed {
 
 /**
  * Computes one invoice of an organization again, in one snapshot, page by page of its lines: it may have tens of thousands.
- * Undefined for a draft, and for an id that is no invoice.
+ * Undefined for a draft, and for an id that is no invoice. Throws a MonthTakenOut where a line cannot be told.
  */
 export async function recomputeInvoice(
   database: Database,

@@ -19,10 +19,11 @@ import { isoOf, microsOfText } from '@weir/shared/instant';
 import type { AggregationType } from '@weir/shared/meter';
 import { sql } from 'kysely';
 import type { Database, Queries } from '../../database.ts';
+import { MonthTakenOut } from '../../months-taken-out.ts';
 import { cutBoundaries } from './cut-by-weight.ts';
 import { computeFirstLines } from './draft-lines.ts';
 import { readDrafting } from '../drafting.ts';
-import { QUESTIONS_AT_ONCE, readDueUsage } from '../usage/due-usage.ts';
+import { QUESTIONS_AT_ONCE, readDueUsageToTell, told } from '../usage/due-usage.ts';
 import type { DueRow } from '../subscriptions/dues.ts';
 import { fieldsOfComputed, lineOf, questionOfLine, type InvoiceLine } from './invoice-lines.ts';
 import { invoiceOf, type Invoice, type InvoiceRow } from './invoices.ts';
@@ -176,7 +177,7 @@ export async function readSubscriptionUsage(
       cycle === null
         ? await pricedInTrial(snapshot, organizationId, subscription)
         : await pricedInPeriods(snapshot, organizationId, [{ subscription_id: id, cycle }]);
-    const usage = await readPriced(snapshot, organizationId, priced);
+    const usage = (await readPriced(snapshot, organizationId, priced)).map(told);
     const digits = minorDigits(currency);
     return priced.map((each, index) => {
       const { charge_id, meter_id } = each;
@@ -189,14 +190,14 @@ export async function readSubscriptionUsage(
 
 /**
  * What all usage comes to in periods of subscriptions, in their order: of an open one the sum of the amounts that
- * {@link readSubscriptionUsage} returns. What is held of them at once is bounded, however many there are.
+ * {@link readSubscriptionUsage} returns. Where it cannot be told, why. What is held of them at once is bounded, however many there are.
  */
 export async function readUsageAmounts(
   db: Queries,
   organizationId: string,
   periods: readonly (SubscriptionCycle & { currency: string })[],
-): Promise<Amount[]> {
-  const sums = new Map<string, Amount>();
+): Promise<(Amount | MonthTakenOut)[]> {
+  const sums = new Map<string, Amount | MonthTakenOut>();
   const digits = new Map(periods.map((period) => [cycleKey(period), minorDigits(period.currency)]));
   // A period weighs what the invoice of its end does.
   const ends = periods.map(({ subscription_id, cycle }) => ({ subscription_id, cycle: cycle + 1 }));
@@ -206,8 +207,10 @@ export async function readUsageAmounts(
     const usage = await readPriced(db, organizationId, priced);
     for (const [index, each] of priced.entries()) {
       const key = cycleKey(each);
-      const comesTo = comesToOf(each, usageToRate(usage[index]), digits.get(key) ?? 0);
-      sums.set(key, (sums.get(key) ?? 0n) + comesTo);
+      const [sum, counted] = [sums.get(key) ?? 0n, usage[index]];
+      if (sum instanceof MonthTakenOut) continue;
+      const isTold = !(counted instanceof MonthTakenOut);
+      sums.set(key, isTold ? sum + comesToOf(each, usageToRate(counted), digits.get(key) ?? 0) : counted);
     }
   }
   return periods.map((period) => sums.get(cycleKey(period)) ?? 0n);
@@ -222,13 +225,13 @@ async function readPriced(
   db: Queries,
   organizationId: string,
   priced: readonly PricedMeter[],
-): Promise<(DueUsage | undefined)[]> {
-  const usage: DueUsage[] = [];
+): Promise<(DueUsage | MonthTakenOut | undefined)[]> {
+  const usage: (DueUsage | MonthTakenOut)[] = [];
   for (let from = 0; from < priced.length; from += QUESTIONS_AT_ONCE) {
     const questions = priced
       .slice(from, from + QUESTIONS_AT_ONCE)
       .flatMap((each) => questionOfLine(organizationId, { ...each, closing: null }) ?? []);
-    usage.push(...(await readDueUsage(db, questions)));
+    usage.push(...(await readDueUsageToTell(db, questions)));
   }
   return usage;
 }

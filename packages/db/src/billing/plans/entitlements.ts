@@ -12,7 +12,8 @@ import type { FeatureType, UsageResetPeriod } from '../../schema.ts';
 import type { Usage } from '../../usage/read-usage.ts';
 import { sumsFromRollups } from '../usage/due-rows.ts';
 import type { DueUsageQuestion } from '../usage/due-question.ts';
-import { usageOfSums } from '../usage/due-usage.ts';
+import type { Run } from '../usage/due-taken-out.ts';
+import { usageOfSums, type SumsRow } from '../usage/due-usage.ts';
 
 /** Whose entitlements: those of a customer, by one of its ids, or what one subscription gives. */
 export type Entitled = { customerExternalId: string } | { customerId: string } | { subscriptionId: string };
@@ -138,7 +139,7 @@ const END_OF_TIME: Micros = Date.UTC(2200, 0, 1) * 1000;
 
 /**
  * Reads the usage behind those terms that have a meter and a subscription, all of it in one snapshot; the others have none,
- * and are null. In the order of the terms.
+ * and are null. In the order of the terms. Throws a MonthTakenOut where one cannot be told.
  */
 export async function readEntitlementUsage(
   pool: pg.Pool,
@@ -169,8 +170,9 @@ async function readNow(pool: pg.Pool, questions: readonly DueUsageQuestion[]): P
   const { text, values } = sumsFromRollups(questions);
   // To plan it takes several times as long as to run it. There are a few forms of it, by what the meters read.
   const name = `entitled-usage-${digest(text)}`;
-  const { rows } = await pool.query<{ sums: string | null }>({ name, text, values });
-  return usageOfSums(questions, rows[0]?.sums ?? null);
+  const { rows } = await pool.query<SumsRow>({ name, text, values });
+  const run: Run = async (text, values) => (await pool.query(text, values)).rows;
+  return await usageOfSums(run, questions, rows[0]);
 }
 
 /**

@@ -10,8 +10,8 @@ import { openPeriods } from '../subscriptions/open-periods.ts';
 /** One that could not be billed is tried again after this; the others of its chunk do not wait for it. */
 const RETRY_MINUTES = 5;
 
-/** One that a worker died of twice: it would die of it again. */
-const DEADLY_RETRY_MINUTES = 6 * 60;
+/** One that a worker died of twice, and would die of again; and one that waits for a person. */
+const LONG_RETRY_MINUTES = 6 * 60;
 
 /** The longest that finalization waits for events that were accepted and are not recorded. */
 const WAITS_HOURS_MAX = 24;
@@ -187,9 +187,9 @@ export async function postponeSubscription(
   organizationId: string,
   id: string,
   error: string,
-  { isDeadly = false } = {},
+  { isForLong = false } = {},
 ): Promise<void> {
-  const minutes = isDeadly ? DEADLY_RETRY_MINUTES : RETRY_MINUTES;
+  const minutes = isForLong ? LONG_RETRY_MINUTES : RETRY_MINUTES;
   await sql`
     UPDATE subscriptions
     SET run_error = ${error.slice(0, ERROR_LENGTH_MAX)}, run_at = billing_now() + make_interval(mins => ${minutes})
@@ -202,9 +202,9 @@ export async function postponeDraft(
   organizationId: string,
   id: string,
   error: string,
-  { isDeadly = false } = {},
+  { isForLong = false } = {},
 ): Promise<void> {
-  const minutes = isDeadly ? DEADLY_RETRY_MINUTES : RETRY_MINUTES;
+  const minutes = isForLong ? LONG_RETRY_MINUTES : RETRY_MINUTES;
   await sql`
     UPDATE invoices
     SET run_error = CASE WHEN id = ${id}::uuid THEN ${error.slice(0, ERROR_LENGTH_MAX)} ELSE run_error END,
@@ -221,9 +221,9 @@ export async function postponePastDue(
   organizationId: string,
   id: string,
   error: string,
-  { isDeadly = false } = {},
+  { isForLong = false } = {},
 ): Promise<void> {
-  const minutes = isDeadly ? DEADLY_RETRY_MINUTES : RETRY_MINUTES;
+  const minutes = isForLong ? LONG_RETRY_MINUTES : RETRY_MINUTES;
   await sql`
     UPDATE invoices
     SET run_error = ${error.slice(0, ERROR_LENGTH_MAX)}, past_due_at = billing_now() + make_interval(mins => ${minutes})
@@ -243,7 +243,7 @@ export async function postponeSettlement(
 ): Promise<void> {
   await sql`
     UPDATE subscriptions
-    SET run_error = ${error.slice(0, ERROR_LENGTH_MAX)}, run_at = billing_now() + make_interval(mins => ${DEADLY_RETRY_MINUTES})
+    SET run_error = ${error.slice(0, ERROR_LENGTH_MAX)}, run_at = billing_now() + make_interval(mins => ${LONG_RETRY_MINUTES})
     WHERE organization_id = ${organizationId}::uuid AND id = ${subscriptionId}::uuid AND status = 'CANCELED'`.execute(
     db,
   );

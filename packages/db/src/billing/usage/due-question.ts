@@ -15,3 +15,6 @@ export interface DueUsageQuestion {
   /** What was recorded before this closing; null: all that is recorded. */
   closing: number | null;
 }
+
+/** The source of usage. Both give the same; events take a time that grows with their number. */
+export type UsageSource = 'rollups' | 'events';

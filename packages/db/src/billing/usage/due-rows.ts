@@ -10,6 +10,7 @@ import type { Micros } from '@weir/shared/instant';
 import { AGGREGATIONS, countsValues } from '@weir/shared/meter';
 import { plainArray, textArray } from '../../array-text.ts';
 import { caseOfSummed, EXTREMES, isLateInRow, isOf, readingOf, valueHash } from '../../aggregations.ts';
+import { completeFrom } from '../../months-taken-out.ts';
 import { BEGINNING, ROLLUPS, USAGE_COLUMNS } from '../../rollups.ts';
 import { planDue, planDueValues, type ReadPlan, type Stretches } from '../../usage/plan-read.ts';
 import {
@@ -24,27 +25,30 @@ import {
 } from '../../usage/usage-rows.ts';
 import type { DueUsageQuestion } from './due-question.ts';
 
-const HOURS = ROLLUPS.customerUsageHours.table;
+export const HOURS = ROLLUPS.customerUsageHours.table;
 const DAYS = ROLLUPS.customerUsageDays.table;
 const VALUES = ROLLUPS.customerValueDays.table;
 
 const IS_EXTREME = isOf('aggregation', 'extreme');
 
 /** A row of `due`: one of the questions, with its number `n` from 1 on. */
-const DUE: Scope = {
+export const DUE: Scope = {
   organization: 'due.organization_id',
   meter: 'due.meter_id',
   customer: 'due.customer_external_id',
 };
 
-/** A statement with its values. It returns one text, `sums`: of each due with usage its number, its events and its usage. */
+/**
+ * A statement with its values. It returns one text, `sums`: of each due with usage its number, its events and its usage. Where it may read
+ * single events it also returns since when all of them are there, as `complete_from`.
+ */
 export interface SumsStatement {
   text: string;
   values: unknown[];
 }
 
 /** Parts of a WITH, in their order. All are MATERIALIZED, so that none changes the plan of another. */
-type Parts = [name: string, query: string][];
+export type Parts = [name: string, query: string][];
 
 /** Reads every event of the dues. */
 export function sumsFromEvents(questions: readonly DueUsageQuestion[]): SumsStatement {
@@ -57,7 +61,8 @@ export function sumsFromEvents(questions: readonly DueUsageQuestion[]): SumsStat
     ['due', duesOf(parameters, questions)],
     ['summed', summed],
   ];
-  return statement(parts, caseOfSummed('aggregation', { extremes: true, uniques: true }), parameters.values);
+  const usage = caseOfSummed('aggregation', { extremes: true, uniques: true });
+  return statement(parts, usage, { readsEvents: true, values: parameters.values });
 }
 
 /** Reads days and hours, and events where these do not do. Parts that no question needs are left out: Postgres would plan them. */
@@ -66,27 +71,11 @@ export function sumsFromRollups(questions: readonly DueUsageQuestion[]): SumsSta
   const extremes = questions.some(({ aggregation }) => AGGREGATIONS[aggregation].kind === 'extreme');
   const uniques = questions.some(({ aggregation }) => countsValues(aggregation));
   const plans = questions.map(({ start, end }) => planDue(start, end));
-  const stretches = (which: (plan: ReadPlan) => Stretches): string => stretchesOf(parameters, plans, which);
   // Rows are needed one by one only where one of them may stand for all.
   const read = extremes ? rowsOf : sumsOf;
-  const parts: Parts = [
-    [
-      'days',
-      read(
-        stretches(({ days }) => days),
-        daysIn('stretch.since', 'stretch.before'),
-      ),
-    ],
-    [
-      'hours',
-      read(
-        stretches(({ hours }) => hours),
-        hoursIn('stretch.since', 'stretch.before'),
-      ),
-    ],
-  ];
+  const parts = wholeRows(parameters, plans, read);
   if (plans.some(isCut)) {
-    const cut = `${stretches(({ cut }) => cut)} ${IF_ANYTHING}`;
+    const cut = `${stretchesOf(parameters, plans, (plan) => plan.cut)} ${IF_ANYTHING}`;
     parts.push(['pieces', read(cut, eventsIn('stretch.since', 'stretch.before'))]);
   }
   const rows = parts.map(([name]) => name);
@@ -103,7 +92,30 @@ export function sumsFromRollups(questions: readonly DueUsageQuestion[]): SumsSta
   if (extremes) parts.push(...(areClosed(questions) ? extremesWithoutLate(rows) : [extremesOf(rows)]));
   if (uniques) parts.push(['uniques', uniqueValues(parameters, questions)]);
   parts.push(['summed', summed]);
-  return statement(parts, caseOfSummed('aggregation', { extremes, uniques }), parameters.values);
+  const readsEvents = plans.some(isCut) || (areClosed(questions) && (extremes || uniques));
+  const usage = caseOfSummed('aggregation', { extremes, uniques });
+  return statement(parts, usage, { readsEvents, values: parameters.values });
+}
+
+/** The rows of whole days and hours of some dues, as `days` and `hours`. */
+function wholeRows(parameters: Parameters, plans: readonly ReadPlan[], read: typeof rowsOf): Parts {
+  const [since, before] = ['stretch.since', 'stretch.before'];
+  return [
+    [
+      'days',
+      read(
+        stretchesOf(parameters, plans, ({ days }) => days),
+        daysIn(since, before),
+      ),
+    ],
+    [
+      'hours',
+      read(
+        stretchesOf(parameters, plans, ({ hours }) => hours),
+        hoursIn(since, before),
+      ),
+    ],
+  ];
 }
 
 function isCut({ cut }: ReadPlan): boolean {
@@ -115,14 +127,27 @@ function areClosed(questions: readonly DueUsageQuestion[]): boolean {
   return questions.some(({ closing }) => closing !== null);
 }
 
-function statement(parts: Parts, usage: string, values: unknown[]): SumsStatement {
-  const named = parts.map(([name, query]) => `${name} AS MATERIALIZED (${query})`).join(',\n');
+function statement(
+  parts: Parts,
+  usage: string,
+  { readsEvents, values }: { readsEvents: boolean; values: unknown[] },
+): SumsStatement {
   const sums = `SELECT n, event_count, trim_scale(${usage}) AS usage FROM due JOIN summed USING (n) WHERE event_count > 0`;
-  const text = `WITH ${named}\nSELECT string_agg(concat_ws(' ', n, event_count, usage), ',') AS sums FROM (${sums}) AS sums`;
+  const complete = readsEvents ? `, ${COMPLETE_FROM} AS complete_from` : '';
+  const text = `WITH ${named(parts)}
+    SELECT string_agg(concat_ws(' ', n, event_count, usage), ',') AS sums${complete} FROM (${sums}) AS sums`;
   return { text, values };
 }
 
-function duesOf(parameters: Parameters, questions: readonly DueUsageQuestion[]): string {
+export function named(parts: Parts): string {
+  return parts.map(([name, query]) => `${name} AS MATERIALIZED (${query})`).join(',\n');
+}
+
+/** No event of an organization came in before there was the organization. */
+const COMPLETE_FROM = completeFrom(`greatest((SELECT min(since) FROM due), (SELECT min(created_at) FROM organizations
+  WHERE id = ANY (ARRAY(SELECT organization_id FROM due))))`);
+
+export function duesOf(parameters: Parameters, questions: readonly DueUsageQuestion[]): string {
   const column = (of: (question: DueUsageQuestion) => string | number | null, type: string): string =>
     parameters.add(plainArray(questions.map(of)), `${type}[]`);
   const columns = [
@@ -147,13 +172,13 @@ function duesOf(parameters: Parameters, questions: readonly DueUsageQuestion[]):
 const SIGN = 'CASE WHEN voids IS NULL THEN -1 ELSE 1 END';
 
 /** The late changes of a due from one time to another, as a table: late events, and those that were voided later. */
-function late(since: string, before: string): string {
+export function late(since: string, before: string): string {
   return `(SELECT "timestamp", event_id, quantity, voids FROM late_events WHERE ${own(DUE)} AND "timestamp" >= ${since}
     AND "timestamp" < ${before} AND late_events.closing >= due.closing OFFSET 0) AS late`;
 }
 
 /** The stretches of all plans as a table `stretch`, each beside its due. */
-function stretchesOf(
+export function stretchesOf(
   parameters: Parameters,
   plans: readonly (ReadPlan | undefined)[],
   which: (plan: ReadPlan) => Stretches,
@@ -239,16 +264,29 @@ function extremesOf(rows: readonly string[]): Parts[number] {
 
 /** The same with finer rows in the place of those that show something late, and with what rollups do not have any more. */
 function extremesWithoutLate(rows: readonly string[]): Parts {
-  const finer = (coarse: string, length: string, found: (since: string, before: string) => string): string =>
-    `${rowsOf(`${coarse} AS stretch JOIN due USING (n)`, found('stretch.at', `stretch.at + interval '${length}'`))}
-     WHERE stretch.shows_late`;
   return [
-    ['hours_of_days', finer('days', '24 hours', hoursIn)],
-    ['all_hours', 'SELECT * FROM hours UNION ALL SELECT * FROM hours_of_days'],
+    ...ALL_HOURS,
     ['events_of_hours', finer('all_hours', '1 hour', eventsIn)],
     ['voided_later', VOIDED_LATER],
     extremesOf([...rows.filter((name) => name !== 'hours'), 'all_hours', 'events_of_hours', 'voided_later']),
   ];
+}
+
+/** Finer rows of those that show something late. */
+function finer(coarse: string, length: string, found: (since: string, before: string) => string): string {
+  return `${rowsOf(`${coarse} AS stretch JOIN due USING (n)`, found('stretch.at', `stretch.at + interval '${length}'`))}
+     WHERE stretch.shows_late`;
+}
+
+/** The hours of dues, also those of days that show something late. */
+const ALL_HOURS: Parts = [
+  ['hours_of_days', finer('days', '24 hours', hoursIn)],
+  ['all_hours', 'SELECT * FROM hours UNION ALL SELECT * FROM hours_of_days'],
+];
+
+/** Parts of which the last one is `all_hours`: of those that show something late, events are read. */
+export function hoursOfLate(parameters: Parameters, plans: readonly ReadPlan[]): Parts {
+  return [...wholeRows(parameters, plans, rowsOf), ...ALL_HOURS];
 }
 
 /**

@@ -3,31 +3,50 @@
 
 import type { DueUsage } from '@weir/billing/due';
 import { divide, formatExact, parseExact, whole } from '@weir/rating/exact';
+import { microsOfText } from '@weir/shared/instant';
 import { AGGREGATIONS, type AggregationType } from '@weir/shared/meter';
 import { CompiledQuery } from 'kysely';
 import type { Queries } from '../../database.ts';
+import { MonthTakenOut } from '../../months-taken-out.ts';
 import { usageOf, type Usage } from '../../usage/read-usage.ts';
 import type { WrittenSum } from '../../usage/written-sums.ts';
-import type { DueUsageQuestion } from './due-question.ts';
+import type { DueUsageQuestion, UsageSource } from './due-question.ts';
 import { sumsFromEvents, sumsFromRollups } from './due-rows.ts';
-
-/** The source of usage. Both give the same; events take a time that grows with their number. */
-export type UsageSource = 'rollups' | 'events';
+import { findTakenOut, type Run } from './due-taken-out.ts';
 
 /** So many questions at once, where there may be any number: a statement of some hundredths of a second. */
 export const QUESTIONS_AT_ONCE = 500;
 
 /**
  * Reads the usage of dues, in the order of the questions, in one statement. At a closing it returns the same for ever, if the
- * transaction began after that closing had committed and the due ends at its `until` or before.
+ * transaction began after that closing had committed and the due ends at its `until` or before. Throws a MonthTakenOut where one of them
+ * cannot be told.
  */
 export async function readDueUsage(
   db: Queries,
   questions: readonly DueUsageQuestion[],
   from: UsageSource = 'rollups',
 ): Promise<DueUsage[]> {
+  return (await readDueUsageToTell(db, questions, from)).map(told);
+}
+
+/** The same, with what cannot be told among the others, as why. */
+export async function readDueUsageToTell(
+  db: Queries,
+  questions: readonly DueUsageQuestion[],
+  from: UsageSource = 'rollups',
+): Promise<(DueUsage | MonthTakenOut)[]> {
   const sums = await readSums(db, questions, from);
-  return questions.map(({ aggregation }, index) => dueUsageOf(aggregation, sums[index] ?? NOTHING));
+  return questions.map(({ aggregation }, index) => {
+    const sum = sums[index] ?? NOTHING;
+    return sum instanceof MonthTakenOut ? sum : dueUsageOf(aggregation, sum);
+  });
+}
+
+/** Throws what cannot be told. */
+export function told<Value>(value: Value | MonthTakenOut): Value {
+  if (value instanceof MonthTakenOut) throw value;
+  return value;
 }
 
 function dueUsageOf(aggregation: AggregationType, sums: WrittenSum): DueUsage {
@@ -44,31 +63,56 @@ export async function readUsageOfDues(
   from: UsageSource,
 ): Promise<Usage[]> {
   const sums = await readSums(db, questions, from);
-  return questions.map(({ aggregation }, index) => usageOf(aggregation, sums[index] ?? NOTHING));
+  return questions.map(({ aggregation }, index) => usageOf(aggregation, told(sums[index] ?? NOTHING)));
 }
 
-async function readSums(db: Queries, questions: readonly DueUsageQuestion[], from: UsageSource): Promise<WrittenSum[]> {
+async function readSums(
+  db: Queries,
+  questions: readonly DueUsageQuestion[],
+  from: UsageSource,
+): Promise<(WrittenSum | MonthTakenOut)[]> {
   if (questions.length === 0) return [];
   const { text, values } = from === 'rollups' ? sumsFromRollups(questions) : sumsFromEvents(questions);
-  const { rows } = await db.executeQuery<{ sums: string | null }>(CompiledQuery.raw(text, values));
-  return sumsOf(questions, rows[0]?.sums ?? null);
+  const run: Run = async <Row>(text: string, values: unknown[]) =>
+    (await db.executeQuery<Row>(CompiledQuery.raw(text, values))).rows;
+  const [row] = await run<SumsRow>(text, values);
+  return await sumsOf(run, questions, from, row);
 }
 
 const NOTHING: WrittenSum = { event_count: null, usage: null };
 
-/** What a statement of due-rows.ts returned for these questions, in their order. */
-export function usageOfSums(questions: readonly DueUsageQuestion[], text: string | null): Usage[] {
-  const sums = sumsOf(questions, text);
-  return questions.map(({ aggregation }, index) => usageOf(aggregation, sums[index] ?? NOTHING));
+/** What a statement of due-rows.ts returns. */
+export interface SumsRow {
+  sums: string | null;
+  complete_from?: string | null;
 }
 
-function sumsOf(questions: readonly DueUsageQuestion[], text: string | null): WrittenSum[] {
+/** The usage that a statement of due-rows.ts returned for these questions, in their order. Throws where it cannot be told. */
+export async function usageOfSums(
+  run: Run,
+  questions: readonly DueUsageQuestion[],
+  row: SumsRow | undefined,
+): Promise<Usage[]> {
+  const sums = await sumsOf(run, questions, 'rollups', row);
+  return questions.map(({ aggregation }, index) => usageOf(aggregation, told(sums[index] ?? NOTHING)));
+}
+
+async function sumsOf(
+  run: Run,
+  questions: readonly DueUsageQuestion[],
+  from: UsageSource,
+  row: SumsRow | undefined,
+): Promise<(WrittenSum | MonthTakenOut)[]> {
+  const { sums: text = null, complete_from: completeFrom = null } = row ?? {};
+  const takenOut = await findTakenOut(run, questions, from, completeFrom === null ? null : microsOfText(completeFrom));
   const byNumber = new Map<number, string[]>();
   for (const sums of text?.split(',') ?? []) {
     const [number, ...rest] = sums.split(' ');
     byNumber.set(Number(number), rest);
   }
   return questions.map(({ aggregation }, index) => {
+    const why = takenOut.get(index);
+    if (why !== undefined) return why;
     const [event_count = null, usage = null] = byNumber.get(index + 1) ?? [];
     // To bill nothing for events whose usage was not read would be a wrong invoice.
     if (event_count !== null && usage === null) throw new Error(`a due has events and no ${aggregation} of them`);

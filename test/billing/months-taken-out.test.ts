@@ -1,0 +1,327 @@
+// Where a month of events was taken out of the database, what is read of single events cannot be told. Whoever needs it is refused, until
+// the month is attached again; nobody is billed short, and nobody else waits.
+
+import { performAlerts } from '@weir/db/alerts/perform-alerts';
+import { recordEvents } from '@weir/db/record';
+import { newId } from '@weir/shared/ids';
+import { countsValues, type AggregationType } from '@weir/shared/meter';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { crossingsOf, makeAlert } from '../support/alerting.ts';
+import { openRun, type BillingRun } from '../support/billing-run.ts';
+import { correct } from '../support/correcting.ts';
+import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
+import { attachMonth, detachMonth, makeMonthsSince } from '../support/months.ts';
+import { reconcileHere } from '../support/reconcile-fixture.ts';
+import { describe as describeReconciliation } from '@weir/reconcile/reconcile-report';
+import { parseReconcileOptions } from '@weir/reconcile/reconcile-options';
+import { newCommand } from '@weir/reconcile/connect';
+import { ownWeir } from '../support/use-weir.ts';
+
+const weir = ownWeir({ withWorker: false });
+let billing: Invoicing;
+let run: BillingRun;
+
+beforeAll(() => makeMonthsSince(weir, '2025-01-01'));
+beforeEach(async () => {
+  billing = await startInvoicing(weir);
+  run = openRun(weir, billing.database);
+  // What was recorded in January is of an organization that was there.
+  await weir.pool.query(`UPDATE organizations SET created_at = '2024-12-31' WHERE id = $1`, [billing.admin.id]);
+  await billing.request('PATCH', '/billing/settings', { invoice_grace_hours: 0 });
+  await billing.moveTo('2025-01-01T00:00:00Z');
+  return async () => {
+    const { rows } = await weir.pool.query(
+      `SELECT relispartition AS there FROM pg_class WHERE relname = 'events_2025_01'`,
+    );
+    if (rows[0].there === false) await attachMonth(weir, '2025-01');
+    await weir.pool.query('UPDATE subscriptions SET run_at = NULL');
+    await weir.pool.query('UPDATE invoices SET run_at = NULL, past_due_at = NULL');
+    await billing.close();
+  };
+});
+
+interface Meter {
+  id: string;
+  aggregation: AggregationType;
+}
+
+interface Used {
+  meter: Meter;
+  customer: string;
+  at: string;
+  /** When it came in: at its time, where nothing is said. */
+  receivedAt?: string;
+  quantity?: number;
+  user?: string;
+}
+
+const meterOf = async (aggregation: AggregationType): Promise<Meter> => {
+  return { id: (await billing.meter(aggregation)).id, aggregation };
+};
+
+/** Records usage, and returns the ids of the events. */
+async function use(...used: Used[]): Promise<string[]> {
+  const events = used.map(({ meter, customer, at, receivedAt = at, quantity = 1, user = 'ada' }) => ({
+    countsUniqueValues: countsValues(meter.aggregation),
+    event: {
+      id: newId(Date.parse(receivedAt)),
+      organization_id: billing.admin.id,
+      meter_id: meter.id,
+      customer_external_id: customer,
+      quantity: String(quantity),
+      timestamp: at,
+      metadata: JSON.stringify({ user_id: user }),
+    },
+  }));
+  await recordEvents(weir.pool, events);
+  return events.map(({ event }) => event.id);
+}
+
+async function planOf(meter: Meter, unit_price: string, fields?: object): Promise<string> {
+  const charge = { type: 'USAGE', display_name: 'Usage', meter_id: meter.id, unit_price };
+  return (await billing.plan([charge], fields)).id;
+}
+
+interface Subscribed {
+  id: string;
+  customer: string;
+}
+
+async function subscribe(plan: string, start_date: string): Promise<Subscribed> {
+  const { id, external_id: customer } = await billing.customer();
+  return { id: (await billing.subscribe(plan, id, { start_date })).id, customer };
+}
+
+/** Lets the run do all that is due at an instant. */
+async function runAt(at: string): Promise<void> {
+  await billing.moveTo(at);
+  await run.untilDone();
+}
+
+interface InvoiceRow {
+  id: string;
+  status: string;
+  total: string | null;
+  run_error: string | null;
+}
+
+/** The invoices of a subscription as they lie in the database, earliest first. */
+async function invoicesOf({ id }: Subscribed): Promise<InvoiceRow[]> {
+  const { rows } = await weir.pool.query<InvoiceRow>(
+    `SELECT id, status, total::text, run_error FROM invoices WHERE subscription_id = $1 ORDER BY created_at, cycle NULLS LAST`,
+    [id],
+  );
+  return rows;
+}
+
+async function linesOf(invoice: InvoiceRow | undefined): Promise<object[]> {
+  return (await billing.get(`/invoices/${invoice?.id}`)).lines;
+}
+
+const recompute = (invoice: InvoiceRow | undefined, from: 'rollups' | 'events') =>
+  billing.request('POST', `/invoices/${invoice?.id}/recompute`, { from });
+
+/** What docs/operations.md has an operator ask before a month is detached. */
+async function neededOf(month: string): Promise<object[]> {
+  const page = readFileSync(fileURLToPath(new URL('../../docs/operations.md', import.meta.url)), 'utf8');
+  const [, query = ''] = /^### What needs the events of a month\n[^]*?```sql\n([^]*?)```/m.exec(page) ?? [];
+  expect(query).toContain('2026-02-01');
+  const after = new Date(`${month}-01T00:00:00Z`);
+  after.setUTCMonth(after.getUTCMonth() + 1);
+  const { rows } = await weir.pool.query(query.replaceAll('2026-02-01', after.toISOString().slice(0, 10)));
+  return rows.filter(({ organization_id }) => organization_id === billing.admin.id);
+}
+
+const ATTACH = /attach events_2025_01/;
+const NEEDS_JANUARY = { status: 409, body: { code: 'month_taken_out', detail: expect.stringMatching(ATTACH) } };
+
+test('late usage of a due whose cut hour is taken out gives no money back, and waits for the month', async () => {
+  const calls = await meterOf('SUM');
+  const plan = await planOf(calls, '0.1');
+  const [cut, other] = [await subscribe(plan, '2025-01-15T10:30:00Z'), await subscribe(plan, '2025-01-15')];
+  for (const { customer } of [cut, other]) {
+    await use({ meter: calls, customer, at: '2025-01-15T10:45:00.000Z', quantity: 600 });
+    await use({ meter: calls, customer, at: '2025-01-20T00:00:00.000Z', quantity: 1_000 });
+  }
+  await runAt('2025-02-15T01:00:00Z');
+  const billed = [{ status: 'OPEN', total: '160.00' }];
+  expect([await invoicesOf(cut), await invoicesOf(other)]).toMatchObject([billed, billed]);
+
+  await detachMonth(weir, '2025-01');
+  for (const { customer } of [cut, other])
+    await use({ meter: calls, customer, at: '2025-01-20T12:00:00.000Z', receivedAt: '2025-03-01T00:00:00Z' });
+  await runAt('2025-03-15T01:00:00Z');
+  const [, draft] = await invoicesOf(cut);
+  expect(draft).toMatchObject({ status: 'DRAFT', run_error: expect.stringMatching(ATTACH) });
+  expect(await invoicesOf(other)).toMatchObject([...billed, { status: 'OPEN', total: '0.10' }]);
+  expect((await billing.get('/subscriptions?has_run_error=true')).data).toMatchObject([{ id: cut.id }]);
+  expect(run.failures()).toBe(1);
+  for (const path of [`/invoices/${draft?.id}`, `/invoices/${draft?.id}/lines`, '/invoices?status=DRAFT'])
+    expect(await billing.request('GET', path)).toMatchObject(NEEDS_JANUARY);
+  expect(await billing.request('POST', `/invoices/${draft?.id}/finalize`)).toMatchObject(NEEDS_JANUARY);
+  // Each try would find the same, so there is none for hours.
+  await runAt('2025-03-15T06:00:00Z');
+  expect(run.failures()).toBe(1);
+
+  await attachMonth(weir, '2025-01');
+  expect(await linesOf(draft)).toMatchObject([{ kind: 'USAGE' }, { kind: 'LATE_USAGE', amount: '0.10' }]);
+  await runAt('2025-03-15T08:00:00Z');
+  expect(await invoicesOf(cut)).toMatchObject([...billed, { status: 'OPEN', total: '0.10', run_error: null }]);
+}, 120_000);
+
+test('late usage of a subscription that has ended waits for the month, and Home tells it', async () => {
+  const calls = await meterOf('SUM');
+  const cut = await subscribe(await planOf(calls, '0.1'), '2025-01-15T10:30:00Z');
+  await use({ meter: calls, customer: cut.customer, at: '2025-01-15T10:45:00.000Z', quantity: 600 });
+  await runAt('2025-01-16T00:00:00Z');
+  await billing.post(`/subscriptions/${cut.id}/cancel`, { cancel_at_period_end: true });
+  await runAt('2025-02-15T01:00:00Z');
+  expect(await invoicesOf(cut)).toMatchObject([{ status: 'OPEN', total: '60.00' }]);
+  await detachMonth(weir, '2025-01');
+  const late = { meter: calls, customer: cut.customer, at: '2025-01-20T12:00:00.000Z' };
+  await use({ ...late, receivedAt: '2025-03-01T00:00:00Z' });
+  await billing.moveTo('2025-03-15T01:00:00Z');
+  const settle = async () => {
+    for (const job of await run.findSettling()) await run.perform(job);
+    return await invoicesOf(cut);
+  };
+  expect(await settle()).toHaveLength(1);
+  expect((await billing.get('/subscriptions?has_run_error=true')).data).toMatchObject([{ id: cut.id }]);
+  expect(await settle()).toHaveLength(1);
+  expect(run.failures()).toBe(1);
+  expect(await billing.request('POST', `/subscriptions/${cut.id}/settle`)).toMatchObject(NEEDS_JANUARY);
+  await attachMonth(weir, '2025-01');
+  await runAt('2025-03-15T08:00:00Z');
+  expect(await settle()).toMatchObject([{ total: '60.00' }, { status: 'OPEN', total: '0.10' }]);
+}, 120_000);
+
+test('an open due of a year whose first hour is taken out is not computed short, wherever it is read', async () => {
+  const calls = await meterOf('SUM');
+  const plan = await planOf(calls, '0.1', { billing_interval: 'year' });
+  const { feature_id } = (await weir.pool.query('SELECT feature_id FROM meters WHERE id = $1', [calls.id])).rows[0];
+  await billing.post(`/plans/${plan}/features`, { feature_id, usage_limit: 5_000 }, 201);
+  const [cut, whole] = [await subscribe(plan, '2025-01-15T10:30:00Z'), await subscribe(plan, '2025-01-15')];
+  await runAt('2025-01-16T00:00:00Z');
+  for (const { customer } of [cut, whole]) {
+    await use({ meter: calls, customer, at: '2025-01-15T10:45:00.000Z', quantity: 600 });
+    await use({ meter: calls, customer, at: '2025-01-20T00:00:00.000Z', quantity: 900 });
+  }
+  await billing.moveTo('2025-03-01T00:00:00Z');
+  const alerts = [
+    await makeAlert(billing, { meter_id: calls.id }, [1_600]),
+    await makeAlert(billing, { subscription_amount: true }, ['160.00']),
+  ];
+  const crossed = async () =>
+    (await Promise.all(alerts.map((alert) => crossingsOf(billing, alert)))).map((crossings) =>
+      crossings.map(({ customer_external_id, value }) => [customer_external_id, value]),
+    );
+  expect(await crossed()).toEqual([[], []]);
+  const needed = [
+    { subscription_id: cut.id, needed_for: 'a due that is not billed' },
+    { subscription_id: cut.id, needed_for: 'a limit that never resets' },
+  ];
+  expect(await neededOf('2025-01')).toMatchObject(needed);
+  expect(await neededOf('2024-12')).toEqual([]);
+
+  await detachMonth(weir, '2025-01');
+  const more = (quantity: number) =>
+    use(...[cut, whole].map(({ customer }) => ({ meter: calls, customer, at: '2025-02-20T00:00:00.000Z', quantity })));
+  await more(99);
+  await more(1);
+  expect(await performAlerts(billing.database, billing.admin.id, 0)).toMatchObject({ untold: [{ month: '2025-01' }] });
+  expect(await crossed()).toEqual([[[whole.customer, '1600']], [[whole.customer, '160.00']]]);
+  const limitOf = ({ customer }: Subscribed) => `/entitlements?customer_external_id=${customer}`;
+  const reads = (subscribed: Subscribed) =>
+    [`/subscriptions/${subscribed.id}/usage`, limitOf(subscribed)].map((path) => billing.request('GET', path));
+  const preview = (subscribed: Subscribed) =>
+    billing.request('POST', `/subscriptions/${subscribed.id}/preview-invoice`);
+  for (const answer of await Promise.all([...reads(cut), preview(cut)])) expect(answer).toMatchObject(NEEDS_JANUARY);
+  for (const answer of await Promise.all([...reads(whole), preview(whole)]))
+    expect(answer).toMatchObject({ status: 200 });
+  await attachMonth(weir, '2025-01');
+  await more(1);
+  expect(await crossed()).toEqual(
+    [
+      ['1600', '1601'],
+      ['160.00', '160.10'],
+    ].map((values) => [whole, cut].map(({ customer }, index) => [customer, values[index]])),
+  );
+
+  await detachMonth(weir, '2025-01');
+  await runAt('2026-01-16T00:00:00Z');
+  expect(await invoicesOf(cut)).toMatchObject([{ status: 'DRAFT', run_error: expect.stringMatching(ATTACH) }]);
+  expect(await invoicesOf(whole)).toMatchObject([{ status: 'OPEN', total: '160.10' }]);
+  await attachMonth(weir, '2025-01');
+  await runAt('2026-01-16T07:00:00Z');
+  expect(await invoicesOf(cut)).toMatchObject([{ status: 'OPEN', total: '160.10' }]);
+}, 120_000);
+
+test('an invoice is computed again where what it needs is there, and else the month is named', async () => {
+  const meters = {
+    calls: await meterOf('SUM'),
+    peak: await meterOf('MAX'),
+    users: await meterOf('UNIQUE_COUNT'),
+  };
+  const plans = {
+    calls: await planOf(meters.calls, '0.1'),
+    peak: await planOf(meters.peak, '1'),
+    users: await planOf(meters.users, '2'),
+  };
+  const start = (kind: keyof typeof plans, at = '2025-01-01') => subscribe(plans[kind], at);
+  const [cut, whole] = [await start('calls', '2025-01-15T10:30:00Z'), await start('calls')];
+  const [higher, lower] = [await start('peak'), await start('peak')];
+  const [added, gone] = [await start('users'), await start('users')];
+  const [at, half, later] = ['2025-01-20T10:10:00.000Z', '2025-01-20T10:40:00.000Z', '2025-01-21T00:00:00.000Z'];
+  for (const { customer } of [cut, whole]) {
+    await use({ meter: meters.calls, customer, at: '2025-01-15T10:45:00.000Z', quantity: 600 });
+    await use({ meter: meters.calls, customer, at, quantity: 1_000 });
+  }
+  for (const { customer } of [higher, lower]) {
+    await use({ meter: meters.peak, customer, at, quantity: 900 });
+    await use({ meter: meters.peak, customer, at: later, quantity: 700 });
+  }
+  const [voided = ''] = await use({ meter: meters.users, customer: gone.customer, at, user: 'ben' });
+  await use({ meter: meters.users, customer: gone.customer, at: later });
+  for (const user of ['ada', 'ben', 'eve']) await use({ meter: meters.users, customer: added.customer, at, user });
+  const all = [cut, whole, higher, lower, added, gone];
+  await runAt('2025-02-15T01:00:00Z');
+  const receivedAt = '2025-02-20T00:00:00Z';
+  await use({ meter: meters.peak, customer: higher.customer, at: half, receivedAt, quantity: 950 });
+  await use({ meter: meters.peak, customer: lower.customer, at: half, receivedAt, quantity: 100 });
+  await use({ meter: meters.users, customer: added.customer, at, receivedAt, user: 'zoe' });
+  await correct(billing.database, billing.admin.id, [{ eventId: voided, reason: 'a test' }]);
+  await runAt('2025-03-15T01:00:00Z');
+  const firsts = await Promise.all(all.map(async (subscribed) => (await invoicesOf(subscribed))[0]));
+  expect(firsts.map((invoice) => invoice?.total)).toEqual(['160.00', '160.00', '900.00', '900.00', '6.00', '4.00']);
+  const outcomes = async (from: 'rollups' | 'events') =>
+    await Promise.all(
+      firsts.map(async (first) => {
+        const { status, body } = await recompute(first, from);
+        return status === 200 ? body.identical : body.code;
+      }),
+    );
+  const identical = all.map(() => true);
+  expect([await outcomes('rollups'), await outcomes('events')]).toEqual([identical, identical]);
+
+  await detachMonth(weir, '2025-01');
+  const [yes, no] = [true, 'month_taken_out'];
+  expect(await outcomes('rollups')).toEqual([no, yes, no, yes, no, no]);
+  expect(await outcomes('events')).toEqual(all.map(() => no));
+  expect(await recompute(firsts[0], 'rollups')).toMatchObject(NEEDS_JANUARY);
+  const { billing: balance, ...found } = await reconcileHere(weir, billing.database, {
+    archivedThrough: '2025-01',
+    invoices: true,
+    organizationId: billing.admin.id,
+  });
+  const asked = parseReconcileOptions(['--archived-through', '2025-01', '--invoices'], newCommand());
+  expect(balance?.invoices).toMatchObject({ differing: 0, takenOut: 4, monthsToAttach: ['2025-01'] });
+  expect(balance?.isEqual).toBe(true);
+  expect(describeReconciliation({ billing: balance, ...found }, asked)).toContain(
+    '4 invoices need a month that was taken out, and are not computed: attach events_2025_01',
+  );
+
+  await attachMonth(weir, '2025-01');
+  expect([await outcomes('rollups'), await outcomes('events')]).toEqual([identical, identical]);
+}, 120_000);
