@@ -181,13 +181,18 @@ describe('an imported file', () => {
     expect(await countEvents(meter.id)).toBe(300);
   });
 
-  test('without times whose rows have ids of their own is counted once', async () => {
+  test('whose rows have ids and no times is counted once, also when the door has forgotten them', async () => {
     const meter = await organization.createMeter('SUM');
     const keyed = join(folder, 'keyed.csv');
     const argv = ['--file', keyed, '--meter', meter.token, '--customer', 'customer', '--idempotency-key', 'id'];
     await writeFile(keyed, 'id,customer,quantity\nkeyed-1,acme,1\nkeyed-2,acme,2\n');
     expect((await runImport(argv)).output).toContain('2 accepted, 0 already there, 0 bad');
     expect((await runImport(argv)).output).toContain('0 accepted, 2 already there, 0 bad');
+    for (const key of ['keyed-1', 'keyed-2']) await weir.redis.unlink(await weir.claim(organization.id, key));
+    expect((await runImport(argv)).output).toContain('2 accepted, 0 already there, 0 bad');
+    const query = `meter_token=${meter.token}&start_date=2024-01-01`;
+    const usage = await weir.request('GET', `/api/v1/usage?${query}`, { session: organization.session });
+    expect(usage.body).toMatchObject({ total_usage: '3', event_count: 2 });
   });
 
   test('that grew at its end is continued', async () => {
