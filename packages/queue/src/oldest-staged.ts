@@ -45,7 +45,7 @@ async function beginningOf({ redis, keys }: QueueConnection, batches: readonly s
  * The first of the batches that wait to be recorded, in the order of their last flushes: without those that are recorded, and stay while no
  * replica acknowledges them.
  */
-async function listWaiting(queue: QueueConnection): Promise<string[]> {
+export async function listWaiting(queue: QueueConnection): Promise<string[]> {
   const { redis, keys } = queue;
   // All ids at one moment: workers take batches off meanwhile, and a second look by position would skip some.
   const batches = await redis.zrange(keys.staged, 0, String(LOOK_PAST_MAX - 1));

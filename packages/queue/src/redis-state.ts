@@ -1,12 +1,13 @@
 // What can be seen of a Redis: its memory, and what waits in it.
 
 import type { QueueConnection } from './connection.ts';
+import { listWaiting } from './oldest-staged.ts';
 import { readRedisPolicy, type RedisMemory, type RedisPolicy } from './redis-policy.ts';
 
 export interface RedisState {
   policy: RedisPolicy;
   memory: RedisMemory;
-  /** Batches that are staged and not yet recorded. */
+  /** Batches that are staged and not yet recorded: without those that are, and stay while no replica acknowledges them. */
   batches: number;
   /** When the oldest of them was staged, in milliseconds since 1970; undefined when none waits. */
   oldestStagedAt: number | undefined;
@@ -14,21 +15,28 @@ export interface RedisState {
   oldestClaimAt: number;
 }
 
-/** Reads all of it in one round trip. Throws while Redis is away. */
+/** Reads all of it in one round trip, and a few more where batches are recorded and stay. Throws while Redis is away. */
 export async function readRedisState(queue: QueueConnection): Promise<RedisState> {
   const { redis, keys } = queue;
-  const [seen, batches, oldest, oldestClaim] = await Promise.all([
+  const [seen, staged, recorded, [, first], oldestClaim] = await Promise.all([
     readRedisPolicy(queue),
     redis.zcard(keys.staged),
+    redis.hlen(keys.recorded),
     redis.zrange(keys.staged, 0, '0', 'WITHSCORES'),
     redis.get(keys.oldestClaim),
   ]);
+  const stagedAt = recorded === 0 ? first : await firstWaitingSince(queue);
   return {
     ...seen,
-    batches,
-    oldestStagedAt: oldest[1] === undefined ? undefined : Number(oldest[1]),
+    batches: Math.max(0, staged - recorded),
+    oldestStagedAt: stagedAt === undefined ? undefined : Number(stagedAt),
     oldestClaimAt: Number(oldestClaim ?? 0),
   };
+}
+
+async function firstWaitingSince(queue: QueueConnection): Promise<string | undefined> {
+  const [oldest] = await listWaiting(queue);
+  return oldest === undefined ? undefined : ((await queue.redis.zscore(queue.keys.staged, oldest)) ?? undefined);
 }
 
 /** Organizations that are read at once: there may be as many of them as events wait, and Redis has others to serve. */
