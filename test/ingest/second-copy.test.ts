@@ -12,11 +12,16 @@ import { findQueuedSinceAtMost, isAllRecorded } from '@weir/queue/oldest-staged'
 import { readWaiting } from '@weir/queue/read-waiting';
 import { NotCopied } from '@weir/queue/redis-away';
 import { readRedisPolicy } from '@weir/queue/redis-policy';
+import { RECORD_QUEUE, recordJobOptions } from '@weir/queue/record-jobs';
 import type { SecondCopy } from '@weir/queue/second-copy';
 import { stagedEvents, stagedText } from '@weir/queue/staged';
 import type { StagedEvent } from '@weir/shared/event';
 import { newId } from '@weir/shared/ids';
+import { createLog } from '@weir/shared/log';
+import { openConsumer } from '@weir/worker/consume';
 import { NotAcknowledged, persist } from '@weir/worker/persist';
+import { buildWorkerMetrics } from '@weir/worker/worker-metrics';
+import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { findInTables, performAllMoves } from '../support/erasing.ts';
@@ -291,6 +296,31 @@ test('an erasure that is done while no replica is there is undone by no batch th
   await trio.replication.heal();
   for (const batch of batches) await untilDone(batch);
   expect(await findInTables(weir, '"ada')).toEqual([]);
+});
+
+test('that no replica acknowledges batches is told of once, however many they are and often they come', async () => {
+  await until(isBack, 'events go through Redis');
+  const { queue, database, untilDone } = await openPersist();
+  holdReplication();
+  const batches = await Promise.all([1, 2, 3].map(() => stage(eventOf())));
+  const lines: string[] = [];
+  const jobs = new Queue(RECORD_QUEUE, { connection: trio.primary, prefix: weir.keys.prefix });
+  for (const batch of batches) await jobs.add(RECORD_QUEUE, { batch }, recordJobOptions(batch));
+  const address = { url: trio.url, prefix: weir.keys.prefix, copies: 2 };
+  const deps = { database, queue, ownership: { check: () => Promise.resolve() } };
+  const log = createLog('test', 'info', [], { write: (line) => void lines.push(line) });
+  const consumer = openConsumer(address, deps, { concurrency: 3, log, metrics: buildWorkerMetrics() });
+  const attempts = async () =>
+    (await Promise.all(batches.map((batch) => jobs.getJob(batch)))).map((job) => job?.attemptsMade ?? 0);
+  try {
+    await until(async () => (await attempts()).every((made) => made >= 2), 'each is tried twice');
+  } finally {
+    await consumer.close();
+  }
+  expect(lines.filter((line) => line.includes('no replica of Redis acknowledges'))).toHaveLength(1);
+  await trio.replication.heal();
+  for (const batch of batches) await untilDone(batch);
+  await jobs.close();
 });
 
 test('Redis refuses writes behind a flush: it has the flush, and a worker reads it from a full Redis', async () => {

@@ -20,8 +20,8 @@ const IN_HAND_PAUSE_MS_MAX = 1_000;
 /** After this many attempts a job goes back to the queue: whatever keeps this one from being recorded may spare others. */
 const ATTEMPTS_IN_HAND_MAX = 10;
 
-/** While events of an unknown organization wait, each attempt finds them; one line in this time says so as well. */
-const UNKNOWN_TOLD_MS = 60_000;
+/** While a batch stays for the same reason, each attempt finds that; one line in this time says so as well. */
+const STAYS_TOLD_MS = 60_000;
 
 /** Takes jobs at once: it is told not to where the queue belongs to another database. */
 export function openConsumer(
@@ -58,16 +58,18 @@ export function openConsumer(
       metrics.events.inc({ outcome }, persisted[outcome]);
     metrics.reusedKeys.inc(persisted.reused);
   };
-  let toldOfUnknownAt = -Infinity;
-  const tellOfUnknown = (error: UnknownOrganization, batch: string | undefined) => {
-    metrics.unknownOrganizations.inc();
-    if (performance.now() - toldOfUnknownAt < UNKNOWN_TOLD_MS) return;
-    toldOfUnknownAt = performance.now();
+  const tellOfUnknown = sparsely((attempts, { organizationId }: UnknownOrganization, batch: string | undefined) =>
     log.error(
-      { organization_id: error.organizationId, batch },
+      { organization_id: organizationId, batch, attempts },
       'events of an organization that this database does not have wait in the queue; they are kept and tried again',
-    );
-  };
+    ),
+  );
+  const tellOfNotAcknowledged = sparsely((attempts, batch: string | undefined) =>
+    log.info(
+      { batch, attempts },
+      'no replica of Redis acknowledges a batch: its events are recorded, and it stays there until one does',
+    ),
+  );
   const worker = openRecordWorker(queue, {
     concurrency,
     async record(batch, isRetry) {
@@ -82,15 +84,14 @@ export function openConsumer(
     },
     onFailed(error, batch, attempts) {
       if (error instanceof NotAcknowledged) {
-        log.info(
-          { batch },
-          'no replica of Redis acknowledges a batch: its events are recorded, and it stays there until one does',
-        );
+        tellOfNotAcknowledged(batch);
         return;
       }
       metrics.batchFailures.inc();
-      if (error instanceof UnknownOrganization) tellOfUnknown(error, batch);
-      else log.warn({ err: error, batch, attempts }, 'a batch could not be recorded; it will be tried again');
+      if (error instanceof UnknownOrganization) {
+        metrics.unknownOrganizations.inc();
+        tellOfUnknown(error, batch);
+      } else log.warn({ err: error, batch, attempts }, 'a batch could not be recorded; it will be tried again');
     },
     onError: (error) => log.warn({ err: error }, 'the worker met an error outside any job'),
   });
@@ -101,5 +102,17 @@ export function openConsumer(
       await worker.close();
       disconnect(queue);
     },
+  };
+}
+
+/** Tells of the first of many, and then of one in a while; `attempts`: how many there were since it told last, with this one. */
+function sparsely<Of extends unknown[]>(tell: (attempts: number, ...of: Of) => void): (...of: Of) => void {
+  let toldAt = -Infinity;
+  let attempts = 0;
+  return (...of) => {
+    attempts += 1;
+    if (performance.now() - toldAt < STAYS_TOLD_MS) return;
+    tell(attempts, ...of);
+    [toldAt, attempts] = [performance.now(), 0];
   };
 }
