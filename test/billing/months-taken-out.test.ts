@@ -2,7 +2,11 @@
 // the month is attached again; nobody is billed short, and nobody else waits.
 
 import { performAlerts } from '@weir/db/alerts/perform-alerts';
+import { readExpectedRevenue, reckonRevenue } from '@weir/db/billing/run/expected-revenue';
 import { recordEvents } from '@weir/db/record';
+import { newCommand } from '@weir/reconcile/connect';
+import { parseReconcileOptions } from '@weir/reconcile/reconcile-options';
+import { describe as describeReconciliation } from '@weir/reconcile/reconcile-report';
 import { newId } from '@weir/shared/ids';
 import { countsValues, type AggregationType } from '@weir/shared/meter';
 import { readFileSync } from 'node:fs';
@@ -14,9 +18,6 @@ import { correct } from '../support/correcting.ts';
 import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
 import { attachMonth, detachMonth, makeMonthsSince } from '../support/months.ts';
 import { reconcileHere } from '../support/reconcile-fixture.ts';
-import { describe as describeReconciliation } from '@weir/reconcile/reconcile-report';
-import { parseReconcileOptions } from '@weir/reconcile/reconcile-options';
-import { newCommand } from '@weir/reconcile/connect';
 import { ownWeir } from '../support/use-weir.ts';
 
 const weir = ownWeir({ withWorker: false });
@@ -161,6 +162,12 @@ test('late usage of a due whose cut hour is taken out gives no money back, and w
   for (const path of [`/invoices/${draft?.id}`, `/invoices/${draft?.id}/lines`, '/invoices?status=DRAFT'])
     expect(await billing.request('GET', path)).toMatchObject(NEEDS_JANUARY);
   expect(await billing.request('POST', `/invoices/${draft?.id}/finalize`)).toMatchObject(NEEDS_JANUARY);
+  const reckoned: unknown[] = [];
+  for (let looks = 0; looks < 2; looks += 1) {
+    await readExpectedRevenue(billing.database.kysely, billing.admin.id);
+    await reckonRevenue(billing.database, 0, (error) => reckoned.push(error));
+  }
+  expect(reckoned).toMatchObject([{ month: '2025-01' }]);
   // Each try would find the same, so there is none for hours.
   await runAt('2025-03-15T06:00:00Z');
   expect(run.failures()).toBe(1);

@@ -8,6 +8,7 @@ import { newId } from '@weir/shared/ids';
 import { microsOfText } from '@weir/shared/instant';
 import { sql } from 'kysely';
 import type { Database, Queries } from '../../database.ts';
+import { MonthTakenOut } from '../../months-taken-out.ts';
 import { findTimeZone } from '../../organizations.ts';
 import { cutBoundaries } from '../invoices/cut-by-weight.ts';
 import { computeInvoices } from '../invoices/compute-lines.ts';
@@ -24,7 +25,7 @@ type Sums = Record<string, Record<Part, string>>;
 const GOOD_MINUTES = 10;
 const GOOD_FACTOR = 50;
 
-/** One that is under way for longer begins anew: its first steps are of another time. */
+/** One that is under way for longer begins anew: its first steps are of another time. So does one that waits for a month. */
 const UNDER_WAY_MINUTES = 60;
 
 /** Subscriptions, or drafts, of a step: some tens of milliseconds. It is fewer where they weigh more than is computed at once. */
@@ -87,7 +88,7 @@ interface Step {
 /**
  * Goes on with all reckonings that are under way until the time is over, at least with one step; each organization has a step in its
  * turn. Safe to run in several processes at once, and to be cut off anywhere. Returns how many came to their end. One that fails is
- * given up, and `onError` hears of it: who looks the next time asks for it again.
+ * given up, and `onError` hears of it: who looks the next time asks for it again, or an hour later where a month has to be attached first.
  */
 export async function reckonRevenue(
   database: Database,
@@ -103,7 +104,7 @@ export async function reckonRevenue(
       if (await take(database, step, size)) ended += 1;
     } catch (error) {
       onError(error, step.organization_id);
-      await giveUp(database.kysely, step);
+      await giveUp(database.kysely, step, error);
     }
     if (performance.now() > until) return ended;
   }
@@ -112,7 +113,7 @@ export async function reckonRevenue(
 async function nextStep(db: Queries): Promise<Step | undefined> {
   const { rows } = await sql<Step>`
     SELECT organization_id, part, after, sums FROM revenue_reckonings
-    WHERE begun_at IS NOT NULL ORDER BY stepped_at, organization_id LIMIT 1`.execute(db);
+    WHERE begun_at IS NOT NULL AND part IS NOT NULL ORDER BY stepped_at, organization_id LIMIT 1`.execute(db);
   return rows[0];
 }
 
@@ -144,11 +145,15 @@ async function take(database: Database, step: Step, size: number): Promise<boole
   return false;
 }
 
-/** None is under way. */
-const NONE = sql`begun_at = NULL, part = NULL, after = NULL, stepped_at = NULL, sums = NULL`;
+/** No step is to come of one that began. */
+const NO_STEP = sql`part = NULL, after = NULL, stepped_at = NULL, sums = NULL`;
 
-async function giveUp(db: Queries, { organization_id: organizationId }: Step): Promise<void> {
-  await sql`UPDATE revenue_reckonings SET ${NONE} WHERE organization_id = ${organizationId}::uuid`.execute(db);
+/** None is under way. */
+const NONE = sql`begun_at = NULL, ${NO_STEP}`;
+
+async function giveUp(db: Queries, { organization_id: organizationId }: Step, error: unknown): Promise<void> {
+  const left = error instanceof MonthTakenOut ? NO_STEP : NONE;
+  await sql`UPDATE revenue_reckonings SET ${left} WHERE organization_id = ${organizationId}::uuid`.execute(db);
 }
 
 interface Reckoned {
