@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { eventOf, FakeService, range, refuse, refuseAsProxy } from '../../../test/support/fake-service.ts';
 import { WeirClient, type WeirError, type KeyedEvent, type QueueOptions } from './client.ts';
+import { MemoryStore } from './memory-store.ts';
 
 let service: FakeService;
 let client: WeirClient;
@@ -249,4 +250,28 @@ test('options that make no sense are refused at once', () => {
   for (const queue of [{ batchEventsMax: 1001 }, { concurrency: 0 }, { eventsMax: 1.5 }]) {
     expect(() => makeClient(queue)).toThrow(RangeError);
   }
+});
+
+test('those who wait for room get it in their order, and are not all looked at for each batch', async () => {
+  const [waiting, eventsMax] = [2_000, 20];
+  const looks = vi.spyOn(MemoryStore.prototype, 'hasRoom');
+  try {
+    const order: string[] = [];
+    makeClient({ eventsMax, batchEventsMax: eventsMax, concurrency: 1 });
+    await Promise.all(range(waiting).map(async (n) => order.push(await client.queue(eventOf(n)))));
+    await client.close();
+    expect(order).toEqual(range(waiting).map((n) => `k${n}`));
+    expect([...service.accepted]).toEqual(order);
+    expect(looks.mock.calls.length).toBeLessThan(4 * waiting);
+  } finally {
+    looks.mockRestore();
+  }
+});
+
+test('who waits for room behind an event that cannot be written gets it all the same', async () => {
+  makeClient({ outbox: { folder: '/dev/null/outbox' }, eventsMax: 1, onWarning: () => {} });
+  const results = await Promise.allSettled(range(3).map((n) => client.queue(eventOf(n))));
+  const codes = results.map((result) => result.status === 'rejected' && result.reason.code);
+  expect(codes).toEqual(['outbox_failed', 'outbox_failed', 'outbox_failed']);
+  await client.close();
 });

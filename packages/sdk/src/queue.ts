@@ -57,6 +57,12 @@ export interface CloseResult {
   unsent: KeyedEvent[];
 }
 
+interface Waiter {
+  event: HeldEvent;
+  enter: () => void;
+  refuse: (reason: Error) => void;
+}
+
 type OnRetry = (error: WeirError, delayMs: number) => void;
 type AbortableSendBatch = (...args: [...Parameters<SendBatch>, AbortSignal]) => ReturnType<SendBatch>;
 
@@ -81,6 +87,8 @@ export class EventQueue {
   readonly #concurrency: number;
   readonly #halt = new AbortController();
   readonly #stopCallAtExit: () => void;
+  /** Those who wait for room. */
+  readonly #waiters = new Set<Waiter>();
   /** Called after each change; each takes itself out when it has seen what it waits for. */
   readonly #watchers = new Set<() => void>();
   readonly #warnings = new Warnings((message, kind) => this.#warn(message, kind));
@@ -132,16 +140,11 @@ export class EventQueue {
     }
     signal?.throwIfAborted();
     if (this.#closing !== undefined) throw closed(event);
-    // Others who waited, too, may have taken the room.
-    while (!this.#store.hasRoom(event.bytes)) {
-      this.#sendAll();
-      if (this.#options.whenFull === 'reject') throw full(event);
-      await this.#until(() => this.#closing !== undefined || this.#store.hasRoom(event.bytes), signal);
-      if (this.#closing !== undefined) throw closed(event);
-    }
-    await this.#store.add(event);
-    this.#arm();
-    this.#tellWatchers();
+    // Behind those who wait already, also where it would fit before them.
+    if (this.#waiters.size === 0 && this.#store.hasRoom(event.bytes)) return await this.#put(event);
+    this.#sendAll();
+    if (this.#options.whenFull === 'reject') throw full(event);
+    await this.#wait(event, signal);
   }
 
   /** Sends what waits now. Resolves when everything that was queued before is settled, whatever is queued meanwhile. */
@@ -189,6 +192,18 @@ export class EventQueue {
   async #closeAtExit(): Promise<void> {
     const { unsent } = await this.close(this.#options.exitTimeoutMs ?? 10_000);
     if (unsent.length > 0) this.#warn(`The process ends with ${unsent.length} events that were not sent.`, 'unsent');
+  }
+
+  async #put(event: HeldEvent): Promise<void> {
+    try {
+      await this.#store.add(event);
+    } finally {
+      // On its way to the disk it took room, too, which comes back also when it could not be written.
+      this.#tellWatchers();
+    }
+    // Those who wait for room need it before the interval.
+    if (this.#waiters.size > 0) this.#sendAll();
+    else this.#arm();
   }
 
   /** Sends at once what fills a batch, and the rest after the interval. */
@@ -328,29 +343,76 @@ export class EventQueue {
     else process.emitWarning(message, 'WeirWarning');
   }
 
-  /** Resolves when it is so. Until then the process stays alive: someone waits. */
+  /** Resolves when it is so. */
   #until(isSo: () => boolean, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const look = () => {
         if (!isSo() && signal?.aborted !== true) return;
         this.#watchers.delete(look);
         signal?.removeEventListener('abort', look);
-        if (this.#watchers.size === 0) {
-          clearInterval(this.#keepAlive);
-          this.#keepAlive = undefined;
-        }
+        this.#stayAlive();
         if (isSo()) resolve();
         else reject(signal?.reason as Error);
       };
       this.#watchers.add(look);
-      this.#keepAlive ??= setInterval(() => {}, FOR_EVER_MS);
+      this.#stayAlive();
       signal?.addEventListener('abort', look);
       look();
     });
   }
 
+  /** Resolves when there was room for the event and it is held. */
+  #wait(event: HeldEvent, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        this.#waiters.delete(waiter);
+        signal?.removeEventListener('abort', abort);
+        this.#stayAlive();
+      };
+      const waiter: Waiter = {
+        event,
+        enter: () => {
+          leave();
+          resolve(this.#put(event));
+        },
+        refuse: (reason) => {
+          leave();
+          reject(reason);
+        },
+      };
+      const abort = () => {
+        waiter.refuse(signal?.reason as Error);
+        // The next one may be smaller.
+        this.#letIn();
+      };
+      this.#waiters.add(waiter);
+      this.#stayAlive();
+      signal?.addEventListener('abort', abort);
+    });
+  }
+
+  /** Lets in as many of those who wait as there is room for, in their order; when the queue is closed, none. */
+  #letIn(): void {
+    for (const waiter of this.#waiters) {
+      if (this.#closing !== undefined) waiter.refuse(closed(waiter.event));
+      else if (this.#store.hasRoom(waiter.event.bytes)) waiter.enter();
+      else return;
+    }
+  }
+
+  /** Keeps the process alive while someone waits. */
+  #stayAlive(): void {
+    if (this.#watchers.size + this.#waiters.size > 0) {
+      this.#keepAlive ??= setInterval(() => {}, FOR_EVER_MS);
+      return;
+    }
+    clearInterval(this.#keepAlive);
+    this.#keepAlive = undefined;
+  }
+
   #tellWatchers(): void {
     for (const look of this.#watchers) look();
+    this.#letIn();
   }
 }
 
