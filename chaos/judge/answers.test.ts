@@ -88,6 +88,8 @@ test('a log line that tells of something that broke is found, and one that tells
   expect(problemInLog('{"level":50,"msg":"maintenance failed; it will be done again"}')).toBeUndefined();
   const killed = 'a worker began this and did not come back from it: it may need more memory than there is';
   expect(problemInLog(`{"level":50,"msg":"left out","err":{"message":"${killed}"}}`)).toBeUndefined();
+  const unmarked = 'the queue {weir} in Redis belonged to no database, and this one has counted events';
+  expect(problemInLog(`{"level":50,"msg":"${unmarked}: Redis lost its data"}`)).toBeUndefined();
   expect(problemInLog('{"level":50,"msg":"a request failed","err":{"message":"x"}}')).toBe('a request failed: x');
   expect(problemInLog('{"level":60,"msg":"an error that nobody caught"}')).toBe('an error that nobody caught');
   expect(problemInLog('[UnhandledPromiseRejection: x]')).toBeUndefined();

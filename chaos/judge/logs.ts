@@ -27,6 +27,9 @@ const DIED_TWICE = 'a worker began this and did not come back from it';
 /** Postgres is another one after a promotion, and whoever runs Weir has to hear it. */
 const TOOK_OVER = 'another Postgres took over';
 
+/** So it is where Redis has lost its data. */
+const LOST_ITS_MARK = 'in Redis belonged to no database';
+
 /** One line of a log that says that something broke. */
 export function problemInLog(line: string): string | undefined {
   if (!line.startsWith('{')) return UNCAUGHT.test(line) ? line : undefined;
@@ -39,7 +42,10 @@ export function problemInLog(line: string): string | undefined {
   }
   const { level = 0, msg = '', err } = entry;
   const isExpected =
-    msg.endsWith(EXPECTED_ERROR) || msg.startsWith(TOOK_OVER) || err?.message?.startsWith(DIED_TWICE) === true;
+    msg.endsWith(EXPECTED_ERROR) ||
+    msg.startsWith(TOOK_OVER) ||
+    msg.includes(LOST_ITS_MARK) ||
+    err?.message?.startsWith(DIED_TWICE) === true;
   const isProblem = level >= FATAL || (level >= ERROR && !isExpected);
   return isProblem ? `${msg}${err?.message === undefined ? '' : `: ${err.message}`}` : undefined;
 }
