@@ -281,8 +281,8 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   chargeRoutes(app, { database, guards });
   evaluateRoute(app, { database, guards });
   settingsRoutes(app, { database, guards });
-  previewSubscriptionRoute(app, { database, guards });
-  subscriptionRoutes(app, { database, queue, guards, wakeRun: deps.billingJobs.wakeRun });
+  previewSubscriptionRoute(app, { database, guards, turns });
+  subscriptionRoutes(app, { database, queue, guards, turns, wakeRun: deps.billingJobs.wakeRun });
   subscriptionChangeRoutes(app, { database, guards });
   creditRoutes(app, { database, guards });
   creditLedgerRoutes(app, { database, guards });

@@ -1,7 +1,7 @@
 import { microsOfText } from '@weir/shared/instant';
 import { describe, expect, test } from 'vitest';
 import { Room } from './chunk-weight.ts';
-import { passBoundaries, type BoundaryFacts, type ChargeOfPlan } from './pass-boundaries.ts';
+import { passBoundaries, passingBoundaries, type BoundaryFacts, type ChargeOfPlan } from './pass-boundaries.ts';
 import { PeriodCache } from './schedules.ts';
 import type { SubscriptionState } from './subscription.ts';
 
@@ -53,6 +53,17 @@ function facts(now: string, more: Partial<BoundaryFacts> = {}): BoundaryFacts {
 const after = (state: SubscriptionState, known: BoundaryFacts) => passBoundaries(state, known);
 
 describe('what happens at the boundaries of a subscription', () => {
+  test('whoever serves others meanwhile can stop behind each of them', () => {
+    const known = () => facts('2027-01-31T00:00:00Z');
+    const passing = passingBoundaries(subscription, known());
+    let stops = 0;
+    let step = passing.next();
+    for (; step.done !== true; step = passing.next()) stops += 1;
+    expect(stops).toBe(13);
+    expect(step.value).toEqual(after(subscription, known()));
+    expect(step.value.periods).toHaveLength(13);
+  });
+
   test('each period begins where the one before ends, counted from the anchor, and has a draft in advance', () => {
     const { periods, invoices, events, subscription: now } = after(subscription, facts('2026-03-31T00:00:00Z'));
     expect(periods.map(({ cycle, period_start, period_end }) => [cycle, period_start, period_end])).toEqual([

@@ -72,6 +72,18 @@ export interface Passage<State extends SubscriptionState = SubscriptionState> {
  * Takes a subscription over every boundary up to now, while there is room. Without one, it is returned as it was, with nothing else.
  */
 export function passBoundaries<State extends SubscriptionState>(before: State, facts: BoundaryFacts): Passage<State> {
+  const passing = passingBoundaries(before, facts);
+  for (;;) {
+    const step = passing.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** The same, as work that can stop after each boundary: for whoever serves others meanwhile. */
+export function* passingBoundaries<State extends SubscriptionState>(
+  before: State,
+  facts: BoundaryFacts,
+): Generator<undefined, Passage<State>, undefined> {
   const after = { ...before };
   const subscription: SubscriptionState = after;
   const passage: Passage<State> = { subscription: after, periods: [], invoices: [], withoutLines: [], events: [] };
@@ -85,6 +97,7 @@ export function passBoundaries<State extends SubscriptionState>(before: State, f
     const opened = passBoundary(passage, { ...facts, hasArrears });
     facts.room.take(weightOf(opened));
     hasArrears = opened?.charges.some(({ is_in_advance }) => !is_in_advance) ?? false;
+    yield;
   }
   subscription.run_at = nextRunOf(subscription);
   return passage;

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { bodyCodes, sessionCodes, time } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
+import { inTurns, type Turns } from '../http/turns.ts';
 import { done, writing } from '../http/writing.ts';
 import { planSubscription } from './subscribe.ts';
 import { subscriptionBody } from './subscription-body.ts';
@@ -32,7 +33,7 @@ const previewAnswer = z
   })
   .meta({ id: 'SubscriptionPreview' });
 
-export function previewSubscriptionRoute(app: App, { database, guards }: RouteDeps): void {
+export function previewSubscriptionRoute(app: App, { database, guards, turns }: RouteDeps & { turns: Turns }): void {
   app.post(
     '/api/v1/subscriptions/preview',
     {
@@ -61,7 +62,7 @@ export function previewSubscriptionRoute(app: App, { database, guards }: RouteDe
     writing(database, async ({ caller, body }, write) => {
       const planned = await planSubscription(database.kysely, caller.organizationId, body);
       return await write.computed(async () =>
-        done(await previewStart(database.kysely, caller.organizationId, planned)),
+        done(await previewStart(database.kysely, caller.organizationId, planned, (work) => inTurns(turns, work))),
       );
     }),
   );

@@ -2,6 +2,7 @@
 // of a long past the first ones, and the run opens the others.
 
 import { OPENED_BYTES_MAX, Room } from '@weir/billing/chunk-weight';
+import type { Drive } from '@weir/billing/drive';
 import { type NewFeedEvent, subscriptionData } from '@weir/billing/feed-events';
 import { touchUsage } from '@weir/db/alerts/touched-usage';
 import { billMeters } from '@weir/db/billing/subscriptions/billed-meters';
@@ -40,10 +41,12 @@ export interface Subscriber {
 export async function subscribe(
   db: Queries,
   write: Write,
-  { subscriber, body }: { subscriber: Subscriber; body: SubscriptionBody },
+  { subscriber, body, drive }: { subscriber: Subscriber; body: SubscriptionBody; drive: Drive },
 ): Promise<Written<Subscription>> {
   try {
-    return await write.transaction(async (transaction) => made(await subscribeWithin(transaction, subscriber, body)));
+    return await write.transaction(async (transaction) =>
+      made(await subscribeWithin(transaction, subscriber, body, drive)),
+    );
   } catch (error) {
     // Another request with this external_id was at it at the same time.
     if (violatedConstraint(error) === 'subscriptions_organization_id_external_id_key')
@@ -56,6 +59,7 @@ async function subscribeWithin(
   transaction: Queries,
   { organizationId, actor }: Subscriber,
   body: SubscriptionBody,
+  drive: Drive,
 ): Promise<Subscription> {
   // Before anything else: whoever asks again is to learn of the first one, whatever has become of the plan meanwhile.
   await refuseTaken(transaction, organizationId, body);
@@ -65,7 +69,7 @@ async function subscribeWithin(
   // One that has ended lets go of its meters when it is brought up to date, and the run may not have been there yet.
   const behind = await lockSubscriptionsBehind(transaction, organizationId, customer_id);
   const room = new Room(OPENED_BYTES_MAX);
-  const events: NewFeedEvent[] = await bringUpToDate(transaction, organizationId, behind, room);
+  const events: NewFeedEvent[] = await bringUpToDate(transaction, organizationId, behind, room, drive);
 
   // The row comes before its meters: of two requests with one external_id the later one is told of that.
   const { id, customer_external_id, start_at } = await insertSubscription(transaction, organizationId, {
@@ -78,7 +82,7 @@ async function subscribeWithin(
   if ((await billMeters(transaction, organizationId, claims)).length > 0)
     throw new Refusal('meter_already_billed', METER_TAKEN);
 
-  const opened = await bringUpToDate(transaction, organizationId, [id], room).catch(refuseMeterTaken);
+  const opened = await bringUpToDate(transaction, organizationId, [id], room, drive).catch(refuseMeterTaken);
   const row = await lockSubscription(transaction, organizationId, id);
   const subscription = await findSubscription(transaction, organizationId, id);
   if (row === undefined || subscription === undefined) throw new Error('a subscription that was just made is gone');

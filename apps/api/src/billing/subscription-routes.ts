@@ -1,5 +1,6 @@
 // Subscriptions: a customer on a plan. How one is made is in subscribe.ts, and what changes one in subscription-change-routes.ts.
 
+import type { Drive } from '@weir/billing/drive';
 import { listPeriods } from '@weir/db/billing/subscriptions/subscription-periods';
 import { listSubscriptions } from '@weir/db/billing/subscriptions/subscriptions';
 import type { QueueConnection } from '@weir/queue/connection';
@@ -9,6 +10,7 @@ import { adminCodes, answerPage, bodyCodes, idInPath, pageSchema, viewerCodes } 
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { credentialOf } from '../http/caller.ts';
 import type { App } from '../http/typed-app.ts';
+import { inTurns, type Turns } from '../http/turns.ts';
 import { writing } from '../http/writing.ts';
 import { reading } from '../http/versions.ts';
 import { subscriptions } from './change-subscription.ts';
@@ -25,6 +27,7 @@ import type { RouteDeps } from '../route-deps.ts';
 
 export interface SubscribingDeps extends RouteDeps {
   queue: QueueConnection;
+  turns: Turns;
   /** Has the run look at an organization where a subscription was made: one with a start long ago has work for it. Never fails. */
   wakeRun(organizationId: string): void;
 }
@@ -33,8 +36,9 @@ const subscriptionWithEntitlements = subscriptionAnswer
   .extend({ entitlements: z.array(entitlementAnswer) })
   .meta({ id: 'SubscriptionWithEntitlements' });
 
-export function subscriptionRoutes(app: App, { database, queue, guards, wakeRun }: SubscribingDeps): void {
+export function subscriptionRoutes(app: App, { database, queue, guards, turns, wakeRun }: SubscribingDeps): void {
   const db = database.kysely;
+  const drive: Drive = (work) => inTurns(turns, work);
 
   app.post(
     '/api/v1/subscriptions',
@@ -66,7 +70,7 @@ export function subscriptionRoutes(app: App, { database, queue, guards, wakeRun 
     writing(database, async (request, write) => {
       const { organizationId } = request.caller;
       const subscriber = { organizationId, actor: credentialOf(request.caller) };
-      const written = await subscribe(db, write, { subscriber, body: request.body });
+      const written = await subscribe(db, write, { subscriber, body: request.body, drive });
       wakeRun(organizationId);
       return written;
     }),

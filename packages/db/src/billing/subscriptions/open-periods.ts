@@ -2,11 +2,12 @@
 // written for a whole chunk at once, in a few statements however many subscriptions and boundaries there are.
 
 import { Room } from '@weir/billing/chunk-weight';
+import { inOneGo, type Drive } from '@weir/billing/drive';
 import { type NewFeedEvent, draftData } from '@weir/billing/feed-events';
 import type { Drafting } from '@weir/billing/grace';
 import {
   nextRunOf,
-  passBoundaries,
+  passingBoundaries,
   type ChargeOfPlan,
   type OpenedPeriod,
   type Passage,
@@ -51,6 +52,7 @@ export async function bringUpToDate(
   organizationId: string,
   subscriptionIds: readonly string[],
   room: Room,
+  drive: Drive = inOneGo,
 ): Promise<NewFeedEvent[]> {
   const drafting = await readDrafting(transaction, organizationId);
   const { now } = drafting;
@@ -61,11 +63,13 @@ export async function bringUpToDate(
   const plans = await readPlans(transaction, organizationId, behind);
   const withArrears = await findArrears(transaction, organizationId, behind);
   const periods = new PeriodCache();
-  const passages = [...behind, ...stray].flatMap((row) => {
+  const passages: Passed[] = [];
+  for (const row of [...behind, ...stray]) {
     // What there is no room for is left as it is.
-    if (!room.isLeft) return [];
-    return [passBoundaries(row, { ...drafting, plans, hasArrears: withArrears.has(row.id), periods, room })];
-  });
+    if (!room.isLeft) break;
+    const facts = { ...drafting, plans, hasArrears: withArrears.has(row.id), periods, room };
+    passages.push(await drive(passingBoundaries(row, facts)));
+  }
   return await writePassages(transaction, organizationId, passages, { drafting, actor: 'weir' });
 }
 

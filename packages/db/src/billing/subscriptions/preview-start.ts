@@ -2,8 +2,9 @@
 // boundaries are passed by the code that opens periods, and nothing is written.
 
 import { Room } from '@weir/billing/chunk-weight';
+import { inOneGo, type Drive } from '@weir/billing/drive';
 import { graceEnd } from '@weir/billing/grace';
-import { passBoundaries } from '@weir/billing/pass-boundaries';
+import { passingBoundaries } from '@weir/billing/pass-boundaries';
 import { PeriodCache } from '@weir/billing/schedules';
 import type { SubscriptionStatus } from '@weir/billing/kinds';
 import type { Queries } from '../../database.ts';
@@ -35,6 +36,7 @@ export async function previewStart(
   db: Queries,
   organizationId: string,
   subscription: Omit<NewSubscription, 'id' | 'external_id'>,
+  drive: Drive = inOneGo,
 ): Promise<StartPreview> {
   const drafting = await readDrafting(db, organizationId);
   const now = isoOf(drafting.now);
@@ -53,7 +55,7 @@ export async function previewStart(
   };
   const plans = await readPlans(db, organizationId, [row]);
   const facts = { ...drafting, plans, hasArrears: false, periods: new PeriodCache(), room: new Room() };
-  const { subscription: after, periods, invoices } = passBoundaries(row, facts);
+  const { subscription: after, periods, invoices } = await drive(passingBoundaries(row, facts));
   const [first, last] = [invoices[0], invoices.at(-1)];
   return {
     status: after.is_scheduled ? 'SCHEDULED' : after.status,
