@@ -116,6 +116,27 @@ class TestAsync(unittest.IsolatedAsyncioTestCase):
         self.assertTrue((await asyncio.to_thread(client.close)).is_done)
         self.assertEqual(len(self.service.accepted), 200)
 
+    async def test_who_waits_for_room_behind_an_event_that_cannot_be_written_gets_it_all_the_same(self) -> None:
+        folder = tempfile.mkdtemp(prefix="weir-outbox-")
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        client = self.client(outbox=folder, outbox_bytes_max=1)
+        is_writing = threading.Event()
+
+        def fail(outbox: Outbox, text: bytes, events: int) -> Any:
+            is_writing.set()
+            self.release.wait(20)
+            raise OSError("the disk is full")
+
+        with mock.patch.object(Outbox, "_write", fail):
+            calls = [asyncio.ensure_future(client.queue_async(event(n))) for n in range(2)]
+            while not is_writing.is_set():
+                await asyncio.sleep(0)
+            self.release.set()
+            for call in calls:
+                with self.assertRaises(WeirError) as raised:
+                    await asyncio.wait_for(call, 10)
+                self.assertEqual(raised.exception.code, "outbox_failed")
+
     async def test_what_waits_for_the_disk_is_written_though_its_call_is_cancelled(self) -> None:
         folder = tempfile.mkdtemp(prefix="weir-outbox-")
         self.addCleanup(shutil.rmtree, folder, ignore_errors=True)

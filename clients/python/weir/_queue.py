@@ -129,6 +129,8 @@ class EventQueue:
         self._looker: Optional[threading.Thread] = None
         self._stop_looking = threading.Event()
         self._in_flight = 0
+        #: Calls of ``flush`` that wait.
+        self._flushes = 0
         #: When what waits is sent although it fills no batch.
         self._due: Optional[float] = None
         #: What is kept although it was refused, held out of the way until it is tried again.
@@ -231,10 +233,19 @@ class EventQueue:
         return None if math.isinf(left) else left
 
     def _write(self, held: Any) -> None:
-        self._store.write(held)
+        try:
+            self._store.write(held)
+        except BaseException:
+            # What could not be written took room on its way to the disk.
+            with self._changed:
+                self._tell_all()
+            raise
         with self._changed:
             self._start_threads()
             self._start_looking()
+            if self._flushes > 0:
+                # It may wait for this one, which was on its way to the disk.
+                self._send_now()
             is_new = self._due is None
             if self._due is None:
                 self._due = time.monotonic() + self._options.interval
@@ -255,8 +266,12 @@ class EventQueue:
     def flush(self, timeout: Optional[float]) -> bool:
         with self._changed:
             last = self._store.last
+            self._flushes += 1
             self._send_now()
-            return self._changed.wait_for(lambda: self._is_idle or self._store.is_settled_to(last), timeout)
+            try:
+                return self._changed.wait_for(lambda: self._is_idle or self._store.is_settled_to(last), timeout)
+            finally:
+                self._flushes -= 1
 
     def close(self, timeout: float) -> CloseResult:
         with self._changed:

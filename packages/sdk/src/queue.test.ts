@@ -275,3 +275,19 @@ test('who waits for room behind an event that cannot be written gets it all the 
   expect(codes).toEqual(['outbox_failed', 'outbox_failed', 'outbox_failed']);
   await client.close();
 });
+
+test('flush sends at once also what is on its way to the disk when it is called', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-flush-'));
+  try {
+    makeClient({ outbox: { folder }, intervalMs: 60_000 });
+    await client.queue(eventOf(1));
+    await client.flush();
+    const queued = client.queue(eventOf(2));
+    await client.flush({ signal: AbortSignal.timeout(10_000) });
+    await queued;
+    expect([...service.accepted]).toEqual(['k1', 'k2']);
+    await client.close();
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});

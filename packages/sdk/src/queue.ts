@@ -201,8 +201,8 @@ export class EventQueue {
       // On its way to the disk it took room, too, which comes back also when it could not be written.
       this.#tellWatchers();
     }
-    // Those who wait for room need it before the interval.
-    if (this.#waiters.size > 0) this.#sendAll();
+    // Those who wait, for room or for this event, wait for no interval.
+    if (this.#waiters.size + this.#watchers.size > 0) this.#sendAll();
     else this.#arm();
   }
 
