@@ -18,6 +18,8 @@ test('the console and the API write the same CSV, and neither lets a spreadsheet
     '\t',
     '\r',
     '\n',
+    ';',
+    ' ',
     '"',
     ',',
     '1',
@@ -40,6 +42,7 @@ test('the console and the API write the same CSV, and neither lets a spreadsheet
           .replace(/^"/, ''),
       );
       expect(fields.filter((text) => /^[=+@＝＋－＠\t\r\n]/.test(text))).toEqual([]);
+      expect(fields.filter((text) => /[;\t\r\n][\s"]*[=+\-@＝＋－＠]/.test(text))).toEqual([]);
       expect(fields.filter((text) => text.startsWith('-') && !/^-\d+(\.\d+)?"?$/.test(text))).toEqual([]);
     }),
   );

@@ -914,7 +914,7 @@ export interface paths {
     "/api/v1/invoice-lines": {
         /**
          * The lines of all finalized invoices, in the order of issue dates, as JSON or CSV
-         * @description Follow meta.next_cursor until it is null, or the header Link with rel="next" until there is none. A page may hold fewer lines than limit, or none, and not be the last: so many invoices are looked at for each. CSV comes for format=csv or Accept: text/csv, with a head on the first page, so that pages one after the other are one file; texts that a spreadsheet would take for a formula begin with an apostrophe. A line's copy of its charge and its tiers are on its invoice.
+         * @description Follow meta.next_cursor until it is null, or the header Link with rel="next" until there is none. A page may hold fewer lines than limit, or none, and not be the last: so many invoices are looked at for each. CSV comes for format=csv or Accept: text/csv, with a head on the first page, so that pages one after the other are one file; what a spreadsheet would take for a formula, also behind a semicolon or a line break of a text, has an apostrophe before it. A line's copy of its charge and its tiers are on its invoice.
          *
          *     Who may: whoever is signed in, or a service account of any role.
          */
