@@ -101,6 +101,15 @@ describe('settings at their limits', () => {
     expect(await read(session)).toEqual(before);
   });
 
+  test('a field that stands twice within another one is refused, whichever of the two was meant', async () => {
+    const before = await read(session);
+    const raw = '{"seller":{"legal_name":"Acme","tax_id":"DE1","tax_id":"DE2"}}';
+    const answer = await weir.request('PATCH', '/api/v1/billing/settings', { session, raw });
+    expectProblem(answer, 400, 'malformed_json');
+    expect(answer.body.detail).toContain('tax_id');
+    expect(await read(session)).toEqual(before);
+  });
+
   test('a change of nothing is refused', async () => {
     expectProblem(await change({}), 422, 'invalid_request');
   });

@@ -50,6 +50,7 @@ const malformed: [title: string, spoil: HostileBody['spoil']][] = [
   ['has a member __proto__ in another spelling', (good) => `${opened(good)}"\\u005f_proto__":{"name":"x"}}`],
   ['has a member __proto__ far within', (good) => `${opened(good)}"x":[{"y":{"__proto__":1}}]}`],
   ['has a key twice', (good) => `${opened(good)}"x":1,"x":2}`],
+  ['has a key twice far within', (good) => `${opened(good)}"x":[{"y":{"a":1,"a":2}}]}`],
   ['has a key twice in two spellings', (good) => `${opened(good)}"x":1,"\\u0078":2}`],
   ['is nested 100,000 levels deep and cut off', () => '['.repeat(100_000)],
   ['is nested 100,000 levels deep in objects and cut off', () => '{"a":'.repeat(100_000)],

@@ -149,6 +149,6 @@ export function originOf(request: FastifyRequest): { address: string; user_agent
 /** The body as it was sent, with every digit of an amount, and not as it was read, where defaults are filled in. */
 export function sentWithoutSecrets(request: FastifyRequest): Record<string, unknown> | null {
   const { json } = request;
-  const sent = json === null ? null : withoutSecrets(readExact(request, json.text));
+  const sent = json === null ? null : withoutSecrets(readExact(request, json.text).value);
   return typeof sent === 'object' && sent !== null && !Array.isArray(sent) ? { ...sent } : null;
 }

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { putDecimals } from './json-decimals.ts';
+import { walkMembers } from './json-decimals.ts';
 
 const NAMES = new Set(['price', 'up_to']);
 
 function read(text: string): unknown {
   const value: unknown = JSON.parse(text);
-  putDecimals(value, text, 0, NAMES);
+  walkMembers(value, text, 0, NAMES);
   return value;
 }
 

@@ -1,43 +1,48 @@
-// Decimals of a body, with the digits that were sent. JSON.parse makes a float of every number, so that
-// 123456789012345.123456789012345678 would come to be another price. The text has it as it is.
+// What JSON.parse loses of a body is in its text: the first of two equal keys, and the digits of decimals. It makes a float of every
+// number, so that 123456789012345.123456789012345678 would come to be another price.
 
 import { plainDecimal } from '@weir/shared/decimal';
-import { itemsOf, skipSpace, spansOfMembers } from './json-spans.ts';
+import { itemsOf, skipSpace, Spans, spansOfMembers } from './json-spans.ts';
 
-/** Objects and arrays within each other that are looked into: as deep as a schema with decimals goes. */
+/** Objects and arrays within each other that are looked into: as deep as a schema goes. Metadata may go deeper: see metadata-text.ts. */
 const LEVELS_MAX = 5;
 
 /** No decimal that is taken is as long. What is longer is left as it was sent, and the schema refuses it by its length. */
 const LITERAL_CHARACTERS_MAX = 100;
 
+const NONE = new Spans();
+const NO_DECIMALS: ReadonlySet<string> = new Set();
+
 /**
- * Puts text in the place of numbers: for every member of one of these names whose value is a number, or a list of them, the plain
- * decimal of what was sent, so that its schema gets a text whether a number or a text was sent. `value` is what JSON.parse made of the text from
- * `at` on, and is changed. Refuses an object with a key that stands there twice.
+ * Refuses an object with a key that stands there twice, and puts text in the place of numbers: for every member of one of these names whose
+ * value is a number, or a list of them, the plain decimal of what was sent, so that its schema gets a text whether a number or a text was
+ * sent. `value` is what JSON.parse made of the text from `at` on, and is changed. Returns where its members stand, where it is an object.
  */
-export function putDecimals(
+export function walkMembers(
   value: unknown,
   text: string,
   at: number,
-  names: ReadonlySet<string>,
+  decimals = NO_DECIMALS,
   levels = LEVELS_MAX,
-): void {
-  if (typeof value !== 'object' || value === null || levels === 0) return;
+): Spans {
+  if (typeof value !== 'object' || value === null || levels === 0) return NONE;
   const start = skipSpace(text, at);
   if (Array.isArray(value)) {
     const { starts = [] } = itemsOf(text, start, value.length) ?? {};
-    for (const [index, item] of value.entries()) putDecimals(item, text, starts[index] ?? start, names, levels - 1);
-    return;
+    for (const [index, item] of value.entries()) walkMembers(item, text, starts[index] ?? start, decimals, levels - 1);
+    return NONE;
   }
   const members = value as Record<string, unknown>;
-  const { keys, starts, ends } = spansOfMembers(text, start);
+  const spans = spansOfMembers(text, start);
+  const { keys, starts, ends } = spans;
   for (const [index, key] of keys.entries()) {
     const member = members[key];
     const from = starts[index] ?? start;
-    if (typeof member === 'number' && names.has(key)) members[key] = decimalOf(text.slice(from, ends[index]));
-    else if (Array.isArray(member) && names.has(key)) members[key] = decimalsOf(member, text, from);
-    else putDecimals(member, text, from, names, levels - 1);
+    if (typeof member === 'number' && decimals.has(key)) members[key] = decimalOf(text.slice(from, ends[index]));
+    else if (Array.isArray(member) && decimals.has(key)) members[key] = decimalsOf(member, text, from);
+    else walkMembers(member, text, from, decimals, levels - 1);
   }
+  return spans;
 }
 
 function decimalsOf(list: readonly unknown[], text: string, at: number): unknown[] {

@@ -7,8 +7,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import sjson from 'secure-json-parse';
 import { z } from 'zod';
 import { isGzip } from './bodies.ts';
-import { putDecimals } from './json-decimals.ts';
-import { Spans, skipSpace, spansOfMembers } from './json-spans.ts';
+import { walkMembers } from './json-decimals.ts';
+import type { Spans } from './json-spans.ts';
 
 /** The text of a JSON body, and where in it the members of its object stand. */
 export interface JsonText {
@@ -28,8 +28,6 @@ declare module 'fastify' {
     decimals?: ReadonlySet<string>;
   }
 }
-
-const NONE = new Spans();
 
 /** Many clients say that they send JSON, and then send nothing, where a request has no body or need not have one. */
 function mayBeEmpty({ routeOptions }: FastifyRequest): boolean {
@@ -55,18 +53,15 @@ function readJson(request: FastifyRequest, body: Buffer): unknown {
   }
   const { readBody } = request.routeOptions.config;
   if (readBody !== undefined) return readBody(request, text);
-  const start = skipSpace(text, 0);
-  const value = readExact(request, text);
-  request.json = { text, members: text[start] === '{' ? spansOfMembers(text, start) : NONE };
+  const { value, members } = readExact(request, text);
+  request.json = { text, members };
   return value;
 }
 
-/** The value of a body, with the digits of its decimals. */
-export function readExact({ routeOptions }: FastifyRequest, text: string): unknown {
-  const { decimals } = routeOptions.config;
+/** The value of a body, with the digits of its decimals, and where its members stand. Refuses a key that stands twice, also far within. */
+export function readExact({ routeOptions }: FastifyRequest, text: string): { value: unknown; members: Spans } {
   const value = parseJson(text);
-  if (decimals !== undefined) putDecimals(value, text, skipSpace(text, 0), decimals);
-  return value;
+  return { value, members: walkMembers(value, text, 0, routeOptions.config.decimals) };
 }
 
 /** Parses JSON. Throws a Refusal where it is none, or would change what objects inherit. */

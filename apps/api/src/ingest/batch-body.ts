@@ -4,6 +4,7 @@
 import { Refusal } from '@weir/shared/errors';
 import { LIMITS } from '@weir/shared/limits';
 import type { FastifyRequest } from 'fastify';
+import { walkMembers } from '../http/json-decimals.ts';
 import { itemsOf, skipSpace, spansOfMembers, type Items } from '../http/json-spans.ts';
 import { parseJson } from '../http/json.ts';
 import { invalidFields } from '../http/problem.ts';
@@ -45,8 +46,8 @@ export function readBatch(request: FastifyRequest, text: string, charactersMax: 
   const around = `${text.slice(0, at)}[]${text.slice(end)}`;
   if (around.length > charactersMax) throw tooLarge('What stands beside the events has', charactersMax);
   const envelope = parseJson(around) as object;
-  // Refuses a body in which the events stand twice.
-  spansOfMembers(around, skipSpace(around, 0));
+  // Refuses a body in which the events, or anything beside them, stand twice.
+  walkMembers(envelope, around, 0);
   request.batch = { text, ...items };
   return { ...envelope, events: starts };
 }
