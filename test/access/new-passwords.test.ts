@@ -4,6 +4,10 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
+import { buildSendMail } from '@weir/api/access/mail';
+import { apiSettings } from '@weir/api/settings';
+import { createLog } from '@weir/shared/log';
+import { loadSettings } from '@weir/shared/settings';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { signUp, until, type Answer, type Organization } from '../support/harness.ts';
 import { sessionIn, tokenIn } from '../support/people.ts';
@@ -148,6 +152,10 @@ describe('with a mail server', () => {
     disabledCommands: ['STARTTLS'],
     onAuth: ({ username, password }, _session, done) =>
       username === 'weir' && password === 'smtp-secret' ? done(null, { user: username }) : done(new Error('wrong')),
+    onRcptTo: ({ address }, _session, done) =>
+      address.startsWith('refused-')
+        ? done(Object.assign(new Error(`5.1.1 <${address}>: Recipient address rejected`), { responseCode: 550 }))
+        : done(),
     onData(stream, { envelope }, done) {
       let text = '';
       stream.on('data', (chunk) => (text += String(chunk)));
@@ -251,6 +259,24 @@ describe('with a mail server', () => {
       expect(new URL(invited.body.link).origin).toBe(PUBLIC_URL);
       await other.close();
     }
+  });
+
+  test('an address that the server refuses is in no line of the log, and the invitation is not mailed', async () => {
+    const to = `refused-${userId}@example.com`;
+    const invited = await post('/invitations', { email: to, role: 'viewer' }, admin.session, baseUrl);
+    expect(invited).toMatchObject({ status: 201, body: { mailed: false } });
+    const { port } = smtp.server.address() as AddressInfo;
+    const SMTP_URL = `smtp://weir:smtp-secret@127.0.0.1:${port}`;
+    const send = buildSendMail(
+      loadSettings(apiSettings, { ...weir.env, SMTP_URL, SMTP_FROM: MAILED_FROM, PUBLIC_URL }),
+    );
+    const lines: string[] = [];
+    const log = createLog('api', 'trace', [], { write: (line) => lines.push(line) });
+    expect(await send?.({ to, subject: 'Refused', text: 'x' }, log)).toBe(false);
+    expect(lines.join()).not.toContain(userId);
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { level: 40, code: 'EENVELOPE', responseCode: 550, command: 'RCPT TO' },
+    ]);
   });
 
   test.each([

@@ -36,10 +36,23 @@ export function buildSendMail({ SMTP_URL, SMTP_FROM }: ApiSettings): SendMail | 
       await withinMs(SEND_MS_MAX, transport.sendMail({ from: SMTP_FROM, ...mail }));
       return true;
     } catch (error) {
-      log.warn({ err: error }, 'a mail could not be sent: check SMTP_URL');
+      logUnsent(error, log);
       return false;
     }
   };
+}
+
+/** What a server says, which stands in the message of the error, may quote the address, or the mail with its link: it is not logged. */
+function logUnsent(error: unknown, log: FastifyBaseLogger): void {
+  const { code, response, responseCode, command } = error as Partial<Record<string, unknown>>;
+  if (code === 'EENVELOPE' || code === 'EMESSAGE') {
+    const why =
+      'the mail server refused a mail: MAIL FROM is about SMTP_FROM, RCPT TO about the recipient, DATA about the mail';
+    log.warn({ code, responseCode, command }, why);
+    return;
+  }
+  const told = response === undefined ? { err: error } : { code, responseCode, command };
+  log.warn(told, 'a mail could not be sent: check SMTP_URL');
 }
 
 /** The link in a mail stands on a line of its own, where mail programs find all of it. */
