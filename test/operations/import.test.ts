@@ -195,6 +195,17 @@ describe('an imported file', () => {
     expect(usage.body).toMatchObject({ total_usage: '3', event_count: 2 });
   });
 
+  test('that is imported twice at the same time is counted once', async () => {
+    const meter = await organization.createMeter('SUM');
+    const argv = ['--file', file, '--meter', meter.token, ...columns, '--batch-size', '100'];
+    const counts = (await Promise.all([runImport(argv), runImport(argv)])).map(({ output }) => {
+      const [, accepted, there] = /([\d,]+) accepted, ([\d,]+) already there, 0 bad/.exec(output) ?? [];
+      return [accepted, there].map((count) => Number(count?.replace(',', '')));
+    });
+    expect(counts[1]).toEqual(counts[0]!.toReversed());
+    await expectUsage(meter.id, sum);
+  });
+
   test('that grew at its end is continued', async () => {
     const meter = await organization.createMeter('SUM');
     const growing = join(folder, 'growing.csv');

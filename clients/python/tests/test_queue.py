@@ -1,4 +1,5 @@
 import os
+import queue
 import signal
 import socket
 import subprocess
@@ -425,6 +426,20 @@ class TestQueue(WithService):
         with self.assertRaises(WeirError) as raised:
             client.queue(event(9))
         self.assertEqual(raised.exception.code, "queue_closed")
+
+    def test_a_queue_that_is_asked_to_wait_for_an_hour_waits_for_a_minute(self) -> None:
+        self.service.interfere = lambda events: (429, {"code": "rate_limited"})
+        self.service.more_headers = {"retry-after": "3600"}
+        waits: "queue.Queue[float]" = queue.Queue()
+        client = Client(self.service.url, "k", on_retry=lambda _, delay: waits.put(delay), queue=QueueOptions(interval=0.0))
+        client.queue(event(1))
+        self.assertEqual(waits.get(timeout=10), 60)
+        self.assertEqual(len(client.close(0).unsent), 1)
+
+    def test_proxies_of_the_environment_are_not_used(self) -> None:
+        names = ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
+        with mock.patch.dict(os.environ, dict.fromkeys(names, "http://127.0.0.1:1")), Client(self.service.url, "k") as client:
+            self.assertFalse(client.track(event(1), retries=0).duplicate)
 
     def test_options_that_make_no_sense_are_refused(self) -> None:
         for options in ({"batch_events_max": 1001}, {"concurrency": 0}, {"when_full": "drop"}):

@@ -131,6 +131,20 @@ test.each([7, true, {}])('an event whose key is no text (%j) is refused at once,
   }
 });
 
+test('a queue that is asked to wait for an hour waits for a minute', async () => {
+  service.interfere = (_events, response) => {
+    response.setHeader('retry-after', '3600');
+    return refuse(response, 429, { code: 'rate_limited' });
+  };
+  const waited = new Promise<number>((resolve) => {
+    const onRetry = (_error: WeirError, delayMs: number) => resolve(delayMs);
+    client = new WeirClient({ baseUrl: service.url, apiKey: 'org_live_x', onRetry, queue: { intervalMs: 0 } });
+  });
+  await client.queue(eventOf(1));
+  expect(await waited).toBe(60_000);
+  expect((await client.close({ timeout: 0 })).unsent).toHaveLength(1);
+});
+
 test('a wait for room ends with the signal', async () => {
   service.interfere = () => true;
   makeClient({ eventsMax: 1 });
