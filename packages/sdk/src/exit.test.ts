@@ -7,16 +7,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { WeirClient } from './client.ts';
+import { WeirClient, type KeyedEvent } from './client.ts';
 
 let server: Server;
 let keys: string[];
 /** What the first requests are answered. */
 let statuses: number[];
+/** What is said of each event. */
+let outcome: object;
 
 beforeEach(async () => {
   keys = [];
   statuses = [];
+  outcome = { status: 201, id: 'x' };
   server = createServer((request, response) => {
     let text = '';
     request.on('data', (chunk: Buffer) => (text += chunk.toString()));
@@ -24,7 +27,7 @@ beforeEach(async () => {
       const { events } = JSON.parse(text) as { events: { idempotency_key: string }[] };
       const status = statuses.shift() ?? 201;
       if (status === 201) keys.push(...events.map((event) => event.idempotency_key));
-      response.writeHead(status).end(JSON.stringify({ data: events.map(() => ({ status: 201, id: 'x' })) }));
+      response.writeHead(status).end(JSON.stringify({ data: events.map(() => outcome) }));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -110,5 +113,31 @@ test('SIGTERM sends what is queued where that is asked for, and ends the process
     child.kill('SIGTERM');
     expect(await ended).toEqual([null, 'SIGTERM']);
     expect(keys).toEqual(sent);
+  }
+});
+
+test('of an event that is refused while its process is killed the next one is told, too', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-refused-'));
+  try {
+    outcome = { status: 422, code: 'invalid_request' };
+    const outbox = `batchEventsMax: 1, outbox: { folder: '${folder}' }`;
+    const { ended } = runProgram(
+      `await weir.queue(event('refused'));`,
+      `${outbox}, onRefused: () => process.kill(process.pid, 'SIGKILL')`,
+    );
+    expect(await ended).toEqual([null, 'SIGKILL']);
+    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    let next: WeirClient | undefined;
+    const told = await new Promise((resolve) => {
+      const queue = {
+        outbox: { folder },
+        onRefused: (_: unknown, event: KeyedEvent) => resolve(event.idempotency_key),
+      };
+      next = new WeirClient({ baseUrl, apiKey: 'k', queue });
+    });
+    expect(told).toBe('refused');
+    await next?.close();
+  } finally {
+    rmSync(folder, { recursive: true });
   }
 });
