@@ -120,7 +120,8 @@ test('of an event that is refused while its process is killed the next one is to
   const folder = mkdtempSync(join(tmpdir(), 'weir-refused-'));
   try {
     outcome = { status: 422, code: 'invalid_request' };
-    const outbox = `batchEventsMax: 1, outbox: { folder: '${folder}' }`;
+    // So small that the file of one event is full, and removed as soon as that is settled.
+    const outbox = `batchEventsMax: 1, outbox: { folder: '${folder}', bytesMax: 1 }`;
     const { ended } = runProgram(
       `await weir.queue(event('refused'));`,
       `${outbox}, onRefused: () => process.kill(process.pid, 'SIGKILL')`,
