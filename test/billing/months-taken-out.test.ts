@@ -239,15 +239,22 @@ test('an open due of a year whose first hour is taken out is not computed short,
   await more(1);
   expect(await performAlerts(billing.database, billing.admin.id, 0)).toMatchObject({ untold: [{ month: '2025-01' }] });
   expect(await crossed()).toEqual([[[whole.customer, '1600']], [[whole.customer, '160.00']]]);
-  const limitOf = ({ customer }: Subscribed) => `/entitlements?customer_external_id=${customer}`;
-  const reads = (subscribed: Subscribed) =>
-    [`/subscriptions/${subscribed.id}/usage`, limitOf(subscribed)].map((path) => billing.request('GET', path));
-  const preview = (subscribed: Subscribed) =>
-    billing.request('POST', `/subscriptions/${subscribed.id}/preview-invoice`);
-  for (const answer of await Promise.all([...reads(cut), preview(cut)])) expect(answer).toMatchObject(NEEDS_JANUARY);
-  for (const answer of await Promise.all([...reads(whole), preview(whole)]))
-    expect(answer).toMatchObject({ status: 200 });
+  const reads = ({ id }: Subscribed) => [
+    billing.request('GET', `/subscriptions/${id}/usage`),
+    billing.request('POST', `/subscriptions/${id}/preview-invoice`),
+  ];
+  for (const answer of await Promise.all(reads(cut))) expect(answer).toMatchObject(NEEDS_JANUARY);
+  for (const answer of await Promise.all(reads(whole))) expect(answer).toMatchObject({ status: 200 });
+  // Services ask for these before each use, and a subscription is canceled where they are shown: they answer with what is there.
+  const limitsOf = async ({ id, customer }: Subscribed) => [
+    (await billing.get(`/entitlements?customer_external_id=${customer}`)).data,
+    (await billing.get(`/subscriptions/${id}`)).entitlements,
+  ];
+  const counted = (usage: string) => [[{ usage, has_access: true }], [{ usage, has_access: true }]];
+  expect(await limitsOf(cut)).toMatchObject(counted('1000'));
+  expect(await limitsOf(whole)).toMatchObject(counted('1600'));
   await attachMonth(weir, '2025-01');
+  expect(await limitsOf(cut)).toMatchObject(counted('1600'));
   await more(1);
   expect(await crossed()).toEqual(
     [

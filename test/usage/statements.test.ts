@@ -3,6 +3,7 @@
 
 import type { Database } from '@weir/db/database';
 import type { DueUsageQuestion } from '@weir/db/billing/usage/due-question';
+import { readEntitlementUsage } from '@weir/db/billing/plans/entitlements';
 import { findTakenOut } from '@weir/db/billing/usage/due-taken-out';
 import { readDueUsage } from '@weir/db/billing/usage/due-usage';
 import { sumsFromRollups } from '@weir/db/billing/usage/due-rows';
@@ -154,10 +155,33 @@ test('events of cut hours are counted only where a month may be missing', async 
   expect(await sent()).toBe(4);
 });
 
+test('entitlements are read in one statement also where a month may be missing', async () => {
+  await weir.pool.query(`UPDATE organizations SET created_at = '2026-01-01' WHERE id = $1`, [admin.id]);
+  const given = {
+    customer_external_id: 'acme',
+    time_zone: 'UTC',
+    billing_alignment: 'anniversary',
+    anchor: '2026-03-01',
+    anchored_at: null,
+    start_at: '2026-03-01T10:30:00Z',
+    is_enabled: true,
+    usage_limit: '5',
+    usage_reset_period: null,
+    is_soft_limit: false,
+    static_value: null,
+  } as const;
+  const of = { meter_id: ANYBODY, type: 'meter', is_subscribed: true, given, as_of: '2026-06-01T00:00:00Z' } as const;
+  const terms = AGGREGATION_TYPES.map((aggregation_type) => ({ ...of, feature: aggregation_type, aggregation_type }));
+  statements.length = 0;
+  const read = await readEntitlementUsage(database.pool, admin.id, terms);
+  expect(read.map((each) => each?.usage)).toEqual(terms.map(() => '0'));
+  expect(statements).toEqual([expect.not.stringContaining('complete_from')]);
+});
+
 test('a limit of distinct values that never resets is read in one statement of some stretches', async () => {
   const for200Years = { start: Date.parse('2026-03-01T10:30:00Z') * 1000, end: Date.parse('2200-01-01') * 1000 };
   const question = { organizationId: ANYBODY, meterId: ANYBODY, ...CUSTOMER, ...for200Years, closing: null };
-  const { text, values } = sumsFromRollups([{ ...question, aggregation: 'UNIQUE_COUNT' }]);
+  const { text, values } = sumsFromRollups([{ ...question, aggregation: 'UNIQUE_COUNT' }], { ofWhatIsThere: true });
   expect(values.join().length).toBeLessThan(1_000);
   await expectStatement('read-distinct-values-of-limit', () => database.pool.query(text, values));
 });

@@ -154,7 +154,8 @@ class Entitlement(TypedDict):
     reason: Literal["ok", "no_subscription", "not_in_plan", "disabled", "limit_reached"]
     #: Null: there is none.
     limit: Optional[str]
-    #: What is recorded in the window of the limit.
+    #: What is recorded in the window of the limit. Where the window begins within an hour, as that of a limit that
+    #: never resets may, events of that hour are missing while their month is taken out of the database.
     usage: Optional[str]
     remaining: Optional[str]
     overage: Optional[str]

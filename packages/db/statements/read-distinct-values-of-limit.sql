@@ -288,33 +288,7 @@ WITH
       ) AS sums
       LEFT JOIN uniques USING (n)
   )
-SELECT
-  string_agg(concat_ws(' ', n, event_count, usage), ',') AS sums,
-  (
-    SELECT
-      (max(month) + interval '1 month') AT TIME ZONE 'UTC' + (
-        SELECT ahead_seconds_max
-        FROM installation
-      ) * interval '1 second'
-    FROM
-      generate_series(
-        date_trunc(
-          'month',
-          (
-            greatest(
-              (SELECT min(since) FROM due),
-              (SELECT min(created_at) FROM organizations WHERE id = ANY (ARRAY(SELECT organization_id FROM due)))
-            ) - (SELECT ahead_seconds_max FROM installation) * interval '1 second'
-          ) AT TIME ZONE 'UTC'
-        ), clock_timestamp() AT TIME ZONE 'UTC', interval '1 month'
-      ) AS month
-    WHERE
-      NOT EXISTS (
-        SELECT
-        FROM pg_partition_ancestors(to_regclass(to_char(month, '"events_"YYYY_MM'))) AS ancestor (relid)
-        WHERE relid = 'events'::regclass
-      )
-  ) AS complete_from
+SELECT string_agg(concat_ws(' ', n, event_count, usage), ',') AS sums
 FROM
   (
     SELECT

@@ -240,7 +240,10 @@ export interface Entitlement {
   reason: 'ok' | 'no_subscription' | 'not_in_plan' | 'disabled' | 'limit_reached';
   /** Null: there is none. */
   limit: string | null;
-  /** What is recorded in the window of the limit. */
+  /**
+   * What is recorded in the window of the limit. Where the window begins within an hour, as that of a limit that
+   * never resets may, events of that hour are missing while their month is taken out of the database.
+   */
   usage: string | null;
   remaining: string | null;
   overage: string | null;

@@ -27,7 +27,11 @@ export const entitlementAnswer = z
     has_access: z.boolean(),
     reason: z.enum(['ok', 'no_subscription', 'not_in_plan', 'disabled', 'limit_reached']),
     limit: decimal.meta({ description: 'Null: there is none.' }),
-    usage: decimal.meta({ description: 'What is recorded in the window of the limit.' }),
+    usage: decimal.meta({
+      description:
+        'What is recorded in the window of the limit. Where the window begins within an hour, as that of a limit that never resets may, ' +
+        'events of that hour are missing while their month is taken out of the database.',
+    }),
     remaining: decimal,
     overage: decimal,
     is_soft_limit: z.boolean(),

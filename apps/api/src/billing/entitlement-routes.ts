@@ -34,10 +34,7 @@ const FRESH =
 export function entitlementRoutes(app: App, deps: EntitlementDeps & { guards: Guards }): void {
   const { database, guards } = deps;
   const config = { isQuickRead: true } as const;
-  const response = {
-    200: answers,
-    ...problemResponses(...readCodes, 'not_found', 'invalid_request', 'month_taken_out'),
-  };
+  const response = { 200: answers, ...problemResponses(...readCodes, 'not_found', 'invalid_request') };
 
   app.get(
     '/api/v1/entitlements',

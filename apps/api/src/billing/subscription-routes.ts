@@ -112,10 +112,7 @@ export function subscriptionRoutes(app: App, { database, queue, guards, turns, w
         tags: ['Billing'],
         summary: 'Read a subscription and what its customer may use by it',
         params: idInPath,
-        response: {
-          200: subscriptionWithEntitlements,
-          ...problemResponses(...viewerCodes, 'not_found', 'month_taken_out'),
-        },
+        response: { 200: subscriptionWithEntitlements, ...problemResponses(...viewerCodes, 'not_found') },
       },
     },
     reading(database, subscriptions, async (subscription, { caller: { organizationId } }) => {

@@ -199,7 +199,7 @@ export function widgetRoutes(app: App, deps: UsageDeps & EntitlementDeps): void 
           'the meters. Read from what is recorded, without a cache.',
         response: {
           200: billingPeriodAnswer,
-          ...problemResponses(...viewerCodes, 'month_taken_out'),
+          ...problemResponses(...viewerCodes),
         },
       },
     },

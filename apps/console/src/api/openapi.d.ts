@@ -2744,7 +2744,7 @@ export interface components {
             reason: "ok" | "no_subscription" | "not_in_plan" | "disabled" | "limit_reached";
             /** @description Null: there is none. */
             limit: string | null;
-            /** @description What is recorded in the window of the limit. */
+            /** @description What is recorded in the window of the limit. Where the window begins within an hour, as that of a limit that never resets may, events of that hour are missing while their month is taken out of the database. */
             usage: string | null;
             remaining: string | null;
             overage: string | null;

@@ -12,8 +12,7 @@ import type { FeatureType, UsageResetPeriod } from '../../schema.ts';
 import type { Usage } from '../../usage/read-usage.ts';
 import { sumsFromRollups } from '../usage/due-rows.ts';
 import type { DueUsageQuestion } from '../usage/due-question.ts';
-import type { Run } from '../usage/due-taken-out.ts';
-import { usageOfSums, type SumsRow } from '../usage/due-usage.ts';
+import { usageOfSums } from '../usage/due-usage.ts';
 
 /** Whose entitlements: those of a customer, by one of its ids, or what one subscription gives. */
 export type Entitled = { customerExternalId: string } | { customerId: string } | { subscriptionId: string };
@@ -139,7 +138,8 @@ const END_OF_TIME: Micros = Date.UTC(2200, 0, 1) * 1000;
 
 /**
  * Reads the usage behind those terms that have a meter and a subscription, all of it in one snapshot; the others have none,
- * and are null. In the order of the terms. Throws a MonthTakenOut where one cannot be told.
+ * and are null. In the order of the terms. Services ask before each use, so it is what is there: where a window begins within an hour of
+ * which events are in a month that was taken out, those are missing, less than an hour of them.
  */
 export async function readEntitlementUsage(
   pool: pg.Pool,
@@ -167,12 +167,11 @@ export async function readEntitlementUsage(
 
 async function readNow(pool: pg.Pool, questions: readonly DueUsageQuestion[]): Promise<Usage[]> {
   if (questions.length === 0) return [];
-  const { text, values } = sumsFromRollups(questions);
+  const { text, values } = sumsFromRollups(questions, { ofWhatIsThere: true });
   // To plan it takes several times as long as to run it. There are a few forms of it, by what the meters read.
   const name = `entitled-usage-${digest(text)}`;
-  const { rows } = await pool.query<SumsRow>({ name, text, values });
-  const run: Run = async (text, values) => (await pool.query(text, values)).rows;
-  return await usageOfSums(run, questions, rows[0]);
+  const { rows } = await pool.query<{ sums: string | null }>({ name, text, values });
+  return usageOfSums(questions, rows[0]?.sums ?? null);
 }
 
 /**

@@ -62,11 +62,17 @@ export function sumsFromEvents(questions: readonly DueUsageQuestion[]): SumsStat
     ['summed', summed],
   ];
   const usage = caseOfSummed('aggregation', { extremes: true, uniques: true });
-  return statement(parts, usage, { readsEvents: true, values: parameters.values });
+  return statement(parts, usage, { asksComplete: true, values: parameters.values });
 }
 
-/** Reads days and hours, and events where these do not do. Parts that no question needs are left out: Postgres would plan them. */
-export function sumsFromRollups(questions: readonly DueUsageQuestion[]): SumsStatement {
+/**
+ * Reads days and hours, and events where these do not do. Parts that no question needs are left out: Postgres would plan them. With
+ * `ofWhatIsThere` it does not return since when all events are there.
+ */
+export function sumsFromRollups(
+  questions: readonly DueUsageQuestion[],
+  { ofWhatIsThere = false }: { ofWhatIsThere?: boolean } = {},
+): SumsStatement {
   const parameters = new Parameters();
   const extremes = questions.some(({ aggregation }) => AGGREGATIONS[aggregation].kind === 'extreme');
   const uniques = questions.some(({ aggregation }) => countsValues(aggregation));
@@ -94,7 +100,7 @@ export function sumsFromRollups(questions: readonly DueUsageQuestion[]): SumsSta
   parts.push(['summed', summed]);
   const readsEvents = plans.some(isCut) || (areClosed(questions) && (extremes || uniques));
   const usage = caseOfSummed('aggregation', { extremes, uniques });
-  return statement(parts, usage, { readsEvents, values: parameters.values });
+  return statement(parts, usage, { asksComplete: readsEvents && !ofWhatIsThere, values: parameters.values });
 }
 
 /** The rows of whole days and hours of some dues, as `days` and `hours`. */
@@ -130,10 +136,10 @@ function areClosed(questions: readonly DueUsageQuestion[]): boolean {
 function statement(
   parts: Parts,
   usage: string,
-  { readsEvents, values }: { readsEvents: boolean; values: unknown[] },
+  { asksComplete, values }: { asksComplete: boolean; values: unknown[] },
 ): SumsStatement {
   const sums = `SELECT n, event_count, trim_scale(${usage}) AS usage FROM due JOIN summed USING (n) WHERE event_count > 0`;
-  const complete = readsEvents ? `, ${COMPLETE_FROM} AS complete_from` : '';
+  const complete = asksComplete ? `, ${COMPLETE_FROM} AS complete_from` : '';
   const text = `WITH ${named(parts)}
     SELECT string_agg(concat_ws(' ', n, event_count, usage), ',') AS sums${complete} FROM (${sums}) AS sums`;
   return { text, values };

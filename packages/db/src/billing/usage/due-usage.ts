@@ -76,35 +76,30 @@ async function readSums(
   const run: Run = async <Row>(text: string, values: unknown[]) =>
     (await db.executeQuery<Row>(CompiledQuery.raw(text, values))).rows;
   const [row] = await run<SumsRow>(text, values);
-  return await sumsOf(run, questions, from, row);
+  const completeFrom = row?.complete_from ?? null;
+  const takenOut = await findTakenOut(run, questions, from, completeFrom === null ? null : microsOfText(completeFrom));
+  return sumsOf(questions, row?.sums ?? null, takenOut);
 }
 
 const NOTHING: WrittenSum = { event_count: null, usage: null };
 
 /** What a statement of due-rows.ts returns. */
-export interface SumsRow {
+interface SumsRow {
   sums: string | null;
   complete_from?: string | null;
 }
 
-/** The usage that a statement of due-rows.ts returned for these questions, in their order. Throws where it cannot be told. */
-export async function usageOfSums(
-  run: Run,
-  questions: readonly DueUsageQuestion[],
-  row: SumsRow | undefined,
-): Promise<Usage[]> {
-  const sums = await sumsOf(run, questions, 'rollups', row);
-  return questions.map(({ aggregation }, index) => usageOf(aggregation, told(sums[index] ?? NOTHING)));
+/** The usage that a statement of due-rows.ts returned as `sums` for these questions, in their order: of what is there. */
+export function usageOfSums(questions: readonly DueUsageQuestion[], sums: string | null): Usage[] {
+  const usage = sumsOf(questions, sums, new Map());
+  return questions.map(({ aggregation }, index) => usageOf(aggregation, told(usage[index] ?? NOTHING)));
 }
 
-async function sumsOf(
-  run: Run,
+function sumsOf(
   questions: readonly DueUsageQuestion[],
-  from: UsageSource,
-  row: SumsRow | undefined,
-): Promise<(WrittenSum | MonthTakenOut)[]> {
-  const { sums: text = null, complete_from: completeFrom = null } = row ?? {};
-  const takenOut = await findTakenOut(run, questions, from, completeFrom === null ? null : microsOfText(completeFrom));
+  text: string | null,
+  takenOut: ReadonlyMap<number, MonthTakenOut>,
+): (WrittenSum | MonthTakenOut)[] {
   const byNumber = new Map<number, string[]>();
   for (const sums of text?.split(',') ?? []) {
     const [number, ...rest] = sums.split(' ');
