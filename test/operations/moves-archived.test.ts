@@ -3,14 +3,14 @@
 
 import type { Database } from '@weir/db/database';
 import { performMoves } from '@weir/db/moves/perform-moves';
-import { makePartitions } from '@weir/db/partitions';
 import { recordEvents } from '@weir/db/record';
-import { firstIdAt, newId } from '@weir/shared/ids';
+import { newId } from '@weir/shared/ids';
 import { countsValues, type AggregationType } from '@weir/shared/meter';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { performAllMoves } from '../support/erasing.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
+import { attachMonth, detachMonth, makeMonthsSince } from '../support/months.ts';
 import { openTestDatabase } from '../support/test-database.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
@@ -21,11 +21,7 @@ let billing: Invoicing;
 beforeAll(async () => {
   database = openTestDatabase(weir);
   billing = await startInvoicing(weir);
-  const client = await weir.pool.connect();
-  // Every month since has its partition, as where Weir has run since.
-  for (let at = new Date('2024-03-01'); at.getTime() < Date.now(); at.setUTCMonth(at.getUTCMonth() + 3))
-    await makePartitions(client, at);
-  client.release();
+  await makeMonthsSince(weir, '2024-03-01');
 });
 afterAll(async () => {
   await billing.close();
@@ -79,13 +75,6 @@ async function billedFrom(month: string, customer: string, ...meters: Meter[]): 
   return (await billing.subscribe(plan, id, { start_date: `${month}-01T00:00:00Z` })).id;
 }
 
-const detach = (table: string) => weir.pool.query(`ALTER TABLE events DETACH PARTITION ${table}`);
-
-async function attachMay(): Promise<void> {
-  const [from, to] = [Date.UTC(2024, 4), Date.UTC(2024, 5)].map(firstIdAt);
-  await weir.pool.query(`ALTER TABLE events ATTACH PARTITION events_2024_05 FOR VALUES FROM ('${from}') TO ('${to}')`);
-}
-
 const read = (meter: Meter, customer: string, more = '') =>
   billing.get(
     `/meters/${meter.id}/usage?start_date=2024-03-01&end_date=2024-04-01&customer_external_id=${customer}${more}`,
@@ -122,7 +111,7 @@ test('a customer with usage of a month that was taken out is erased, and its inv
   const recomputed = await again();
   expect(recomputed.identical).toBe(true);
 
-  await detach('events_2024_03');
+  await detachMonth(weir, '2024-03');
   const asked = await billing.post('/erasures', { customer_external_id: 'leaving' }, 202);
   await performAllMoves(database);
   expect(await billing.get(`/erasures/${asked.id}`)).toMatchObject({ status: 'DONE', events: 0 });
@@ -161,15 +150,15 @@ test('usage of a month that was taken out is moved once it is attached, and is b
   const before = await isAsBilled();
   const old = { from_external_id: 'acme-old', to_external_id: 'acme' };
 
-  await detach('events_2024_05');
+  await detachMonth(weir, '2024-05');
   const refused = await billing.request('POST', '/usage-moves', old);
   expectProblem(refused, 409, 'month_taken_out');
   expect(refused.body.detail).toContain('attach events_2024_05 first');
   const mixed = await billing.post('/usage-moves', { from_external_id: 'mixed', to_external_id: 'other' }, 202);
-  await attachMay();
+  await attachMonth(weir, '2024-05');
   const asked = await billing.post('/usage-moves', old, 202);
   // It is taken out while they run.
-  await detach('events_2024_05');
+  await detachMonth(weir, '2024-05');
   const errors = new Map<string, unknown>();
   const look = () =>
     performMoves(
@@ -185,7 +174,7 @@ test('usage of a month that was taken out is moved once it is attached, and is b
   }
   expect(await isAsBilled()).toEqual(before);
 
-  await attachMay();
+  await attachMonth(weir, '2024-05');
   await performAllMoves(database);
   for (const { id } of [mixed, asked])
     expect(await billing.get(`/usage-moves/${id}`)).toMatchObject({ status: 'DONE', events: 2 });
