@@ -65,6 +65,21 @@ test('an endpoint is turned off by 410 and by three days of failures, which the 
   await until(() => gone.received.length > before, 'it is told again');
 });
 
+test('an endpoint does not fail any more once all that had failed is of types that it takes no longer', async () => {
+  const admin = await signUp(weir);
+  const { url } = await receiving((_, response) => response.writeHead(500).end());
+  const endpoint = await createEndpoint(admin, url);
+  await happen(admin, 1);
+  await happen(admin, 1, 'invoice.paid');
+  const tried = async () =>
+    (await deliveriesOf(admin, endpoint.id)).filter((each: { attempt_count: number }) => each.attempt_count > 0).length;
+  await until(async () => (await tried()) === 2, 'both have failed');
+  const take = async (type: string) =>
+    (await call(admin, 'PATCH', `/webhook-endpoints/${endpoint.id}`, { event_types: [type] })).body;
+  expect(await take('invoice.paid')).toMatchObject({ failing_since: expect.any(String) });
+  expect(await take('credit.granted')).toMatchObject({ event_types: ['credit.granted'], failing_since: null });
+});
+
 test('an endpoint that is made turned off gets what has happened since when it is turned on', async () => {
   const admin = await signUp(weir);
   const receiver = await receiving();

@@ -90,22 +90,23 @@ export async function updateEndpoint(
   { url, event_types, status }: EndpointChanges,
 ): Promise<WebhookEndpoint | undefined> {
   const isTurned = status !== undefined;
-  const { rows } = await sql<EndpointRow>`
+  await sql`
     UPDATE webhook_endpoints SET
       url = coalesce(${url ?? null}, url),
       event_types = CASE WHEN ${event_types !== undefined} THEN ${event_types ?? null}::text[] ELSE event_types END,
       status = coalesce(${status ?? null}, status),
       disabled_reason = CASE WHEN ${isTurned} THEN NULL ELSE disabled_reason END,
       failing_since = CASE WHEN ${isTurned} OR ${url ?? null} <> url THEN NULL ELSE failing_since END
-    WHERE organization_id = ${organizationId} AND id = ${id} RETURNING ${columns}`.execute(transaction);
+    WHERE organization_id = ${organizationId} AND id = ${id}`.execute(transaction);
   if (event_types !== undefined && event_types !== null)
     await giveUpOthers(transaction, organizationId, id, event_types);
-  return rows.map(endpointOf)[0];
+  return await findEndpoint(transaction, organizationId, id);
 }
 
 /**
  * Gives up what waits to be sent to an endpoint and is of none of these types; tests have none. Behind the lock of its row no turn adds
- * to it. Of an attempt under way the time is not what it was, so that what comes of it has nothing sent again.
+ * to it. Of an attempt under way the time is not what it was, so that what comes of it has nothing sent again. Where no event waits then,
+ * none would come that ends its failing.
  */
 async function giveUpOthers(
   transaction: Queries,
@@ -113,11 +114,17 @@ async function giveUpOthers(
   id: string,
   types: readonly FeedType[],
 ): Promise<void> {
-  await sql`
+  const { numAffectedRows } = await sql`
     UPDATE webhook_deliveries AS deliveries SET status = 'FAILED', next_attempt_at = now() FROM billing_events AS events
     WHERE deliveries.organization_id = ${organizationId} AND deliveries.endpoint_id = ${id} AND deliveries.status = 'PENDING'
       AND events.organization_id = ${organizationId} AND events.sequence = deliveries.sequence
       AND events.type <> ALL (${types}::text[])`.execute(transaction);
+  if (numAffectedRows === 0n) return;
+  await sql`UPDATE webhook_endpoints SET failing_since = NULL WHERE organization_id = ${organizationId} AND id = ${id}
+    AND NOT EXISTS (SELECT FROM webhook_deliveries AS deliveries WHERE deliveries.organization_id = ${organizationId}
+      AND deliveries.endpoint_id = ${id} AND deliveries.status = 'PENDING' AND deliveries.sequence IS NOT NULL)`.execute(
+    transaction,
+  );
 }
 
 /** With all of its deliveries. Returns whether there was such an endpoint. */
