@@ -30,16 +30,36 @@ class TestSmallerRequests(WithService):
         return [len(events) for events in self.service.requests]
 
     def limit_to(self, quota: int, name: str) -> None:
-        """Weir refuses more than so many events, as it does by a limit of this name."""
-        self.service.more_headers = {"RateLimit-Policy": f'"requests-per-key";q=1;w=60, "{name}";q={quota};w=60'}
-        self.service.interfere = lambda events: (429, {"code": "rate_limited"}) if len(events) > quota else None
+        """Weir takes so many events in a minute, by a limit of this name. The minute ends with the first answer that nothing is left."""
+        left = quota
 
-    def test_a_batch_of_more_events_than_weir_takes_in_a_minute_is_tried_once_and_goes_in_smaller_requests(self) -> None:
-        self.limit_to(3, "events-per-key")
+        def count(events: List[Any]) -> Any:
+            nonlocal left
+            if len(events) <= left:
+                left -= len(events)
+                return None
+            self.service.more_headers = {"RateLimit": f'"tracking-per-address";r=1;t=40, "{name}";r={left};t=40'}
+            left = left or quota
+            return 429, {"code": "rate_limited"}
+
+        self.service.interfere = count
+
+    def test_of_a_batch_that_is_more_than_what_weir_takes_in_a_minute_goes_so_much_and_the_others_wait(self) -> None:
+        self.limit_to(6, "events-per-key")
         self.queue_ten(self.client())
-        self.assertEqual(self.sizes(), [10, 3, 2, 3, 2])
+        self.assertEqual(self.sizes(), [10, 6, 4, 4])
 
-    def test_by_a_limit_of_requests_and_where_no_minute_is_long_enough_nothing_goes_in_more_requests(self) -> None:
+    def test_what_others_have_left_of_the_minute_is_used_up_and_each_wait_for_a_minute_is_a_retry(self) -> None:
+        self.limit_to(3, "events-per-key")
+        self.client().track_batch([event(11), event(12)])
+        told: List[int] = []
+        client = Client(self.service.url, "k", on_retry=lambda error, _: told.append(error.status))
+        outcomes = client.track_batch([event(n) for n in range(10)], retries=2)
+        self.assertEqual([isinstance(each, WeirError) for each in outcomes], [False] * 7 + [True] * 3)
+        self.assertEqual(self.sizes(), [2, 10, 1, 9, 9, 3, 6, 6, 3, 3])
+        self.assertEqual(told, [429, 429])
+
+    def test_by_a_limit_of_requests_and_where_nothing_is_left_of_a_minute_nothing_goes_in_more_requests(self) -> None:
         self.limit_to(3, "tracking-per-address")
         with self.assertRaises(WeirError) as raised:
             self.client().track_batch([event(n) for n in range(10)], retries=2)

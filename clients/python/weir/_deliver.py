@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass, field
 from typing import Callable, Dict, List, Optional, Sequence
@@ -20,8 +19,8 @@ _DOUBTFUL_MAX = 3
 #: So often the same events are sent without an answer in time. Then they may be too many for the way to Weir, and go in halves.
 _LATE_MAX = 2
 
-#: The limit of events of one API key, as Weir names it.
-_QUOTA = re.compile(r'"events-per-key";q=([1-9]\d*)')
+#: What is left of the limit of events of one API key, as Weir says it.
+_ROOM = re.compile(r'"events-per-key";r=(\d+)')
 
 #: The codes by which Weir refuses a whole batch because of one event. Any other is about the request: its key, its address, its HTTP.
 _OF_CONTENT = ("malformed_json", "payload_too_large")
@@ -51,7 +50,6 @@ def deliver(
     """Returns what became of each event. Never raises but for a defect."""
     delivery = Delivery([None] * len(events))
     outcomes, doubtful = delivery.outcomes, delivery.doubtful
-    events_max = math.inf
 
     def settle_all(positions: List[int], retried: int = 0) -> None:
         """``retried`` is how often these were sent again before, with others."""
@@ -60,32 +58,34 @@ def deliver(
         pending = positions
         late = 0
 
-        def are_too_many() -> bool:
-            return len(pending) > 1 and (len(pending) > events_max or late >= _LATE_MAX)
-
         def attempt() -> None:
-            nonlocal events_max, late, pending
-            if are_too_many():
-                return
-            keys = [events[position].key for position in pending]
-            body = b'{"events":[' + b",".join(events[position].line for position in pending) + b"]}"
-            answer = send_batch(body, keys)
-            events_max = _quota_in(answer) or events_max
-            if are_too_many():
-                return
-            answers = split_answer(answer, keys)
-            left: List[int] = []
-            failure: Optional[WeirError] = None
-            for position, key, each in zip(pending, keys, answers):
-                outcome = _settle_or_error(each, key)
-                outcomes[position] = outcome
-                if not is_settled(outcome):
-                    left.append(position)
-                    failure = outcome if isinstance(outcome, WeirError) else failure
-            late = 0
-            pending = left
-            if failure is not None:
-                raise failure
+            nonlocal late, pending
+            most = len(pending)
+            while pending:
+                if late >= _LATE_MAX and len(pending) > 1:
+                    return
+                sent = pending[:most]
+                keys = [events[position].key for position in sent]
+                body = b'{"events":[' + b",".join(events[position].line for position in sent) + b"]}"
+                answer = send_batch(body, keys)
+                room = _room_in(answer)
+                if 0 < room < len(sent):
+                    most = room
+                    continue
+                answers = split_answer(answer, keys)
+                left: List[int] = []
+                failure: Optional[WeirError] = None
+                for position, key, each in zip(sent, keys, answers):
+                    outcome = _settle_or_error(each, key)
+                    outcomes[position] = outcome
+                    if not is_settled(outcome):
+                        left.append(position)
+                        failure = outcome if isinstance(outcome, WeirError) else failure
+                late = 0
+                pending = left + pending[len(sent) :]
+                if failure is not None:
+                    raise failure
+                most = len(pending)
 
         def count(error: WeirError, delay: float) -> None:
             nonlocal late, retried
@@ -108,8 +108,8 @@ def deliver(
                 else:
                     doubtful[pending[0]] = error
                 return
-        # They are too many. Or one of them makes the whole request too large, unreadable, or an attack in the eyes of a proxy: the
-        # halves find it.
+        # They are too many for the way. Or one of them makes the whole request too large, unreadable, or an attack in the eyes of a
+        # proxy: the halves find it.
         half = (len(pending) + 1) // 2
         first, second = pending[:half], pending[half:]
         settle_all(first, retried)
@@ -127,10 +127,12 @@ def is_settled(outcome: Optional[BatchOutcome]) -> bool:
     return outcome is not None and not (isinstance(outcome, WeirError) and outcome.transient)
 
 
-def _quota_in(answer: Answer) -> Optional[int]:
-    """The number of events that Weir takes in a minute, where it refuses a request by that: one with more events never passes."""
-    quota = _QUOTA.search(answer.headers.get("ratelimit-policy") or "")
-    return int(quota[1]) if answer.is_from_weir and answer.status == 429 and quota else None
+def _room_in(answer: Answer) -> int:
+    """How many events Weir still takes in this minute, where it refuses a request because there are more. Else 0."""
+    if not answer.is_from_weir or answer.status != 429:
+        return 0
+    room = _ROOM.search(answer.headers.get("ratelimit") or "")
+    return int(room[1]) if room else 0
 
 
 def _is_late(error: WeirError) -> bool:

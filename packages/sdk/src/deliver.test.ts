@@ -29,21 +29,40 @@ async function queueTen(client: WeirClient): Promise<void> {
 
 const sizes = () => service.requests.map((events) => events.length);
 
-/** Weir refuses more than so many events, as it does by a limit of this name. */
+/** Weir takes so many events in a minute, by a limit of this name. The minute ends with the first answer that nothing is left of it. */
 function limitTo(quota: number, name: string): void {
+  let left = quota;
   service.interfere = (events, response) => {
-    response.setHeader('ratelimit-policy', `"requests-per-key";q=1;w=60, "${name}";q=${quota};w=60`);
-    return events.length > quota && refuse(response, 429, { code: 'rate_limited' });
+    if (events.length <= left) {
+      left -= events.length;
+      return false;
+    }
+    response.setHeader('ratelimit-policy', `"tracking-per-address";q=90;w=60, "${name}";q=${quota};w=60`);
+    response.setHeader('ratelimit', `"tracking-per-address";r=1;t=40, "${name}";r=${left};t=40`);
+    if (left === 0) left = quota;
+    return refuse(response, 429, { code: 'rate_limited' });
   };
 }
 
-test('a batch of more events than Weir takes in a minute is tried once, and goes in smaller requests', async () => {
-  limitTo(3, 'events-per-key');
+test('of a batch of more events than Weir takes in a minute so many go, and the others in the next one', async () => {
+  limitTo(6, 'events-per-key');
   await queueTen(makeClient());
-  expect(sizes()).toEqual([10, 3, 2, 3, 2]);
+  expect(sizes()).toEqual([10, 6, 4, 4]);
 });
 
-test('by a limit of requests, and where no minute is long enough, nothing goes in more requests', async () => {
+test('what others have left of the minute is used up, and each wait for a minute is a retry', async () => {
+  limitTo(3, 'events-per-key');
+  await makeClient().trackBatch([eventOf(11), eventOf(12)]);
+  const told: number[] = [];
+  const client = makeClient({ retries: 2, onRetry: ({ status }) => told.push(status) });
+  const outcomes = await client.trackBatch(range(10).map(eventOf));
+  const kept = outcomes.map((outcome) => 'id' in outcome);
+  expect(kept).toEqual([...Array(7).fill(true), ...Array(3).fill(false)]);
+  expect(sizes()).toEqual([2, 10, 1, 9, 9, 3, 6, 6, 3, 3]);
+  expect(told).toEqual([429, 429]);
+});
+
+test('by a limit of requests, and where nothing is left of a minute, nothing goes in more requests', async () => {
   limitTo(3, 'tracking-per-address');
   const error: unknown = await makeClient({ retries: 2 })
     .trackBatch(range(10).map(eventOf))

@@ -34,32 +34,39 @@ export async function deliver(
 ): Promise<Delivery> {
   const outcomes = events.map((): BatchOutcome | undefined => undefined);
   const doubtful = new Map<number, WeirError>();
-  let eventsMax = Infinity;
 
   /** `retried` is how often these were sent again before, with others. */
   const settleAll = async (positions: number[], retried = 0): Promise<void> => {
     if (doubtful.size >= DOUBTFUL_MAX) return;
     let pending = positions;
     let late = 0;
-    const areTooMany = () => pending.length > 1 && (pending.length > eventsMax || late >= LATE_MAX);
     const attempt = async (): Promise<void> => {
-      if (areTooMany()) return;
-      const keys = pending.map((position) => events[position]!.key);
-      const body = `{"events":[${pending.map((position) => events[position]!.json).join(',')}]}`;
-      const answer = await sendBatch(body, keys);
-      eventsMax = quotaIn(answer) ?? eventsMax;
-      if (areTooMany()) return;
-      const answers = splitAnswer(answer, keys);
-      let failure: WeirError | undefined;
-      late = 0;
-      pending = pending.filter((position, index) => {
-        const outcome = settleOrError(answers[index]!, keys[index]!);
-        outcomes[position] = outcome;
-        if (isSettled(outcome)) return false;
-        failure = outcome.error;
-        return true;
-      });
-      if (failure !== undefined) throw failure;
+      let next = pending.length;
+      while (pending.length > 0) {
+        if (late >= LATE_MAX && pending.length > 1) return;
+        const sent = pending.slice(0, next);
+        const keys = sent.map((position) => events[position]!.key);
+        const body = `{"events":[${sent.map((position) => events[position]!.json).join(',')}]}`;
+        const answer = await sendBatch(body, keys);
+        const room = roomIn(answer);
+        if (room > 0 && room < sent.length) {
+          next = room;
+          continue;
+        }
+        const answers = splitAnswer(answer, keys);
+        let failure: WeirError | undefined;
+        late = 0;
+        const left = sent.filter((position, index) => {
+          const outcome = settleOrError(answers[index]!, keys[index]!);
+          outcomes[position] = outcome;
+          if (isSettled(outcome)) return false;
+          failure = outcome.error;
+          return true;
+        });
+        pending = [...left, ...pending.slice(sent.length)];
+        if (failure !== undefined) throw failure;
+        next = pending.length;
+      }
     };
     const onRetry = (error: WeirError, delayMs: number): void => {
       retried += 1;
@@ -77,8 +84,8 @@ export async function deliver(
         return;
       }
     }
-    // They are too many. Or one of them makes the whole request too large, unreadable, or an attack in the eyes of a proxy: the halves
-    // find it.
+    // They are too many for the way. Or one of them makes the whole request too large, unreadable, or an attack in the eyes of a proxy:
+    // the halves find it.
     const half = Math.ceil(pending.length / 2);
     await settleAll(pending.slice(0, half), retried);
     await settleAll(pending.slice(half), retried);
@@ -99,10 +106,10 @@ export function isSettled(outcome: BatchOutcome | undefined): outcome is BatchOu
 
 type Refused = { error: WeirError & { transient: false } };
 
-/** The number of events that Weir takes in a minute, where it refuses a request by that: one with more events never passes. */
-function quotaIn({ status, headers, isFromWeir }: Answer): number | undefined {
-  const [, quota] = /"events-per-key";q=([1-9]\d*)/.exec(headers.get('ratelimit-policy') ?? '') ?? [];
-  return isFromWeir && status === 429 && quota !== undefined ? Number(quota) : undefined;
+/** How many events Weir still takes in this minute, where it refuses a request because there are more. Else 0. */
+function roomIn({ status, headers, isFromWeir }: Answer): number {
+  if (!isFromWeir || status !== 429) return 0;
+  return Number(/"events-per-key";r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1] ?? 0);
 }
 
 function isLate({ status, code }: WeirError): boolean {
