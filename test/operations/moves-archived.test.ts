@@ -1,5 +1,5 @@
-// Usage of a month that was taken out is erased as any other: what was counted and billed of it stays as it was, without its events. It
-// is not moved to another customer, who would never be billed for it, before that month is attached.
+// Usage of a month that was taken out is moved and erased once that month is attached: its events would not go with it. Of a month that
+// is lost for good, what was counted and billed of it stays as it was when it is erased, without its events.
 
 import type { Database } from '@weir/db/database';
 import { performMoves } from '@weir/db/moves/perform-moves';
@@ -7,7 +7,7 @@ import { recordEvents } from '@weir/db/record';
 import { newId } from '@weir/shared/ids';
 import { countsValues, type AggregationType } from '@weir/shared/meter';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { performAllMoves } from '../support/erasing.ts';
+import { findInTables, performAllMoves } from '../support/erasing.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
 import { attachMonth, detachMonth, makeMonthsSince } from '../support/months.ts';
@@ -64,15 +64,28 @@ async function meterOf(aggregation: AggregationType, keys: string[] = []): Promi
   return { id: (await billing.admin.createMeter(aggregation, undefined, keys)).id, aggregation };
 }
 
-/** A customer who is billed each unit of these meters from the first of a month on. */
-async function billedFrom(month: string, customer: string, ...meters: Meter[]): Promise<string> {
+/** A customer who is billed each unit of these meters from an instant on. */
+async function billedFrom(start: string, customer: string, ...meters: Meter[]): Promise<string> {
   await billing.moveTo('2024-02-29T00:00:00Z');
   const { id: plan } = await billing.plan(
     meters.map(({ id }) => ({ type: 'USAGE', display_name: 'Calls', meter_id: id, unit_price: '2' })),
   );
   const { id } = await billing.customer({ external_id: customer });
-  await billing.moveTo(`${month}-01T00:00:00Z`);
-  return (await billing.subscribe(plan, id, { start_date: `${month}-01T00:00:00Z` })).id;
+  await billing.moveTo(start);
+  return (await billing.subscribe(plan, id, { start_date: start })).id;
+}
+
+/** A month that is lost for good has an empty one in its place, as docs/operations.md says. */
+const loseMarch = () =>
+  weir.pool.query(`DROP TABLE events_2024_03; CREATE TABLE events_2024_03 PARTITION OF events
+    FOR VALUES FROM (first_event_id('2024-03-01 00:00Z')) TO (first_event_id('2024-04-01 00:00Z'))`);
+
+/** What keeps a worker's look from the end of each move, by the id of the move. */
+async function look(): Promise<Map<string, unknown>> {
+  const errors = new Map<string, unknown>();
+  const isRecorded = () => Promise.resolve(true);
+  await performMoves(database, 60_000, isRecorded, (error, { id }) => errors.set(id, error));
+  return errors;
 }
 
 const read = (meter: Meter, customer: string, more = '') =>
@@ -80,9 +93,9 @@ const read = (meter: Meter, customer: string, more = '') =>
     `/meters/${meter.id}/usage?start_date=2024-03-01&end_date=2024-04-01&customer_external_id=${customer}${more}`,
   );
 
-test('a customer with usage of a month that was taken out is erased, and its invoices stay as they were', async () => {
+test('usage of a month that is lost for good is erased, and its invoices stay as they were', async () => {
   const [users, calls] = [await meterOf('UNIQUE_COUNT', ['model']), await meterOf('SUM')];
-  const subscription = await billedFrom('2024-03', 'leaving', users, calls);
+  const subscription = await billedFrom('2024-03-01T00:00:00Z', 'leaving', users, calls);
   const at = (hour: string) => `2024-03-20T${hour}Z`;
   const by = (user: string, hour: string, model = 'm1') => ({
     meter: users,
@@ -111,7 +124,7 @@ test('a customer with usage of a month that was taken out is erased, and its inv
   const recomputed = await again();
   expect(recomputed.identical).toBe(true);
 
-  await detachMonth(weir, '2024-03');
+  await loseMarch();
   const asked = await billing.post('/erasures', { customer_external_id: 'leaving' }, 202);
   await performAllMoves(database);
   expect(await billing.get(`/erasures/${asked.id}`)).toMatchObject({ status: 'DONE', events: 0 });
@@ -124,7 +137,7 @@ test('a customer with usage of a month that was taken out is erased, and its inv
 
 test('usage of a month that was taken out is moved once it is attached, and is billed then', async () => {
   const calls = await meterOf('SUM');
-  const subscription = await billedFrom('2024-05', 'acme', calls);
+  const subscription = await billedFrom('2024-05-01T00:00:00Z', 'acme', calls);
   const used = (customer: string, time: string, quantity: string, receivedAt = `2024-05-${time}Z`) => {
     return { meter: calls, customer, timestamp: `2024-05-${time}Z`, quantity, receivedAt };
   };
@@ -159,15 +172,7 @@ test('usage of a month that was taken out is moved once it is attached, and is b
   const asked = await billing.post('/usage-moves', old, 202);
   // It is taken out while they run.
   await detachMonth(weir, '2024-05');
-  const errors = new Map<string, unknown>();
-  const look = () =>
-    performMoves(
-      database,
-      60_000,
-      () => Promise.resolve(true),
-      (error, { id }) => errors.set(id, error),
-    );
-  expect(await look()).toEqual([]);
+  const errors = await look();
   for (const { id } of [mixed, asked]) {
     expect(errors.get(id)).toMatchObject({ name: 'MonthTakenOut', month: '2024-05' });
     expect(await billing.get(`/usage-moves/${id}`)).toMatchObject({ status: 'RUNNING', events: 0 });
@@ -186,4 +191,45 @@ test('usage of a month that was taken out is moved once it is attached, and is b
   const [june] = await billing.finalizeAll(subscription);
   const late = june.lines.filter(({ kind }: { kind: string }) => kind === 'LATE_USAGE');
   expect([june.total, late.length]).toEqual(['22.00', 1]);
+});
+
+test('a customer with usage of a month that was taken out is erased once it is attached, and then wholly', async () => {
+  const calls = await meterOf('SUM');
+  // The first hour is read by the event.
+  const subscription = await billedFrom('2024-07-15T10:30:00Z', 'forgotten', calls);
+  const used = (timestamp: string, quantity: string) => ({
+    meter: calls,
+    customer: 'forgotten',
+    timestamp,
+    quantity,
+    metadata: { who: 'forgotten' },
+  });
+  await record([used('2024-07-15T10:45:00Z', '600'), used('2024-07-20T00:00:00Z', '1000')]);
+  await billing.moveTo('2024-08-15T01:00:00Z', subscription);
+  const [invoice] = (await billing.finalizeAll(subscription)).slice(-1);
+  expect(invoice.total).toBe('3200.00');
+  await billing.post(`/subscriptions/${subscription}/cancel`, { cancel_at_period_end: false });
+  await billing.finalizeAll(subscription);
+  const whom = { customer_external_id: 'forgotten', invoice_copies_issued_before: '2024-09-01' };
+  const erase = () => billing.request('POST', '/erasures', whom);
+
+  await detachMonth(weir, '2024-07');
+  const refused = await erase();
+  expectProblem(refused, 409, 'month_taken_out');
+  expect(refused.body.detail).toContain('Nothing is erased while');
+  expect(refused.body.detail).toContain('attach events_2024_07 first');
+  expect((await billing.get('/customers?external_id=forgotten')).data).toHaveLength(1);
+  await attachMonth(weir, '2024-07');
+  const { body: asked } = await erase();
+  // It is taken out while the erasure runs.
+  await detachMonth(weir, '2024-07');
+  expect((await look()).get(asked.id)).toMatchObject({ name: 'MonthTakenOut', month: '2024-07' });
+  expect(await billing.get(`/erasures/${asked.id}`)).toMatchObject({ status: 'RUNNING', events: 0 });
+  await attachMonth(weir, '2024-07');
+  await performAllMoves(database);
+  expect(await billing.get(`/erasures/${asked.id}`)).toMatchObject({ status: 'DONE', events: 2 });
+  await detachMonth(weir, '2024-07');
+  await attachMonth(weir, '2024-07');
+  expect((await billing.post(`/invoices/${invoice.id}/recompute`, { from: 'rollups' })).identical).toBe(true);
+  expect(await findInTables(weir, '"forgotten')).toEqual([]);
 });

@@ -91,7 +91,7 @@ export function usageMoveRoutes(app: App, { database, guards }: RouteDeps): void
           'events, and what was sent off the audit log; until status is DONE the usage of the customer and what bills it cannot be ' +
           'read by itself. Sums, distinct counts and amounts stay what they are. Invoices keep the name and address that they were ' +
           'issued with, but for those that invoice_copies_issued_before names. Refused while a subscription of the customer has not ' +
-          'ended, or an invoice is a draft. Events that are sent later with the former external_id are those of a customer without a ' +
+          'ended, or an invoice is a draft, and while events of it are in a month that was taken out of the database, until that month is attached again. Events that are sent later with the former external_id are those of a customer without a ' +
           'record: stop sending them first.',
         body: whom,
         response: {
@@ -105,6 +105,7 @@ export function usageMoveRoutes(app: App, { database, guards }: RouteDeps): void
             'external_id_billed',
             'grouped_by_customer',
             'usage_moving',
+            'month_taken_out',
           ),
         },
       },

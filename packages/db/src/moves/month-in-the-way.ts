@@ -1,5 +1,6 @@
-// Usage that is moved to another customer is late for that one where its time is closed, which its events tell. Those of a month that was
-// taken out would stay with the former id, and be billed to nobody: usage is moved once that month is attached.
+// Usage goes to another id with its events, and not while some of them are in a month that was taken out. Moved to another customer, they
+// tell what is late of a time that is closed: without them it would be billed to nobody. Erased, they would name the customer again once
+// the month is attached, and nothing would say any more whose they are.
 
 import { epochMsOfId } from '@weir/shared/ids';
 import { CompiledQuery } from 'kysely';
@@ -7,6 +8,7 @@ import type { Queries } from '../database.ts';
 import { completeFrom, monthToAttach, MonthTakenOut } from '../months-taken-out.ts';
 import { ROLLUPS } from '../rollups.ts';
 import { own } from '../usage/usage-rows.ts';
+import type { MoveKind } from './usage-moves.ts';
 
 const { customerUsageHours: HOURS } = ROLLUPS;
 
@@ -32,10 +34,15 @@ WHERE NOT ${isThere('last_event_id')} LIMIT 1`;
  * Throws {@link MonthTakenOut} where usage of a customer is in one. Of each hour it asks for the last event alone, since to count all of
  * a large customer takes long: an hour of which only others are gone is found when it is moved.
  */
-export async function expectLastEvents(db: Queries, organizationId: string, externalId: string): Promise<void> {
+export async function expectLastEvents(
+  db: Queries,
+  kind: MoveKind,
+  organizationId: string,
+  externalId: string,
+): Promise<void> {
   const { rows } = await db.executeQuery<{ id: string }>(CompiledQuery.raw(FIND_GONE, [organizationId, externalId]));
   const [gone] = rows;
-  if (gone !== undefined) throw notMoved(monthOf(gone.id));
+  if (gone !== undefined) throw notMoved(kind, monthOf(gone.id));
 }
 
 /** Statement and values that tell {@link monthInTheWay} of an hour, and of the last event that it has counted. */
@@ -43,14 +50,16 @@ export const FIND_MONTH = `SELECT ${isThere('$3::uuid')} AS has_last, ${monthToA
 
 /** The error of an hour that has counted more events than there are. */
 export function monthInTheWay(
+  kind: MoveKind,
   { hour, last_event_id: id }: { hour: string; last_event_id: string },
   { has_last, month }: { has_last: boolean; month: string | null },
 ): Error {
-  if (!has_last) return notMoved(monthOf(id));
-  return month === null ? new Error(`the hour ${hour} has counted more events than there are`) : notMoved(month);
+  if (!has_last) return notMoved(kind, monthOf(id));
+  return month === null ? new Error(`the hour ${hour} has counted more events than there are`) : notMoved(kind, month);
 }
 
-const notMoved = (month: string): MonthTakenOut => new MonthTakenOut('Usage is not moved', month);
+const notMoved = (kind: MoveKind, month: string): MonthTakenOut =>
+  new MonthTakenOut(kind === 'ERASE' ? 'Nothing is erased' : 'Usage is not moved', month);
 
 /** The month that an event came in. */
 const monthOf = (eventId: string): string => new Date(epochMsOfId(eventId)).toISOString().slice(0, 'YYYY-MM'.length);

@@ -8,7 +8,7 @@
 //
 // Such a statement has looked before it waited at which distinct values are there already, and leaves those out that are taken away
 // meanwhile. So values are made of the events that are moved, and `repairValues` adds those that are missing where events stayed behind.
-// They are made of the rows as well: a month that was taken out has no events here, and its values are in these alone.
+// They are made of the rows as well: a month that is lost for good has no events here, and its values are in these alone.
 
 import { type AggregationType, countsValues } from '@weir/shared/meter';
 import type pg from 'pg';
@@ -76,17 +76,21 @@ const LOCK_DAYS = `SELECT count(*) FROM (SELECT FROM ${DAYS.table}
   WHERE organization_id = ${ORGANIZATION} AND meter_id = ${METER} AND customer_external_id IN (${FROM}, ${TO}) AND ${IN_DAYS}
   ORDER BY customer_external_id, day FOR UPDATE) AS locked`;
 
+/** What was moved, by the hour. */
+const BY_HOUR = `SELECT ${BEGINNING.hour('"timestamp"')}::text AS hour, count(*)::int AS events, (count(*) FILTER (WHERE NOT is_void))::int AS counted
+FROM moved GROUP BY 1`;
+
 /** Late events stay as late as they were: the dues that do not count them are renamed as well. */
 const ERASE_EVENTS = `
 WITH moved AS (
   UPDATE events SET customer_external_id = ${TO}, idempotency_key = NULL, metadata = erased_metadata(metadata, ${KEYS}, $7::boolean)
-  WHERE ${eventsOf(FROM)} RETURNING id
+  WHERE ${eventsOf(FROM)} RETURNING "timestamp", ${IS_VOID} AS is_void
 ), late AS (
   UPDATE late_events SET customer_external_id = ${TO}
   WHERE ${OF_FROM} AND "timestamp" >= (${WHICH})[1] AND "timestamp" < (${WHICH})[cardinality(${WHICH})] + interval '1 hour'
     AND ${BEGINNING.hour('"timestamp"')} = ANY (${WHICH})
 )
-SELECT count(*)::int AS events FROM moved`;
+${BY_HOUR}`;
 
 /**
  * Of a time that is closed they are late for whom they come to, as if they were recorded now: what was billed to it stays as it was,
@@ -103,8 +107,7 @@ WITH moved AS (
   INSERT INTO late_events (organization_id, meter_id, customer_external_id, "timestamp", event_id, closing, quantity)
   SELECT ${ORGANIZATION}, ${METER}, ${TO}, "timestamp", id, $7::bigint, quantity FROM moved WHERE "timestamp" < $8::timestamptz AND NOT is_void
 )
-SELECT ${BEGINNING.hour('"timestamp"')}::text AS hour, count(*)::int AS events, (count(*) FILTER (WHERE NOT is_void))::int AS counted
-FROM moved GROUP BY 1`;
+${BY_HOUR}`;
 
 /** The rows of hours as they are, added to those that are there. */
 function moveRows(rollup: Rollup): string {
@@ -209,19 +212,24 @@ interface MovedHour {
   counted: number;
 }
 
-/** Throws where an hour has counted more events than were moved. With its row locked nobody else's are under way. */
+/**
+ * Throws where an hour has counted more events than were moved. With its row locked nobody else's are under way. What is lost for good is
+ * erased as it is: with no month missing nothing is left that could name anybody.
+ */
 async function expectAll(
   run: Run,
-  organizationId: string,
+  { organization_id, kind }: RunningMove,
   hours: readonly LockedHour[],
   moved: readonly MovedHour[],
 ): Promise<void> {
   const counted = new Map(moved.map((each) => [each.hour, each.counted]));
   const short = hours.find(({ hour, event_count }) => (counted.get(hour) ?? 0) < Number(event_count));
   if (short === undefined) return;
-  const values = [organizationId, short.hour, short.last_event_id];
+  const values = [organization_id, short.hour, short.last_event_id];
   const [found] = await run<{ has_last: boolean; month: string | null }>(FIND_MONTH, values);
-  throw monthInTheWay(short, found ?? { has_last: true, month: null });
+  const { has_last, month } = found ?? { has_last: true, month: null };
+  if (kind === 'ERASE' && month === null) return;
+  throw monthInTheWay(kind, short, { has_last, month });
 }
 
 /** The next hours of a meter's usage after one, few enough for a slice; none: that was the last. */
@@ -247,8 +255,8 @@ export async function nextHours(
 
 /**
  * Moves what there is in these hours, all of it or nothing. False, with nothing done, while the usage of the meter is being grouped by
- * new keys, customer by customer. Throws what Postgres says, also where it would wait for long; and MonthTakenOut where usage is moved to
- * another customer whose events are not all there.
+ * new keys, customer by customer. Throws what Postgres says, also where it would wait for long; and MonthTakenOut where events
+ * of it are in one.
  */
 export async function moveHours(pool: pg.Pool, move: RunningMove, meterId: string, asked: string[]): Promise<boolean> {
   return await inTransaction(pool, async (run) => {
@@ -262,13 +270,10 @@ export async function moveHours(pool: pg.Pool, move: RunningMove, meterId: strin
     if (hours.length === 0) return true;
     const slice = [...scope, hours.map(({ hour }) => hour), meter.metadata_keys];
     await run(LOCK_DAYS, slice);
-    let moved: { events: number }[];
-    if (isErased) moved = await run(ERASE_EVENTS, [...slice, countsValues(meter.aggregation_type)]);
-    else {
-      const found = await run<MovedHour>(MOVE_EVENTS, [...slice, closed?.number ?? '0', closed?.until ?? '-infinity']);
-      await expectAll(run, move.organization_id, hours, found);
-      moved = found;
-    }
+    const moved = isErased
+      ? await run<MovedHour>(ERASE_EVENTS, [...slice, countsValues(meter.aggregation_type)])
+      : await run<MovedHour>(MOVE_EVENTS, [...slice, closed?.number ?? '0', closed?.until ?? '-infinity']);
+    await expectAll(run, move, hours, moved);
     await run(ADD_DAYS, slice);
     await run(moveRows(HOURS), slice);
     await run(TAKE_DAYS, slice);

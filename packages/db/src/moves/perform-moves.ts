@@ -78,7 +78,7 @@ async function goOn(
 }
 
 /**
- * Whether a move may have moved anything: where it has not, nobody is made to record anew. Usage of months that were taken out has no
+ * Whether a move may have moved anything: where it has not, nobody is made to record anew. Usage of months that are lost has no
  * events, and is found under the new id.
  */
 async function hasMoved(db: Queries, { organization_id, id, to_external_id }: RunningMove): Promise<boolean> {

@@ -49,7 +49,8 @@ function newPseudonym(): string {
 
 /**
  * Erases a customer: the record, and alerts over it alone, at once, and its usage by a worker. `copiesIssuedBefore` is a date (ISO 8601):
- * of invoices that were issued before, the copy of the customer goes as well. Needs a transaction.
+ * of invoices that were issued before, the copy of the customer goes as well. Throws MonthTakenOut where events of it are in one. Needs a
+ * transaction.
  */
 export async function requestErasure(
   transaction: Queries,
@@ -74,6 +75,7 @@ export async function requestErasure(
       ...CUSTOMER_NAMES.map((name) => seen?.[name]),
     ]));
   if (early !== undefined) return early;
+  await expectLastEvents(transaction, 'ERASE', organizationId, nameOf(seen, whom));
   // Whoever has a subscription in hand may go on to refer to the customer, as an invoice does, and this waits for the end of it.
   const record = await read.forNoKeyUpdate().executeTakeFirst();
   if (record === undefined && 'customerId' in whom) return { outcome: 'not_found' };
@@ -114,7 +116,7 @@ export async function requestMove(
     (await findMove(transaction, organizationId, [from, to])) ?? (await findBilled(transaction, organizationId, from));
   const early = await look();
   if (early !== undefined) return early;
-  await expectLastEvents(transaction, organizationId, from);
+  await expectLastEvents(transaction, 'MOVE', organizationId, from);
   // Nobody subscribes it, or changes its external id, before the transaction ends.
   await recordOf(transaction, organizationId, { externalId: from }).forUpdate().execute();
   const refused = (await look()) ?? (await holdMoves(transaction, organizationId, [from, to]));
