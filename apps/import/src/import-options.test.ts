@@ -70,6 +70,14 @@ test('rows that can be equal by chance need a name that no other file has', () =
   expect(() => parse(['--file', '-', '--format', 'csv'])).toThrow('standard input has no name');
 });
 
+test('an address with a password or a query is refused, and nothing tells it', () => {
+  for (const url of ['https://ada:secret@x', 'https://x/?key=secret', 'https://x/#secret', 'ftp://ada:secret@x']) {
+    for (const argv of [[], ['--dry-run']]) {
+      expect(() => parse(argv, { WEIR_URL: url, WEIR_API_KEY: 'k' })).toThrow(/^(?!.*secret).*WEIR_URL is no address/s);
+    }
+  }
+});
+
 test('what cannot be meant is refused, naming the option', () => {
   for (const [argv, message] of [
     [['--batch-size', '1001'], '--batch-size'],

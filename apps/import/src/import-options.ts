@@ -110,8 +110,12 @@ export function parseImportOptions(
   const url = trimSlashes(given.url ?? environment.WEIR_URL ?? demo?.base_url ?? 'http://127.0.0.1:3000');
   const demoKey = demo && url === trimSlashes(demo.base_url) ? demo.api_key : undefined;
   const apiKey = given.key ?? environment.WEIR_API_KEY ?? demoKey;
-  if (!URL.canParse(url) || !/^https?:/i.test(url))
-    refuse(`--url ${url} is no address that begins with http:// or https://`);
+  // Not told as it is: a password would be in a log.
+  if (!isBaseUrl(url)) {
+    refuse(
+      '--url or WEIR_URL is no address that begins with http:// or https:// and has no user, password, query or fragment',
+    );
+  }
   if ((apiKey ?? '') === '' && given.dryRun === undefined) {
     refuse('no API key: set WEIR_API_KEY to a key with the scope usage.write');
   }
@@ -183,6 +187,13 @@ function numberTo(max: number): (text: string) => number {
     if (/^\d+$/.test(text) && value >= 1 && value <= max) return value;
     throw new InvalidArgumentError(`It is a whole number from 1 to ${max}.`);
   };
+}
+
+/** Whether the client takes it. */
+function isBaseUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password, search, hash } = new URL(text);
+  return /^https?:$/.test(protocol) && `${username}${password}${search}${hash}` === '';
 }
 
 function trimSlashes(url: string): string {

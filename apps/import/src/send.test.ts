@@ -159,6 +159,28 @@ test('an outage that is longer than asked for ends the import', async () => {
   expect(counts).toMatchObject({ message: 'Gave up after 1 s: Redis is down' });
 });
 
+test('a limit of Weir ends no import, however long it lasts, and is said once', async () => {
+  let waits = 0;
+  let now = 0;
+  const mocks = [
+    vi.spyOn(performance, 'now').mockImplementation(() => now),
+    // Each try again is at once.
+    vi.spyOn(Math, 'random').mockReturnValue(0),
+  ];
+  onTestFinished(() => mocks.forEach((mock) => mock.mockRestore()));
+  interfere = (_events, response) => {
+    if (waits === 4) return false;
+    waits += 1;
+    now += 60_000;
+    return refuse(response, 429, { code: 'rate_limited', detail: 'There were more than 100 events.' });
+  };
+  const { counts, log } = await run(rows(10), ['--retry-for', '1']);
+  expect(counts).toEqual({ accepted: 10, alreadyThere: 0, bad: 0 });
+  expect(log.match(/There were more than 100 events\. The import goes on as fast as Weir takes rows\./g)).toHaveLength(
+    1,
+  );
+});
+
 test('a refused key ends the import at once', async () => {
   interfere = (_events, response) => refuse(response, 401, { code: 'unauthorized', detail: 'This key is not valid' });
   const { counts, result } = await run(rows(2000));

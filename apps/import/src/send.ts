@@ -99,6 +99,7 @@ function openClient(
   giveUp: (reason: StoppedError) => void,
 ): WeirClient {
   let trouble: { since: number; settled: number } | undefined;
+  let isLimited = false;
   const settled = () => progress.counts.accepted + progress.counts.alreadyThere;
   return new WeirClient({
     baseUrl: url,
@@ -114,6 +115,13 @@ function openClient(
       },
     },
     onRetry: (error) => {
+      if (error.status === 429 && error.isFromWeir) {
+        // Weir answers, and takes what its limit allows: that may last longer than an outage.
+        trouble = undefined;
+        if (!isLimited) progress.note(`${error.detail} The import goes on as fast as Weir takes rows.`);
+        isLimited = true;
+        return;
+      }
       const now = performance.now();
       // What came in since then ended the earlier trouble.
       if (trouble === undefined || settled() > trouble.settled) {
