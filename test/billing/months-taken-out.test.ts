@@ -124,8 +124,16 @@ async function linesOf(invoice: InvoiceRow | undefined): Promise<object[]> {
 const recompute = (invoice: InvoiceRow | undefined, from: 'rollups' | 'events') =>
   billing.request('POST', `/invoices/${invoice?.id}/recompute`, { from });
 
+interface Needed {
+  subscription_id: string;
+  needed_for: string;
+}
+
+const lateOf = ({ id }: Subscribed): Needed => ({ subscription_id: id, needed_for: 'late usage that is not billed' });
+const bySubscription = (one: Needed, other: Needed) => (one.subscription_id < other.subscription_id ? -1 : 1);
+
 /** What docs/operations.md has an operator ask before a month is detached. */
-async function neededOf(month: string): Promise<object[]> {
+async function neededOf(month: string): Promise<Needed[]> {
   const page = readFileSync(fileURLToPath(new URL('../../docs/operations.md', import.meta.url)), 'utf8');
   const [, query = ''] = /^### What needs the events of a month\n[^]*?```sql\n([^]*?)```/m.exec(page) ?? [];
   expect(query).toContain('2026-02-01');
@@ -150,9 +158,11 @@ test('late usage of a due whose cut hour is taken out gives no money back, and w
   const billed = [{ status: 'OPEN', total: '160.00' }];
   expect([await invoicesOf(cut), await invoicesOf(other)]).toMatchObject([billed, billed]);
 
-  await detachMonth(weir, '2025-01');
+  expect(await neededOf('2025-01')).toEqual([]);
   for (const { customer } of [cut, other])
     await use({ meter: calls, customer, at: '2025-01-20T12:00:00.000Z', receivedAt: '2025-03-01T00:00:00Z' });
+  expect(await neededOf('2025-01')).toMatchObject([lateOf(cut)]);
+  await detachMonth(weir, '2025-01');
   await runAt('2025-03-15T01:00:00Z');
   const [, draft] = await invoicesOf(cut);
   expect(draft).toMatchObject({ status: 'DRAFT', run_error: expect.stringMatching(ATTACH) });
@@ -306,7 +316,10 @@ test('an invoice is computed again where what it needs is there, and else the mo
   await use({ meter: meters.peak, customer: lower.customer, at: half, receivedAt, quantity: 100 });
   await use({ meter: meters.users, customer: added.customer, at, receivedAt, user: 'zoe' });
   await correct(billing.database, billing.admin.id, [{ eventId: voided, reason: 'a test' }]);
+  const late = [higher, lower, added, gone].map(lateOf);
+  expect((await neededOf('2025-01')).toSorted(bySubscription)).toMatchObject(late.toSorted(bySubscription));
   await runAt('2025-03-15T01:00:00Z');
+  expect(await neededOf('2025-01')).toEqual([]);
   const firsts = await Promise.all(all.map(async (subscribed) => (await invoicesOf(subscribed))[0]));
   expect(firsts.map((invoice) => invoice?.total)).toEqual(['160.00', '160.00', '900.00', '900.00', '6.00', '4.00']);
   const outcomes = async (from: 'rollups' | 'events') =>
