@@ -22,6 +22,7 @@ beforeAll(async () => {
   database = openTestDatabase(weir);
   billing = await startInvoicing(weir);
   await makeMonthsSince(weir, '2024-03-01');
+  await weir.pool.query(`UPDATE organizations SET created_at = '2024-03-01' WHERE id = $1`, [billing.admin.id]);
 });
 afterAll(async () => {
   await billing.close();

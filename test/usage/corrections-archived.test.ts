@@ -55,9 +55,14 @@ const record = (events: readonly ReturnType<typeof eventOf>[], { aggregation }: 
 /** When they came in: in the month that is taken out, and in the one after it. */
 const [MARCH, APRIL] = [Date.parse('2024-03-31T23:55:00Z'), Date.parse('2024-04-01T10:30:00Z')];
 
+/** What came in since then is of an organization that was there. */
+const wasThere = ({ id }: Organization, since: string) =>
+  weir.pool.query('UPDATE organizations SET created_at = $2 WHERE id = $1', [id, since]);
+
 test('an event stays in the count of an hour of which others are in a month that was taken out', async () => {
   const admin = await signUp(weir);
   const apiKey = await admin.createKey();
+  await wasThere(admin, '2024-03-01');
   await makeMonthsSince(weir, '2024-03-01');
   const late: string[] = [];
   const whole: string[] = [];
@@ -72,12 +77,15 @@ test('an event stays in the count of an hour of which others are in a month that
       made(MARCH, quarter, 'other', '6'),
       // It came in before its time.
       made(MARCH, '2024-04-01T10:00:00.000Z', 'acme', '4'),
+      // Of before there was the organization, as an import has it.
+      made(MARCH, '2024-01-20T10:00:00.000Z', 'acme', '4'),
     ];
     const short = [
       made(APRIL, quarter, 'acme', '9'),
       // All of its own hour is there, and not all of everybody's quarter.
       made(APRIL, quarter, 'third', '7'),
       made(APRIL, '2024-04-01T10:05:00.000Z', 'acme', '8'),
+      made(APRIL, '2024-01-20T10:05:00.000Z', 'acme', '8'),
     ];
     const complete = [made(APRIL, before, 'third', '7'), made(APRIL, '2024-04-01T10:20:00.000Z', 'third', '7')];
     await record([...archived, ...short, ...complete], meter);
@@ -120,6 +128,24 @@ test('an event stays in the count of an hour of which others are in a month that
   await expectRollupsToEqualEvents(weir.pool);
 });
 
+test('of several months that were taken out the one is named in which the last event of the hour came in', async () => {
+  const admin = await signUp(weir);
+  await wasThere(admin, '2024-03-01');
+  await makeMonthsSince(weir, '2024-03-01');
+  const meter = { id: (await admin.createMeter('SUM')).id, aggregation: 'SUM' as const };
+  const [first, last] = ['10', '20'].map((minute) => `2024-03-20T10:${minute}:00.000Z`) as [string, string];
+  const there = eventOf(admin, { meter, receivedAt: MARCH, timestamp: first });
+  const away = eventOf(admin, { meter, receivedAt: Date.parse('2024-05-10'), timestamp: last });
+  await record([there, away], meter);
+  const months = ['2024-04', '2024-05'];
+  for (const month of months) await detachMonth(weir, month);
+  const body = { reason: 'a test' };
+  const refused = await weir.request('POST', `/api/v1/events/${there.id}/void`, { session: admin.session, body });
+  for (const month of months) await attachMonth(weir, month);
+  expectProblem(refused, 409, 'not_correctable');
+  expect(refused.body.detail).toContain('attach events_2024_05 first');
+});
+
 /** Times of three quarters of two hours, of a month that never had a partition: what is there is counted for each correction. */
 const TIMES = ['44:59.9', '45:00', '59:59.9'].map((time) => `2019-05-31T23:${time}Z`).concat('2019-06-01T00:00:00Z');
 
@@ -139,6 +165,7 @@ async function untilFree<Value>(attempt: () => Promise<Value>): Promise<Value> {
 
 test('an event of an hour that is all there is corrected, whatever else happens to the hour', async () => {
   const admin = await signUp(weir);
+  await wasThere(admin, '2019-05-01');
   const meterOf = async (aggregation: AggregationType, keys: string[] = []) => {
     return { id: (await admin.createMeter(aggregation, undefined, keys)).id, aggregation };
   };

@@ -181,7 +181,7 @@ WITH
     WHERE stretch.shows_late
   ), all_hours AS MATERIALIZED (SELECT * FROM hours UNION ALL SELECT * FROM hours_of_days),
   short AS MATERIALIZED (
-    SELECT n, at
+    SELECT n, at, last_event_id AS id, organization_id
     FROM
       (
         SELECT n, hour AS at
@@ -230,7 +230,7 @@ WITH
       ) AS read
       JOIN due USING (n)
       CROSS JOIN LATERAL (
-        SELECT event_count
+        SELECT event_count, last_event_id
         FROM customer_usage_hours
         WHERE
           organization_id = due.organization_id
@@ -259,7 +259,7 @@ WITH
           AND "timestamp" < read.at + interval '1 hour'
       )
     UNION ALL
-    SELECT n, date_trunc('hour', gone."timestamp", 'UTC') AS at
+    SELECT n, date_trunc('hour', gone."timestamp", 'UTC') AS at, gone.voids, organization_id
     FROM
       due
       CROSS JOIN LATERAL (
@@ -293,11 +293,15 @@ WITH
 SELECT
   n, to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS hour,
   (
-    SELECT to_char(min(month), 'YYYY-MM')
+    SELECT to_char(month, 'YYYY-MM')
     FROM
       generate_series(
         date_trunc(
-          'month', (at - (SELECT ahead_seconds_max FROM installation) * interval '1 second') AT TIME ZONE 'UTC'
+          'month',
+          greatest(
+            first.at - (SELECT ahead_seconds_max FROM installation) * interval '1 second',
+            (SELECT min(created_at) FROM organizations WHERE organizations.id = first.organization_id)
+          ) AT TIME ZONE 'UTC'
         ), clock_timestamp() AT TIME ZONE 'UTC', interval '1 month'
       ) AS month
     WHERE
@@ -306,5 +310,14 @@ SELECT
         FROM pg_partition_ancestors(to_regclass(to_char(month, '"events_"YYYY_MM'))) AS ancestor (relid)
         WHERE relid = 'events'::regclass
       )
+    ORDER BY
+      NOT EXISTS (
+        SELECT
+        FROM unnest(ARRAY[first.id]) AS counted (id)
+        WHERE
+          counted.id >= first_event_id (month AT TIME ZONE 'UTC')
+          AND counted.id < first_event_id ((month + interval '1 month') AT TIME ZONE 'UTC')
+      ), month
+    LIMIT 1
   ) AS month
-FROM (SELECT n, min(at) AS at FROM short GROUP BY n) AS first
+FROM (SELECT DISTINCT ON (n) * FROM short ORDER BY n, at, id) AS first

@@ -561,11 +561,13 @@ SELECT
       generate_series(
         date_trunc(
           'month',
-          (
-            greatest(
-              (SELECT min(since) FROM due),
-              (SELECT min(created_at) FROM organizations WHERE id = ANY (ARRAY(SELECT organization_id FROM due)))
-            ) - (SELECT ahead_seconds_max FROM installation) * interval '1 second'
+          greatest(
+            (SELECT min(since) FROM due) - (SELECT ahead_seconds_max FROM installation) * interval '1 second',
+            (
+              SELECT min(created_at)
+              FROM organizations
+              WHERE organizations.id = ANY (ARRAY(SELECT organization_id FROM due))
+            )
           ) AT TIME ZONE 'UTC'
         ), clock_timestamp() AT TIME ZONE 'UTC', interval '1 month'
       ) AS month

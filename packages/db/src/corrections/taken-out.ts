@@ -7,16 +7,19 @@ import { CompiledQuery } from 'kysely';
 import { plainArray, textArray } from '../array-text.ts';
 import type { Queries } from '../database.ts';
 import { completeFrom, monthToAttach } from '../months-taken-out.ts';
-import { BEGINNING, ROLLUPS, type Rollup } from '../rollups.ts';
+import { BEGINNING, ofLast, ROLLUPS, type Rollup } from '../rollups.ts';
 import { leftIn, ORGANIZATION, sameKey } from './take-usage.ts';
 
 const { customerUsageHours: HOURS, meterUsageQuarters: QUARTERS } = ROLLUPS;
 
+const OWN = `= ${ORGANIZATION}`;
+
 /** Those of the events whose row has counted more of them than are there. Values and groups are of the same events as these rows. */
 function ofRowsWithMore(rollup: Rollup, key: string): string {
-  return `SELECT unnest(ids) AS id FROM (SELECT ${key}, array_agg(id) AS ids FROM asked GROUP BY ${key}) AS each
-    WHERE (SELECT sum(event_count) FROM ${rollup.table} AS kept WHERE ${sameKey(rollup, 'kept', 'each')})
-      <> (SELECT count(*) FROM (${leftIn(rollup, 'each', 'events.id', 'true')}) AS still)`;
+  return `SELECT unnest(ids) AS id, last_event_id FROM (SELECT ${key}, array_agg(id) AS ids FROM asked GROUP BY ${key}) AS each
+    CROSS JOIN LATERAL (SELECT sum(event_count) AS event_count, ${ofLast('last_event_id', 'last_timestamp', 'last_event_id')} AS last_event_id
+      FROM ${rollup.table} AS kept WHERE ${sameKey(rollup, 'kept', 'each')}) AS counted
+    WHERE event_count <> (SELECT count(*) FROM (${leftIn(rollup, 'each', 'events.id', 'true')}) AS still)`;
 }
 
 /**
@@ -27,7 +30,7 @@ function ofRowsWithMore(rollup: Rollup, key: string): string {
  * To count all events of a busy meter's quarter of an hour takes long, so it is done only where a month may be missing.
  */
 const FIND = `WITH complete AS MATERIALIZED (
-  SELECT ${completeFrom('(SELECT min(at) FROM unnest($5::timestamptz[]) AS t (at))')} AS since
+  SELECT ${completeFrom('(SELECT min(at) FROM unnest($5::timestamptz[]) AS t (at))', OWN)} AS since
 ), asked AS MATERIALIZED (
   SELECT id, ${ORGANIZATION} AS organization_id, meter_id, customer_external_id,
     ${BEGINNING.hour('at')} AS hour, ${BEGINNING.quarter('at')} AS quarter
@@ -38,7 +41,8 @@ const FIND = `WITH complete AS MATERIALIZED (
   UNION
   ${ofRowsWithMore(QUARTERS, 'organization_id, meter_id, quarter')}
 )
-SELECT id::text, ${monthToAttach('hour')} AS month FROM found JOIN asked USING (id)`;
+SELECT id::text, ${monthToAttach('hour', OWN, 'last_ids')} AS month
+FROM (SELECT id, array_agg(last_event_id) AS last_ids FROM found GROUP BY id) AS short JOIN asked USING (id)`;
 
 /**
  * Returns those of the events that cannot be taken out of the count, each with a month to attach (`2026-01`), since others of their hour are in a month that was taken out of the

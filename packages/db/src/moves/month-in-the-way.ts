@@ -2,7 +2,6 @@
 // tell what is late of a time that is closed: without them it would be billed to nobody. Erased, they would name the customer again once
 // the month is attached, and nothing would say any more whose they are.
 
-import { epochMsOfId } from '@weir/shared/ids';
 import { CompiledQuery } from 'kysely';
 import type { Queries } from '../database.ts';
 import { completeFrom, monthToAttach, MonthTakenOut } from '../months-taken-out.ts';
@@ -15,20 +14,20 @@ const { customerUsageHours: HOURS } = ROLLUPS;
 const ORGANIZATION = '$1::uuid';
 const OF_CUSTOMER = own({ organization: ORGANIZATION, meter: 'meters.id', customer: '$2::text' });
 
-const isThere = (id: string): string =>
-  `EXISTS (SELECT FROM events WHERE events.organization_id = ${ORGANIZATION} AND events.id = ${id} OFFSET 0)`;
+const OWN = `= ${ORGANIZATION}`;
 
 const FIND_GONE = `WITH used AS MATERIALIZED (
   SELECT meters.id, first.hour FROM meters CROSS JOIN LATERAL (
     SELECT hour FROM ${HOURS.table} WHERE ${OF_CUSTOMER} ORDER BY hour LIMIT 1) AS first
   WHERE meters.organization_id = ${ORGANIZATION}
 ), complete AS MATERIALIZED (
-  SELECT ${completeFrom('(SELECT min(hour) FROM used)')} AS since
+  SELECT ${completeFrom('(SELECT min(hour) FROM used)', OWN)} AS since
 )
-SELECT last_event_id::text AS id FROM used AS meters CROSS JOIN complete CROSS JOIN LATERAL (
-  SELECT last_event_id FROM ${HOURS.table} WHERE ${OF_CUSTOMER} AND ${HOURS.table}.hour < complete.since OFFSET 0
+SELECT ${monthToAttach('kept.hour', OWN, 'ARRAY[last_event_id]')} AS month FROM used AS meters CROSS JOIN complete CROSS JOIN LATERAL (
+  SELECT hour, last_event_id FROM ${HOURS.table} WHERE ${OF_CUSTOMER} AND ${HOURS.table}.hour < complete.since OFFSET 0
 ) AS kept
-WHERE NOT ${isThere('last_event_id')} LIMIT 1`;
+WHERE NOT EXISTS (
+  SELECT FROM events WHERE events.organization_id = ${ORGANIZATION} AND events.id = last_event_id OFFSET 0) LIMIT 1`;
 
 /**
  * Throws {@link MonthTakenOut} where usage of a customer is in one. Of each hour it asks for the last event alone, since to count all of
@@ -40,26 +39,20 @@ export async function expectLastEvents(
   organizationId: string,
   externalId: string,
 ): Promise<void> {
-  const { rows } = await db.executeQuery<{ id: string }>(CompiledQuery.raw(FIND_GONE, [organizationId, externalId]));
+  const { rows } = await db.executeQuery<{ month: string }>(CompiledQuery.raw(FIND_GONE, [organizationId, externalId]));
   const [gone] = rows;
-  if (gone !== undefined) throw notMoved(kind, monthOf(gone.id));
+  if (gone !== undefined) throw notMoved(kind, gone.month);
 }
 
-/** Statement and values that tell {@link monthInTheWay} of an hour, and of the last event that it has counted. */
-export const FIND_MONTH = `SELECT ${isThere('$3::uuid')} AS has_last, ${monthToAttach('$2::timestamptz')} AS month`;
+/** Finds the `month` to attach for an hour of an organization whose last event is `$3`; null where no month is missing. */
+export const FIND_MONTH = `SELECT ${monthToAttach('$2::timestamptz', OWN, 'ARRAY[$3::uuid]')} AS month`;
 
 /** The error of an hour that has counted more events than there are. */
-export function monthInTheWay(
-  kind: MoveKind,
-  { hour, last_event_id: id }: { hour: string; last_event_id: string },
-  { has_last, month }: { has_last: boolean; month: string | null },
-): Error {
-  if (!has_last) return notMoved(kind, monthOf(id));
-  return month === null ? new Error(`the hour ${hour} has counted more events than there are`) : notMoved(kind, month);
+export function monthInTheWay(kind: MoveKind, hour: string, month: string | null): Error {
+  return month === null
+    ? new Error(`events of the hour ${hour} are lost, and no month is missing: without them its usage cannot be moved`)
+    : notMoved(kind, month);
 }
 
 const notMoved = (kind: MoveKind, month: string): MonthTakenOut =>
   new MonthTakenOut(kind === 'ERASE' ? 'Nothing is erased' : 'Usage is not moved', month);
-
-/** The month that an event came in. */
-const monthOf = (eventId: string): string => new Date(epochMsOfId(eventId)).toISOString().slice(0, 'YYYY-MM'.length);

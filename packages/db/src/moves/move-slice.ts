@@ -226,10 +226,9 @@ async function expectAll(
   const short = hours.find(({ hour, event_count }) => (counted.get(hour) ?? 0) < Number(event_count));
   if (short === undefined) return;
   const values = [organization_id, short.hour, short.last_event_id];
-  const [found] = await run<{ has_last: boolean; month: string | null }>(FIND_MONTH, values);
-  const { has_last, month } = found ?? { has_last: true, month: null };
+  const [{ month } = { month: null }] = await run<{ month: string | null }>(FIND_MONTH, values);
   if (kind === 'ERASE' && month === null) return;
-  throw monthInTheWay(kind, short, { has_last, month });
+  throw monthInTheWay(kind, short.hour, month);
 }
 
 /** The next hours of a meter's usage after one, few enough for a slice; none: that was the last. */

@@ -149,9 +149,7 @@ export function named(parts: Parts): string {
   return parts.map(([name, query]) => `${name} AS MATERIALIZED (${query})`).join(',\n');
 }
 
-/** No event of an organization came in before there was the organization. */
-const COMPLETE_FROM = completeFrom(`greatest((SELECT min(since) FROM due), (SELECT min(created_at) FROM organizations
-  WHERE id = ANY (ARRAY(SELECT organization_id FROM due))))`);
+const COMPLETE_FROM = completeFrom('(SELECT min(since) FROM due)', '= ANY (ARRAY(SELECT organization_id FROM due))');
 
 export function duesOf(parameters: Parameters, questions: readonly DueUsageQuestion[]): string {
   const column = (of: (question: DueUsageQuestion) => string | number | null, type: string): string =>

@@ -46,19 +46,20 @@ function statementOf(questions: readonly DueUsageQuestion[], from: UsageSource, 
   parts.unshift(['due', duesOf(parameters, questions)]);
   const before = asInstant(parameters.add(completeFrom, 'bigint'));
   // What was voided later is in no row any more: whether it is there is asked by its id.
-  const short = `SELECT n, at FROM (${read.join(' UNION ')}) AS read JOIN due USING (n)
-      CROSS JOIN LATERAL (SELECT event_count FROM ${HOURS} WHERE ${own(DUE)} AND hour = read.at OFFSET 0) AS kept
+  const short = `SELECT n, at, last_event_id AS id, organization_id FROM (${read.join(' UNION ')}) AS read JOIN due USING (n)
+      CROSS JOIN LATERAL (SELECT event_count, last_event_id FROM ${HOURS} WHERE ${own(DUE)} AND hour = read.at OFFSET 0) AS kept
     WHERE at < ${before} AND event_count <> (SELECT count(*) FROM events
       WHERE ${inStream(DUE, 'due.customer_external_id')} AND "timestamp" >= read.at AND "timestamp" < read.at + interval '1 hour')
     UNION ALL
-    SELECT n, ${BEGINNING.hour('gone."timestamp"')} AS at FROM due
+    SELECT n, ${BEGINNING.hour('gone."timestamp"')} AS at, gone.voids, organization_id FROM due
       CROSS JOIN LATERAL (SELECT "timestamp", voids FROM ${late('due.since', 'due.before')} WHERE voids IS NOT NULL OFFSET 0) AS gone
     WHERE has_late AND ${readsVoided} AND gone."timestamp" < ${before}
       AND NOT EXISTS (SELECT FROM events WHERE events.organization_id = due.organization_id AND events.id = gone.voids)`;
   parts.push(['short', short]);
   const text = `WITH ${named(parts)}
-    SELECT n, to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS hour, ${monthToAttach('at')} AS month
-    FROM (SELECT n, min(at) AS at FROM short GROUP BY n) AS first`;
+    SELECT n, to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS hour,
+      ${monthToAttach('first.at', '= first.organization_id', 'ARRAY[first.id]')} AS month
+    FROM (SELECT DISTINCT ON (n) * FROM short ORDER BY n, at, id) AS first`;
   return { text, values: parameters.values };
 }
 
