@@ -30,10 +30,10 @@ const { services } = parse(text, { merge: true }) as { services: Record<string, 
 const takenFrom = (value: unknown): string[] =>
   [...String(value).matchAll(/\$\{([A-Z_]+)/g)].map((found) => found[1] ?? '');
 
-/** What compose decides itself: where the parts are, and where the processes listen among them. */
+/** What compose decides itself: where Postgres is, and where the processes listen. */
 const decided = {
-  api: ['DATABASE_URL', 'REDIS_URL', 'HOST', 'PORT'],
-  worker: ['DATABASE_URL', 'REDIS_URL', 'HOST', 'WORKER_PORT'],
+  api: ['DATABASE_URL', 'HOST', 'PORT'],
+  worker: ['DATABASE_URL', 'HOST', 'WORKER_PORT'],
 };
 
 const addresses = { DATABASE_URL: 'postgres://127.0.0.1/weir', REDIS_URL: 'redis://127.0.0.1' };
@@ -74,6 +74,23 @@ describe.each([
     });
     expect(described).toMatchObject(Object.fromEntries(defaults));
   });
+});
+
+test('what docs/operations.md has edited in .env reaches the containers', () => {
+  const lines = textOf('docs/operations.md').match(/^.*`\.env`.*$/gm) ?? [];
+  const edited = lines.flatMap((line) => [...line.matchAll(/`([A-Z]+_[A-Z_]+)\b/g)].map((found) => found[1] ?? ''));
+  expect(edited).toEqual(
+    expect.arrayContaining(['REDIS_URL', 'QUEUE_PREFIX', 'REDIS_PASSWORD', 'BILLING_CONCURRENCY']),
+  );
+  const taken = new Set(Object.values(services).flatMap((service) => takenFrom(JSON.stringify(service))));
+  expect(edited.filter((name) => !taken.has(name))).toEqual([]);
+});
+
+test('all processes have one Redis: that of .env, or else the one of the file', () => {
+  const addresses = ['migrate', 'api', 'worker', 'reconcile'].map((name) => services[name]?.environment?.['REDIS_URL']);
+  expect(new Set(addresses)).toEqual(new Set(['${REDIS_URL:-redis://:${REDIS_PASSWORD}@redis:6379/0}']));
+  // Without it compose would go on with an empty password.
+  expect(services['redis']?.environment?.['REDISCLI_AUTH']).toMatch(/^\$\{REDIS_PASSWORD:\?/);
 });
 
 test('.env.example has every variable that docker-compose.yml takes, and no other', () => {

@@ -65,6 +65,8 @@ test('a move of Redis, which a process names in its log, is described, and its l
     steps.findIndex((step) => step.includes(text)),
   );
   expect(places).toEqual([0, 1, 2, 3, 4]);
+  // Before the numbers, which are 0 in each quiet moment, who still is there.
+  expect(/^3\. ([^]*?)^4\. /m.exec(section)?.[1]).toMatch(/GET '\{weir\}:database'[^]*CLIENT LIST[^]*ZCARD/);
 });
 
 test('every path that a document names is there, or is built from what is there', () => {
