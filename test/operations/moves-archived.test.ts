@@ -109,6 +109,7 @@ test('usage of a month that is lost for good is erased, and its invoices stay as
   await billing.moveTo('2024-04-01T00:10:00Z', subscription);
   const [march] = (await billing.finalizeAll(subscription)).slice(-1);
   expect(march.total).toBe('20.00');
+  await record([{ meter: calls, customer: 'lost-old', timestamp: at('12:00:00') }]);
   // After it was billed. Nothing of its hour counts any more.
   await billing.post(`/events/${alone}/void`, { reason: 'a test' }, 201);
   await billing.post(`/subscriptions/${subscription}/cancel`, { cancel_at_period_end: false });
@@ -131,6 +132,10 @@ test('usage of a month that is lost for good is erased, and its invoices stay as
   expect(await billing.get(`/erasures/${asked.id}`)).toMatchObject({ status: 'DONE', events: 0 });
   expect(await usage(asked.external_id)).toEqual(before);
   expect(await again()).toEqual(recomputed);
+  const moved = { from_external_id: 'lost-old', to_external_id: 'lost' };
+  const refused = await billing.request('POST', '/usage-moves', moved);
+  expectProblem(refused, 409, 'month_taken_out');
+  expect(refused.body.detail).toContain('events of it are lost');
   // Of what was counted and billed.
   const { rows } = await weir.pool.query(`SELECT FROM late_events WHERE customer_external_id = 'leaving'`);
   expect(rows).toEqual([]);

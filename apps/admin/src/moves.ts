@@ -74,6 +74,7 @@ const WHY: Record<Exclude<Requested['outcome'], 'requested'>, string> = {
   former_id: 'a subscription of the customer bills a former external id of it: erase that one first.',
   grouped: 'a meter is grouped by what names the customer: that key has to be taken out of its metadata_keys first.',
   billed: 'a subscription bills, or billed, the usage: it stays where it is.',
+  lost: 'events of it are lost, and without them it would never be billed: it can be erased, and not moved.',
   too_many: 'as many erasures and moves are running as an organization may have: list-erasures shows how far they are.',
   moving: 'usage of one of these is being moved already: list-erasures shows how far it is.',
 };

@@ -26,15 +26,30 @@ export function tableOf(month: string): string {
 /** How long before its own time an event may have come in: what was ever allowed. */
 const AHEAD = `(SELECT ahead_seconds_max FROM installation) * interval '1 second'`;
 
+/** The month before which no event of `at` or later of an organization came in. */
+function firstMonth(at: string, organization: string): string {
+  return `date_trunc('month', greatest(${at} - ${AHEAD},
+    (SELECT min(created_at) FROM organizations WHERE organizations.id ${organization})) AT TIME ZONE 'UTC')`;
+}
+
+/**
+ * SQL for the time from which on no event is in a month of before this one in which nothing is: it may have taken the place of one that is
+ * lost for good. Null where there is none.
+ */
+export function lostUntil(at: string, organization: string): string {
+  return `(SELECT (max(month) + interval '1 month') AT TIME ZONE 'UTC' + ${AHEAD}
+    FROM generate_series(${firstMonth(at, organization)}, clock_timestamp() AT TIME ZONE 'UTC' - interval '1 month', interval '1 month') AS month
+    WHERE NOT EXISTS (SELECT FROM events WHERE id >= first_event_id(month AT TIME ZONE 'UTC')
+      AND id < first_event_id((month + interval '1 month') AT TIME ZONE 'UTC') OFFSET 0))`;
+}
+
 /**
  * The months that may hold an event of `at` or later and that have no partition, as `month`. No event of an organization came in before
  * there was the organization. Whether a month has one is asked of what Postgres itself knows when it plans, also in a snapshot from before
  * the month was taken out.
  */
 function missingSince(at: string, organization: string): string {
-  return `generate_series(date_trunc('month', greatest(${at} - ${AHEAD},
-      (SELECT min(created_at) FROM organizations WHERE organizations.id ${organization})) AT TIME ZONE 'UTC'),
-    clock_timestamp() AT TIME ZONE 'UTC', interval '1 month') AS month
+  return `generate_series(${firstMonth(at, organization)}, clock_timestamp() AT TIME ZONE 'UTC', interval '1 month') AS month
     WHERE NOT EXISTS (SELECT FROM pg_partition_ancestors(to_regclass(to_char(month, '"events_"YYYY_MM'))) AS ancestor (relid)
       WHERE relid = 'events'::regclass)`;
 }

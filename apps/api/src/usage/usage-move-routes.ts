@@ -288,6 +288,11 @@ function refusalOf(refused: Refused): Refusal {
         'external_id_billed',
         'A subscription bills, or billed, the usage of from_external_id: its invoices name it, so it stays where it is.',
       );
+    case 'lost':
+      return new Refusal(
+        'month_taken_out',
+        'Usage is not moved: events of it are lost, and without them it would never be billed: it can be erased, and not moved.',
+      );
     case 'moving':
       return new Refusal('usage_moving', USAGE_MOVING, { id: refused.id });
     case 'too_many':

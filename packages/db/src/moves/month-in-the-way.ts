@@ -4,7 +4,7 @@
 
 import { CompiledQuery } from 'kysely';
 import type { Queries } from '../database.ts';
-import { completeFrom, monthToAttach, MonthTakenOut } from '../months-taken-out.ts';
+import { completeFrom, lostUntil, monthToAttach, MonthTakenOut } from '../months-taken-out.ts';
 import { ROLLUPS } from '../rollups.ts';
 import { own } from '../usage/usage-rows.ts';
 import type { MoveKind } from './usage-moves.ts';
@@ -16,12 +16,14 @@ const OF_CUSTOMER = own({ organization: ORGANIZATION, meter: 'meters.id', custom
 
 const OWN = `= ${ORGANIZATION}`;
 
+/** For the kind `$3`. What is lost for good is erased as it is. */
 const FIND_GONE = `WITH used AS MATERIALIZED (
   SELECT meters.id, first.hour FROM meters CROSS JOIN LATERAL (
     SELECT hour FROM ${HOURS.table} WHERE ${OF_CUSTOMER} ORDER BY hour LIMIT 1) AS first
   WHERE meters.organization_id = ${ORGANIZATION}
 ), complete AS MATERIALIZED (
-  SELECT ${completeFrom('(SELECT min(hour) FROM used)', OWN)} AS since
+  SELECT greatest(${completeFrom('(SELECT min(hour) FROM used)', OWN)},
+    CASE WHEN $3::text = 'MOVE' THEN ${lostUntil('(SELECT min(hour) FROM used)', OWN)} END) AS since
 )
 SELECT ${monthToAttach('kept.hour', OWN, 'ARRAY[last_event_id]')} AS month FROM used AS meters CROSS JOIN complete CROSS JOIN LATERAL (
   SELECT hour, last_event_id FROM ${HOURS.table} WHERE ${OF_CUSTOMER} AND ${HOURS.table}.hour < complete.since OFFSET 0
@@ -30,7 +32,7 @@ WHERE NOT EXISTS (
   SELECT FROM events WHERE events.organization_id = ${ORGANIZATION} AND events.id = last_event_id OFFSET 0) LIMIT 1`;
 
 /**
- * Throws {@link MonthTakenOut} where usage of a customer is in one. Of each hour it asks for the last event alone, since to count all of
+ * Throws {@link MonthTakenOut} where usage of a customer is in one; true: it is in one that is lost, and is not moved. Of each hour it asks for the last event alone, since to count all of
  * a large customer takes long: an hour of which only others are gone is found when it is moved.
  */
 export async function expectLastEvents(
@@ -38,10 +40,12 @@ export async function expectLastEvents(
   kind: MoveKind,
   organizationId: string,
   externalId: string,
-): Promise<void> {
-  const { rows } = await db.executeQuery<{ month: string }>(CompiledQuery.raw(FIND_GONE, [organizationId, externalId]));
+): Promise<boolean> {
+  const values = [organizationId, externalId, kind];
+  const { rows } = await db.executeQuery<{ month: string | null }>(CompiledQuery.raw(FIND_GONE, values));
   const [gone] = rows;
-  if (gone !== undefined) throw notMoved(kind, gone.month);
+  if (gone?.month != null) throw notMoved(kind, gone.month);
+  return gone !== undefined;
 }
 
 /** Finds the `month` to attach for an hour of an organization whose last event is `$3`; null where no month is missing. */

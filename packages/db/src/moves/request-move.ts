@@ -29,6 +29,8 @@ export type Refused =
   | { outcome: 'grouped'; meter: string }
   /** Invoices bill the usage. */
   | { outcome: 'billed' }
+  /** Events of it are lost: without them the usage would never be billed. */
+  | { outcome: 'lost' }
   /** Another move has one of the ids. */
   | { outcome: 'moving'; id: string }
   /** As many run as an organization may have; `id` is the oldest. */
@@ -116,7 +118,7 @@ export async function requestMove(
     (await findMove(transaction, organizationId, [from, to])) ?? (await findBilled(transaction, organizationId, from));
   const early = await look();
   if (early !== undefined) return early;
-  await expectLastEvents(transaction, 'MOVE', organizationId, from);
+  if (await expectLastEvents(transaction, 'MOVE', organizationId, from)) return { outcome: 'lost' };
   // Nobody subscribes it, or changes its external id, before the transaction ends.
   await recordOf(transaction, organizationId, { externalId: from }).forUpdate().execute();
   const refused = (await look()) ?? (await holdMoves(transaction, organizationId, [from, to]));
