@@ -200,6 +200,15 @@ test('rows that a firewall takes for an attack are listed, also many in a row, a
   expect(listed.map(([, line]) => Number(line))).toEqual([72, 73, 74, 75, 76, 77, 78, 79, 80]);
 });
 
+test('more rows in a row than make a proxy likely, and behind them rows that go in, end no import', async () => {
+  interfere = (events, response) => {
+    const isAttack = events.some(({ quantity }) => quantity >= 20 && quantity < 70);
+    return isAttack && refuseAsProxy(response);
+  };
+  const { counts } = await run(rows(100));
+  expect(counts).toEqual({ accepted: 50, alreadyThere: 0, bad: 50 });
+});
+
 test('what a proxy refuses in place of Weir ends the import, with a reason, and no row is bad', async () => {
   interfere = (_events, response) => refuseAsProxy(response);
   const { counts, log } = await run(rows(2000));

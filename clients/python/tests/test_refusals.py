@@ -117,6 +117,20 @@ class TestProxy(WithService):
         self.assertEqual((result.is_done, len(self.service.accepted), len(logs.output)), (False, 95, 1))
         self.assertIn("proxy, refuses some of what is sent, such as the event k1, and", logs.output[0])
 
+    def test_sends_at_once_what_is_behind_events_that_a_firewall_refuses_however_many_these_are(self) -> None:
+        self.service.interfere = lambda events: (
+            (403, "<html>attack</html>") if any(each["quantity"] < 7 for each in events) else None
+        )
+        client = self.client(batch_events_max=10)
+        with self.assertLogs("weir", "ERROR"):
+            for n in range(1, 11):
+                client.queue(event(n))
+            # Of ten the first three and the last one, of six the same, and the two that are left.
+            self.service.until_sent(16)
+            result = client.close()
+        self.assertEqual(sorted(self.service.accepted), ["k10", "k7", "k8", "k9"])
+        self.assertEqual(len(result.unsent), 6)
+
     def listen(self) -> threading.Event:
         """Set when the log says something."""
         is_told = threading.Event()

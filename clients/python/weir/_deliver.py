@@ -13,7 +13,7 @@ from ._retry import OnRetry, Stopped, with_retries
 
 SendBatch = Callable[[bytes, Sequence[str]], Answer]
 
-#: So many single events are tried that are refused doubtfully, and then no more of the batch: everything may be refused.
+#: So many single events are tried that are refused doubtfully, and then only the last of the batch: everything may be refused.
 _DOUBTFUL_MAX = 3
 
 #: So often the same events are sent without an answer in time. Then they may be too many for the way to Weir, and go in halves.
@@ -53,8 +53,6 @@ def deliver(
 
     def settle_all(positions: List[int], retried: int = 0) -> None:
         """``retried`` is how often these were sent again before, with others."""
-        if len(doubtful) >= _DOUBTFUL_MAX:
-            return
         pending = positions
         late = 0
 
@@ -111,9 +109,11 @@ def deliver(
         # They are too many for the way. Or one of them makes the whole request too large, unreadable, or an attack in the eyes of a
         # proxy: the halves find it.
         half = (len(pending) + 1) // 2
-        first, second = pending[:half], pending[half:]
-        settle_all(first, retried)
-        settle_all(second, retried)
+        for part in (pending[:half], pending[half:]):
+            if len(doubtful) < _DOUBTFUL_MAX:
+                settle_all(part, retried)
+            elif part[-1] == len(events) - 1:
+                settle_all(part[-1:], retried)
 
     try:
         settle_all(list(range(len(events))))

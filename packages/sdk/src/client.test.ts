@@ -242,10 +242,11 @@ describe('trackBatch', () => {
     };
     replies = Array.from({ length: 20 }, () => answer);
     const outcomes = await client().trackBatch(sevenEvents);
-    expect(outcomes[0]).toMatchObject({ id: 'x' });
+    // Of those behind, the last one is tried.
+    for (const outcome of [outcomes[0], outcomes.at(-1)]) expect(outcome).toMatchObject({ id: 'x' });
     const errors = outcomes.flatMap((outcome) => ('error' in outcome ? [outcome.error] : []));
-    expect(errors.map(({ idempotencyKeys }) => idempotencyKeys)).toEqual(names.slice(1).map((name) => [name]));
-    expect(errors.map(({ transient }) => transient)).toEqual([false, false, false, true, true, true]);
+    expect(errors.map(({ idempotencyKeys }) => idempotencyKeys)).toEqual(names.slice(1, -1).map((name) => [name]));
+    expect(errors.map(({ transient }) => transient)).toEqual([false, false, false, true, true]);
 
     isRefused = () => true;
     const { idempotencyKeys } = await failure(client().trackBatch(sevenEvents));

@@ -20,7 +20,7 @@ export interface Delivery {
   failure?: unknown;
 }
 
-/** So many single events are tried that are refused doubtfully, and then no more of the batch: everything may be refused. */
+/** So many single events are tried that are refused doubtfully, and then only the last of the batch: everything may be refused. */
 const DOUBTFUL_MAX = 3;
 
 /** So often the same events are sent without an answer in time. Then they may be too many for the way to Weir, and go in halves. */
@@ -37,7 +37,6 @@ export async function deliver(
 
   /** `retried` is how often these were sent again before, with others. */
   const settleAll = async (positions: number[], retried = 0): Promise<void> => {
-    if (doubtful.size >= DOUBTFUL_MAX) return;
     let pending = positions;
     let late = 0;
     const attempt = async (): Promise<void> => {
@@ -87,8 +86,10 @@ export async function deliver(
     // They are too many for the way. Or one of them makes the whole request too large, unreadable, or an attack in the eyes of a proxy:
     // the halves find it.
     const half = Math.ceil(pending.length / 2);
-    await settleAll(pending.slice(0, half), retried);
-    await settleAll(pending.slice(half), retried);
+    for (const part of [pending.slice(0, half), pending.slice(half)]) {
+      if (doubtful.size < DOUBTFUL_MAX) await settleAll(part, retried);
+      else if (part.at(-1) === events.length - 1) await settleAll(part.slice(-1), retried);
+    }
   };
 
   try {

@@ -167,6 +167,18 @@ test('what a firewall takes for an attack is kept, and the queue goes on beside 
   expect(warned).toEqual([expect.stringMatching(/proxy, refuses some of what is sent, such as the event k1, and/)]);
 });
 
+test('what is behind events that a firewall refuses is sent at once, however many these are', async () => {
+  service.interfere = (events, response) => events.some(({ quantity }) => quantity < 7) && refuseAsProxy(response, 403);
+  makeClient({ batchEventsMax: 10, onWarning: () => {} });
+  for (const n of range(6)) await client.queue(eventOf(n));
+  const settled = [7, 8, 9, 10].map(
+    (n) => new Promise((resolve) => void client.queue(eventOf(n), { onSettled: resolve })),
+  );
+  await Promise.all(settled);
+  expect([...service.accepted].sort()).toEqual(['k10', 'k7', 'k8', 'k9']);
+  expect((await client.close()).unsent).toHaveLength(6);
+});
+
 test('close tries once what a proxy refused before, and sends it when Weir is back', async () => {
   service.interfere = (_events, response) => service.requests.length === 1 && refuseAsProxy(response, 404);
   const told = new Promise<string>((resolve) => {
