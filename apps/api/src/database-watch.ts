@@ -28,7 +28,7 @@ export function openDatabaseWatch(database: Database, log: FastifyBaseLogger): D
     try {
       await pingDatabase(database);
       answeredAt = performance.now();
-      if (away !== undefined) log.info({ back: 'Postgres' }, 'Postgres answers again');
+      log.info({ back: 'Postgres' }, 'Postgres answers again');
       away = undefined;
     } catch (error) {
       if (performance.now() - answeredAt <= AWAY_AFTER_MS) return;

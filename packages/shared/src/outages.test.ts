@@ -14,6 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => void vi.useRealTimers());
 const told = (err: unknown, message = 'lost'): string | undefined => outages.look({ err }, message)?.[1];
+const back = () => outages.look({ back: 'Redis' }, 'Redis answers again');
 
 test('an outage is said once, with its end and how many lines were left out', () => {
   const refused = new Gone('connect ECONNREFUSED');
@@ -21,14 +22,27 @@ test('an outage is said once, with its end and how many lines were left out', ()
   for (clock.ms = 1_000; clock.ms < 20_000; clock.ms += 1_000) expect(told(refused)).toBeUndefined();
   const because = new Refusal('unavailable', 'The queue cannot take events now', {}, refused);
   expect(told(because)).toBeUndefined();
-  const back = () => outages.look({ back: 'Redis' }, 'Redis answers again');
-  expect(back()).toEqual([{ back: 'Redis', seconds: 20, alike: 20 }, 'Redis answers again']);
   expect(back()).toBeUndefined();
   // Of a command that was under way.
-  clock.ms += 1_000;
+  clock.ms = 21_000;
   expect(told(refused)).toBeUndefined();
-  clock.ms += 2_000;
+  for (clock.ms = 22_000; clock.ms < 37_000; clock.ms += 1_000) expect(back()).toBeUndefined();
+  expect(back()).toEqual([{ back: 'Redis', seconds: 22, alike: 21 }, 'Redis answers again']);
+  expect(back()).toBeUndefined();
   expect(told(refused)).toContain('Redis is away');
+});
+
+test('what still fails while the part answers who only looks is one outage', () => {
+  const lines: unknown[] = [];
+  for (clock.ms = 0; clock.ms <= 80_000; clock.ms += 1_000) {
+    if (clock.ms <= 60_000 && clock.ms % 10_000 === 0) lines.push(told(new Gone('no replica acknowledged it')));
+    lines.push(back()?.[0]);
+  }
+  expect(lines.filter((line) => line !== undefined)).toEqual([
+    'Redis is away, and what fails for it is only counted now: lost',
+    'Redis is still away: lost',
+    { back: 'Redis', seconds: 60, alike: 5 },
+  ]);
 });
 
 test('one that lasts is said again once a minute, and at once where its reason changes', () => {
@@ -55,7 +69,8 @@ test.each(['warn', 'error'])(
     const fail = () => log.error({ err: new Gone('connect ECONNREFUSED') }, 'maintenance failed');
     fail();
     log.child({ request_id: 'r' }).info({ back: 'Redis' }, 'Redis answers again');
-    vi.advanceTimersByTime(3_000);
+    vi.advanceTimersByTime(15_000);
+    log.info({ back: 'Redis' }, 'Redis answers again');
     log.info({ err: new Gone('connect ECONNREFUSED') }, 'a line that is not written begins no outage');
     log.info('a line without fields');
     fail();

@@ -12,8 +12,11 @@ export interface Part {
 /** How often an outage that lasts is said again: often enough for whoever looks at the end of a log. */
 const SAID_AGAIN_MS = 60_000;
 
-/** What was under way when the part came back may fail for so long after. It is of the outage that is over. */
-const STRAGGLERS_MS = 2_000;
+/**
+ * An outage is over when the part has answered for so long and nothing has failed for it meanwhile. What was under way may fail when the
+ * part is back; and a part that has no replica, or that takes no writes, still answers who only looks.
+ */
+const QUIET_MS = 15_000;
 
 interface Outage {
   since: number;
@@ -22,7 +25,8 @@ interface Outage {
   alike: number;
   alikeSince: number;
   reasons: Set<string>;
-  endedAt?: number;
+  /** When it answered first since the last failure. */
+  answeredAt?: number | undefined;
 }
 
 /** Knows of outages, and so which lines of a log need not be written. */
@@ -48,7 +52,7 @@ export class Outages {
 
   /**
    * The line as it is to be written; undefined for one that is only counted. A line with the field `back` says that a part
-   * answers: it is written where an outage of it was said, once.
+   * answers. Whoever looks after a part tells so at each look: it is written at the end of an outage, once.
    */
   look(fields: Readonly<Record<string, unknown>>, message: string): [fields: object, message: string] | undefined {
     if (typeof fields['back'] === 'string') return this.#back(fields['back'], message);
@@ -57,12 +61,12 @@ export class Outages {
     const now = this.#now();
     const reason = reasonOf(fields['err']);
     const known = this.#outages.get(part);
-    if (known?.endedAt !== undefined && now - known.endedAt < STRAGGLERS_MS) return undefined;
-    if (known === undefined || known.endedAt !== undefined) {
+    if (known === undefined) {
       const counts = { since: now, saidAt: now, alike: 0, alikeSince: 0 };
       this.#outages.set(part, { ...counts, reasons: new Set([reason]) });
       return [{ ...fields, away: part }, `${part} is away, and what fails for it is only counted now: ${message}`];
     }
+    known.answeredAt = undefined;
     if (known.reasons.has(reason) && now - known.saidAt < SAID_AGAIN_MS) {
       known.alike += 1;
       known.alikeSince += 1;
@@ -81,9 +85,12 @@ export class Outages {
 
   #back(part: string, message: string): [object, string] | undefined {
     const outage = this.#outages.get(part);
-    if (outage === undefined || outage.endedAt !== undefined) return undefined;
-    outage.endedAt = this.#now();
-    const seconds = Math.round((outage.endedAt - outage.since) / 1000);
+    if (outage === undefined) return undefined;
+    const now = this.#now();
+    outage.answeredAt ??= now;
+    if (now - outage.answeredAt < QUIET_MS) return undefined;
+    this.#outages.delete(part);
+    const seconds = Math.round((outage.answeredAt - outage.since) / 1000);
     return [{ back: part, seconds, alike: outage.alike }, message];
   }
 }
