@@ -57,16 +57,11 @@ describe('with 5,000 customers on a day', LONG, () => {
     const at = { ...day, meterId: billing.ownMeter.id };
     const rows = await rowsReadBy(weir, (database) => lookAtDay(database, billing.admin.id, at));
     expect(rows).toBeLessThan(4 * CUSTOMERS);
-    expect(
-      (
-        await listUnbilledUsage(
-          billing.database.kysely,
-          billing.admin.id,
-          { month: '2025-02' },
-          { page: 1, page_size: 9 },
-        )
-      ).rows,
-    ).toEqual([]);
+    // By a connection that ends: another one says what it has read some seconds later, in the midst of the next test.
+    await rowsReadBy(weir, async ({ kysely }) => {
+      const page = { page: 1, page_size: 9 };
+      expect((await listUnbilledUsage(kysely, billing.admin.id, { month: '2025-02' }, page)).rows).toEqual([]);
+    });
   });
 
   test('one that nothing bills is looked at, and then each look, list and metric reads a few rows', async () => {
