@@ -1,6 +1,6 @@
 // What is left to do of an erasure when no usage has the former id any more: what was kept of events that do not count, crossings of
-// alerts, answers that are kept for repeats, the audit log, the feed, what receivers of it answered, and last what bills: its dues get the
-// new id in the transaction that ends the erasure.
+// alerts, answers that are kept for repeats, the audit log, the feed, what receivers of it answered, and last what bills (erase-bills.ts):
+// its subscriptions get the new id in the transaction that ends the erasure.
 //
 // Each of these is a walk, page by page (perform-moves.ts), that finds what it has not done yet. Those that others may write to meanwhile
 // go on to what is newest by then.
@@ -9,6 +9,7 @@ import { sql } from 'kysely';
 import { touchUsage, type Touched } from '../alerts/touched-usage.ts';
 import type { Queries } from '../database.ts';
 import { ROLLUPS } from '../rollups.ts';
+import { eraseCopies, eraseDues } from './erase-bills.ts';
 import { BEFORE_ALL, ERASED, type RunningMove, type Walk } from './usage-moves.ts';
 
 /** Rows that one statement looks at, or sequences of the feed: it takes well under a second. */
@@ -20,7 +21,7 @@ const TEXTS_MAX = 1_000;
 /** Bytes of answers, or of entries of the audit log, of which each may name thousands of things. */
 const BYTES_MAX = 2_000_000;
 
-/** After these nothing that is kept names the customer, but what bills. */
+/** After these nothing that is kept names the customer, but its subscriptions and invoices. */
 export const ERASURE_WALKS: Record<string, Walk> = {
   touched: deleteTouched,
   rejected: eraseRejected,
@@ -33,6 +34,8 @@ export const ERASURE_WALKS: Record<string, Walk> = {
   audit: eraseAudit,
   feed: eraseFeed,
   deliveries: eraseAnswersOfReceivers,
+  copies: eraseCopies,
+  dues: eraseDues,
 };
 
 /**
@@ -334,7 +337,7 @@ function lastOf(rows: readonly { id: string }[], max: number): string | undefine
 
 /** Ends an erasure: nothing that is kept names the customer then, but for invoices. False: it has been ended. Needs a transaction. */
 export async function endErasure(transaction: Queries, move: RunningMove): Promise<boolean> {
-  const { organization_id, id, customer_id, from_external_id, to_external_id, copies_issued_before } = move;
+  const { organization_id, id, customer_id, from_external_id, to_external_id } = move;
   const own = sql`organization_id = ${organization_id}::uuid`;
   const former = sql`customer_external_id = ${from_external_id}::text`;
   const { rows: running } =
@@ -344,10 +347,8 @@ export async function endErasure(transaction: Queries, move: RunningMove): Promi
   if (running.length === 0) return false;
   const { rows } = await sql<{ id: string }>`
     SELECT id FROM subscriptions WHERE ${own} AND ${former} ORDER BY id FOR UPDATE`.execute(transaction);
-  const subscriptions = sql`subscription_id = ANY (${rows.map((row) => row.id)}::uuid[])`;
-  for (const table of ['dues', 'billed_meters'])
-    await sql`UPDATE ${sql.table(table)} SET customer_external_id = ${to_external_id}
-      WHERE ${own} AND ${subscriptions} AND ${former}`.execute(transaction);
+  await sql`UPDATE billed_meters SET customer_external_id = ${to_external_id}
+    WHERE ${own} AND subscription_id = ANY (${rows.map((row) => row.id)}::uuid[]) AND ${former}`.execute(transaction);
   await sql`UPDATE subscriptions SET customer_external_id = ${to_external_id}, external_id = NULL, cancel_reason = NULL
     WHERE ${own} AND ${former}`.execute(transaction);
   await sql`DELETE FROM widget_tokens WHERE ${own} AND ${former}`.execute(transaction);
@@ -359,23 +360,6 @@ export async function endErasure(transaction: Queries, move: RunningMove): Promi
     await sql`UPDATE credit_grants SET external_id = NULL, note = NULL WHERE ${own} AND customer_id = ${customer_id}::uuid`.execute(
       transaction,
     );
-    if (copies_issued_before !== null) {
-      await sql`UPDATE payments SET reference = NULL, note = NULL
-        WHERE ${own} AND invoice_id IN (SELECT id FROM invoices
-          WHERE ${own} AND customer_id = ${customer_id}::uuid AND issue_date < ${copies_issued_before}::date)`.execute(
-        transaction,
-      );
-      // Found by the index of lines, however many others the organization has.
-      await sql`UPDATE invoice_lines SET description = ${ERASED}
-        WHERE (${own}) IS TRUE AND kind = 'ADJUSTMENT' AND invoice_id = ANY (ARRAY(SELECT id FROM invoices
-          WHERE ${own} AND customer_id = ${customer_id}::uuid AND issue_date < ${copies_issued_before}::date))`.execute(
-        transaction,
-      );
-      await sql`UPDATE invoices SET customer = NULL, buyer = NULL, note = NULL, reference = NULL
-        WHERE ${own} AND customer_id = ${customer_id}::uuid AND issue_date < ${copies_issued_before}::date`.execute(
-        transaction,
-      );
-    }
   }
   // Where its usage came from may be a name of the same person, and where it went to: nothing leads from the new id to either.
   await sql`UPDATE usage_moves SET from_external_id = ${ERASED},
