@@ -26,7 +26,7 @@ beforeAll(async () => {
   meter = (await admin.createMeter('SUM')).id;
 });
 
-test('duplicates are found by customer and by idempotency key', async () => {
+test('duplicates are found by customer, by idempotency key and by time', async () => {
   const holder = newId();
   await weir.pool.query(`INSERT INTO idempotency_keys VALUES (idempotency_key_hash($1, 'once'), $2)`, [
     admin.id,
@@ -50,6 +50,11 @@ test('duplicates are found by customer and by idempotency key', async () => {
     });
     expect(rows, JSON.stringify(filter)).toBeLessThan(FEW);
   }
+  // None of them was received so late that it could be of that time.
+  const since = await rowsReadBy(weir, async (database) => {
+    expect(await listStoredEvents(database, admin.id, { since: '2026-01-01T00:00:00Z', ...page })).toEqual([]);
+  });
+  expect(since).toBeLessThan(FEW);
 });
 
 test('keys of another payload are told apart by one look at the moves that lead to their holders', async () => {

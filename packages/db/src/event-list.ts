@@ -52,12 +52,15 @@ export async function listStoredEvents(
     (place) => place === (wanted ?? place) && (filter.reason === undefined || place === 'rejected'),
   );
   // One after the other: several connections at once would make others wait. What is found twice is what it became.
+  const { since } = filter;
+  const receivedSince = since === undefined ? undefined : Date.parse(since) - (await readAhead(database)) * 1_000;
+  const bounded = { ...filter, receivedSince };
   const rows = new Map<string, StoredRow>();
   for (const place of asked) {
     const page =
       place === 'recorded'
-        ? await recordedPage(database, organizationId, filter)
-        : await keptPage(database, organizationId, filter, place);
+        ? await recordedPage(database, organizationId, bounded)
+        : await keptPage(database, organizationId, bounded, place);
     for (const row of page) rows.set(row.id, row);
   }
   return [...rows.values()]
@@ -66,10 +69,8 @@ export async function listStoredEvents(
     .map(storedEvent);
 }
 
-async function recordedPage(database: Database, organizationId: string, filter: EventFilter): Promise<StoredRow[]> {
-  const { customerExternalId, idempotencyKey, status, since, before, limit } = filter;
-  const receivedSince = since === undefined ? undefined : Date.parse(since) - (await readAhead(database)) * 1_000;
-  const bounded = { ...filter, receivedSince };
+async function recordedPage(database: Database, organizationId: string, filter: BoundedFilter): Promise<StoredRow[]> {
+  const { customerExternalId, idempotencyKey, status, before, limit } = filter;
   if (customerExternalId !== undefined && idempotencyKey === undefined && status !== 'voided') {
     // Whoever has some part of all events is met soon, however many there are. Compared as a row, the organization is no part of them of
     // which Postgres believes that it is small, and sorts it; by a subquery each, it does not look how many come before either, which for
@@ -77,13 +78,13 @@ async function recordedPage(database: Database, organizationId: string, filter: 
     const rows = await readPage(
       database,
       organizationId,
-      bounded,
+      filter,
       sql`(SELECT * FROM events WHERE (organization_id, id) < ((SELECT ${organizationId}::uuid), (SELECT ${before ?? LAST}::uuid))
         ORDER BY organization_id DESC, id DESC LIMIT ${RARE_MAX})`,
     );
     if (rows.length === limit) return rows;
   }
-  return await readPage(database, organizationId, bounded, await sourceOf(database, organizationId, filter));
+  return await readPage(database, organizationId, filter, await sourceOf(database, organizationId, filter));
 }
 
 /** Behind all events. */
@@ -118,7 +119,7 @@ async function readPage(
 async function keptPage(
   database: Database,
   organizationId: string,
-  { meterId, customerExternalId, idempotencyKey, reason, since, until, before, limit }: EventFilter,
+  { meterId, customerExternalId, idempotencyKey, reason, since, until, receivedSince, before, limit }: BoundedFilter,
   status: 'duplicate' | 'rejected',
 ): Promise<StoredRow[]> {
   let query = rejectedRows(database, organizationId);
@@ -141,6 +142,7 @@ async function keptPage(
     query = query.where(sql<SqlBool>`strpos(event, ${member}::text) > 0`);
   }
   if (since !== undefined) query = query.where(sql<SqlBool>`event_timestamp(event) >= ${since}::timestamptz`);
+  if (receivedSince !== undefined) query = query.where('id', '>=', firstIdAt(Math.max(0, receivedSince)));
   if (until !== undefined) query = query.where(sql<SqlBool>`event_timestamp(event) < ${until}::timestamptz`);
   if (before !== undefined) query = query.where('id', '<', before);
   return await query.orderBy('id', 'desc').limit(limit).execute();
