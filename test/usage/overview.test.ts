@@ -2,10 +2,12 @@
 
 import { newId } from '@weir/shared/ids';
 import { monthsOf } from '@weir/shared/month';
+import { summarizeInvoices } from '@weir/db/billing/invoices/invoice-summary';
 import { recordEvents } from '@weir/db/record';
 import { countEvents, readUsageOfMeters } from '@weir/db/usage/read-overview';
 import { beforeAll, expect, test } from 'vitest';
 import { signUp, type Organization } from '../support/harness.ts';
+import { rowsReadBy } from '../support/reading-effort.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 // What is to wait must not be recorded meanwhile.
@@ -210,6 +212,40 @@ test('invoices are added up by currency', async () => {
       })),
     },
   ]);
+});
+
+test('more invoices than can be added up at a glance are left out, and the rest is told', async () => {
+  const { session, id } = await signUp(weir);
+  const connection = await weir.pool.connect();
+  await connection.query('BEGIN');
+  // Without the customer and the subscription, which are not asked for.
+  await connection.query('SET LOCAL session_replication_role = replica');
+  await connection.query(
+    `INSERT INTO invoices (organization_id, id, kind, status, subscription_id, customer_id, currency, period_start, period_end,
+       finalizes_at)
+     SELECT $1, gen_random_uuid(), 'ADJUSTMENT', 'DRAFT', $1, $1, 'USD', now(), now(), now() FROM generate_series(1, 250001)`,
+    [id],
+  );
+  await connection.query('COMMIT');
+  connection.release();
+  expect(await overview(session)).toMatchObject({
+    events: { recorded: 0 },
+    top_meters: [],
+    invoices: [],
+    has_uncounted_invoices: true,
+  });
+  const since = iso(month.start);
+  const rows = await rowsReadBy(weir, async ({ kysely }) => {
+    expect(await summarizeInvoices(kysely, id, { from: since, since }, 100)).toBeUndefined();
+  });
+  expect(rows).toBeLessThan(1_000);
+  await weir.pool.query(
+    `DELETE FROM invoices WHERE organization_id = $1 AND id IN (
+    SELECT id FROM invoices WHERE organization_id = $1 LIMIT 1)`,
+    [id],
+  );
+  const counted = [{ currency: 'USD', draft_count: 250_000 }];
+  expect(await overview(session)).toMatchObject({ invoices: counted, has_uncounted_invoices: false });
 });
 
 test('it is for people who are signed in, and costs its caller more than a look at one thing', async () => {

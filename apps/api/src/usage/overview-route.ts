@@ -113,6 +113,9 @@ const overview = z
         }),
       )
       .meta({ description: 'By currency.' }),
+    has_uncounted_invoices: z.boolean().meta({
+      description: 'Whether it would take too long to add up the invoices: `invoices` is empty then.',
+    }),
     expected: z
       .object({
         began_at: time,
@@ -170,7 +173,8 @@ export function overviewRoute(app: App, { guards, database, queue }: OverviewDep
         from: isoOf(before.start),
         since,
       });
-      const mostBilled = await findMostBilled(database.kysely, organizationId, { since, limit: TOP });
+      const mostBilled =
+        summaries === undefined ? [] : await findMostBilled(database.kysely, organizationId, { since, limit: TOP });
       const sum = (of: 'recorded' | 'previous') => meters?.reduce((total, meter) => total + meter[of], 0) ?? null;
       return {
         period_start: since,
@@ -191,7 +195,7 @@ export function overviewRoute(app: App, { guards, database, queue }: OverviewDep
         top_customers: (await findTopCustomers(database.pool, organizationId, now, TOP)) ?? null,
         rejected: { count: await countRejected(database, organizationId) },
         waiting: await readWaitingUnlessAway(queue, organizationId),
-        invoices: summaries.map((summary) => ({
+        invoices: (summaries ?? []).map((summary) => ({
           ...summary,
           top_customers: mostBilled
             .filter(({ currency }) => currency === summary.currency)
@@ -202,6 +206,7 @@ export function overviewRoute(app: App, { guards, database, queue }: OverviewDep
               finalized_total,
             })),
         })),
+        has_uncounted_invoices: summaries === undefined,
         expected: await readExpectedRevenue(database.kysely, organizationId),
       };
     },

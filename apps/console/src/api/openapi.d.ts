@@ -3250,6 +3250,8 @@ export interface components {
                     finalized_total: string;
                 }[];
             }[];
+            /** @description Whether it would take too long to add up the invoices: `invoices` is empty then. */
+            has_uncounted_invoices: boolean;
             /** @description What may be expected to be invoiced, by currency and before credits. A worker reckons it for who asks: at most every ten minutes, and less often where it takes long. Null before the first time. */
             expected: {
                 /** Format: date-time */

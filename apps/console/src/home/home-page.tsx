@@ -49,7 +49,7 @@ export function HomePage() {
   // The overview knows no invoices but those that are open and those of these months.
   const invoices = useQuery({
     ...read('/api/v1/invoices', { query: { page_size: 1 } }),
-    enabled: overview.data?.invoices.length === 0,
+    enabled: overview.data?.invoices.length === 0 && !overview.data.has_uncounted_invoices,
   });
   const [isPutAway, putAway] = usePutAway();
   // Who has begun with the first steps sees them tick off to the end, also when the first invoice has come.
@@ -204,6 +204,14 @@ function OverviewOf({ overview, unbilled, endpoints, isManual, unbillable, pastD
           </Section>
         )}
       </div>
+      {overview.has_uncounted_invoices && (
+        <Section title="Invoices">
+          <p className="muted">
+            There are too many of them to add up at a glance, drafts that wait among them:{' '}
+            <Link to="/invoices">see Invoices</Link>.
+          </p>
+        </Section>
+      )}
       {invoices.length > 0 && (
         <Section title="Invoices">
           <DataTable
