@@ -1012,6 +1012,8 @@ CREATE INDEX duplicate_events_customer_idx ON public.duplicate_events USING btre
 
 CREATE INDEX duplicate_events_duplicate_of_idx ON public.duplicate_events USING btree (organization_id, duplicate_of, id);
 
+CREATE INDEX duplicate_events_meter_idx ON public.duplicate_events USING btree (organization_id, (((event)::json ->> 'meter_id'::text)), id);
+
 CREATE INDEX events_stream_timestamp_idx ON ONLY public.events USING btree (event_stream(meter_id, customer_external_id), "timestamp");
 
 CREATE INDEX invitations_expires_at_idx ON public.invitations USING btree (expires_at);

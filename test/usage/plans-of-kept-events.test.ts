@@ -26,7 +26,7 @@ beforeAll(async () => {
   meter = (await admin.createMeter('SUM')).id;
 });
 
-test('duplicates are found by customer, by idempotency key and by time', async () => {
+test('duplicates are found by customer, meter, idempotency key and time', async () => {
   const holder = newId();
   await weir.pool.query(`INSERT INTO idempotency_keys VALUES (idempotency_key_hash($1, 'once'), $2)`, [
     admin.id,
@@ -44,17 +44,24 @@ test('duplicates are found by customer, by idempotency key and by time', async (
     holder,
   ]);
   const page = { limit: 20 };
-  for (const filter of [{ customerExternalId: 'rare' }, { idempotencyKey: 'once' }]) {
+  for (const filter of [
+    { customerExternalId: 'rare' },
+    { customerExternalId: 'rare', meterId: meter },
+    { idempotencyKey: 'once' },
+    { idempotencyKey: 'once', meterId: meter },
+  ]) {
     const rows = await rowsReadBy(weir, async (database) => {
       expect(await listStoredEvents(database, admin.id, { ...filter, ...page })).toHaveLength(1);
     });
     expect(rows, JSON.stringify(filter)).toBeLessThan(FEW);
   }
   // None of them was received so late that it could be of that time.
-  const since = await rowsReadBy(weir, async (database) => {
-    expect(await listStoredEvents(database, admin.id, { since: '2026-01-01T00:00:00Z', ...page })).toEqual([]);
-  });
-  expect(since).toBeLessThan(FEW);
+  for (const filter of [{ since: '2026-01-01T00:00:00Z' }, { meterId: (await admin.createMeter('SUM')).id }]) {
+    const rows = await rowsReadBy(weir, async (database) => {
+      expect(await listStoredEvents(database, admin.id, { ...filter, ...page })).toEqual([]);
+    });
+    expect(rows, JSON.stringify(filter)).toBeLessThan(FEW);
+  }
 });
 
 test('keys of another payload are told apart by one look at the moves that lead to their holders', async () => {

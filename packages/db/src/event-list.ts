@@ -129,7 +129,10 @@ async function keptPage(
     if (reason !== undefined) query = query.where(sql<SqlBool>`reason_kind(reason) = reason_kind(${reason}::text)`);
   } else {
     query = duplicateRows(database, organizationId) as typeof query;
-    if (meterId !== undefined) query = query.where(sql<string>`event::json ->> 'meter_id'`, '=', meterId);
+    const ofMeter = sql<SqlBool>`event::json ->> 'meter_id' = ${meterId}::text`;
+    // A meter has many more than a customer or a key, by whose indexes they are found then.
+    const isFewer = customerExternalId !== undefined || idempotencyKey !== undefined;
+    if (meterId !== undefined) query = query.where(isFewer ? sql<SqlBool>`(${ofMeter}) IS TRUE` : ofMeter);
     if (customerExternalId !== undefined)
       query = query.where(sql<string>`event::json ->> 'customer_external_id'`, '=', customerExternalId);
     if (idempotencyKey !== undefined)
