@@ -321,6 +321,18 @@ test('what is voided after the end to be billed again is billed by the run, with
   expect(await settling()).toEqual([]);
 });
 
+test('how long what is due has waited is looked at often, however seldom billing begins', async () => {
+  const worker = await weir.startWorker({ BILLING_INTERVAL_MS: '600000' });
+  const oldest = async () =>
+    Number(/^weir_billing_oldest_seconds (\S+)$/m.exec(await (await fetch(`${worker.url}/metrics`)).text())?.[1]);
+  await until(async () => (await oldest()) === 0, 'nothing is due');
+  await priced.subscribeMany(1);
+  await setBillingTime(weir.pool, '2026-03-01T01:00:00Z');
+  await until(async () => (await oldest()) > 0, 'it is due');
+  expect(await oldest()).toBeGreaterThan(86_400);
+  await worker.close();
+});
+
 test('a worker bills by itself: what is due is found, and each job is done', async () => {
   await priced.subscribeMany(1);
   await setBillingTime(weir.pool, '2026-03-01T01:00:00Z');

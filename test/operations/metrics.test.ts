@@ -1,9 +1,12 @@
 // What Prometheus reads: series that are there before anything happens, and the age of what waits.
 
+import { findFreePort } from '@weir/services/connection';
+import { newId } from '@weir/shared/ids';
 import { readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { signUp, until } from '../support/harness.ts';
+import { openStoreEdges } from '../support/store-edges.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const weir = ownWeir({ withWorker: false });
@@ -107,6 +110,44 @@ test('the age of the oldest waiting event is shown, and is never negative', asyn
   await weir.redis.zadd(weir.keys.staged, Date.now() + 600_000, batch);
   await until(async () => (await oldest()) < 600, 'the batch is seen again');
   expect(await oldest()).toBe(0);
+});
+
+test('while Redis is away nobody says how much waits in it, nor how full it is', async () => {
+  const edges = await openStoreEdges(weir);
+  const api = await weir.startApi({ REDIS_URL: edges.env.REDIS_URL });
+  const names = ['weir_queue_batches', 'weir_queue_oldest_seconds', 'weir_redis_memory_ratio'];
+  const values = async (): Promise<(string | undefined)[]> => {
+    const text = await metricsOf(api.url);
+    return names.map((name) => new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
+  };
+  const batch = newId();
+  await weir.redis.zadd(weir.keys.staged, Date.now() - 600_000, batch);
+  const isSeen = async () => Number((await values())[1]) >= 600;
+  await until(isSeen, 'the batch is seen');
+  await edges.redis.refuse();
+  await until(async () => (await values()).every((value) => value === 'Nan'), 'nothing is said');
+  await edges.redis.heal();
+  await until(isSeen, 'the batch is seen again');
+  expect((await values()).map(Number).every((value) => value >= 0)).toBe(true);
+  await weir.redis.zrem(weir.keys.staged, batch);
+  await api.close();
+  await edges.close();
+});
+
+test('a worker that waits for Redis at its start does not say that nothing waits', async () => {
+  const edges = await openStoreEdges(weir);
+  await edges.redis.refuse();
+  const port = await findFreePort();
+  const starting = weir.startWorker({ REDIS_URL: edges.env.REDIS_URL, WORKER_PORT: String(port) });
+  const read = () => metricsOf(`http://127.0.0.1:${port}`).catch(() => '');
+  await until(async () => (await read()) !== '', 'it answers');
+  const values = async () =>
+    [...(await read()).matchAll(/^weir_\w+_oldest_seconds (\S+)$/gm)].map(([, value]) => value);
+  expect(await values()).toEqual(['Nan', 'Nan', 'Nan']);
+  await edges.redis.heal();
+  await until(async () => (await values()).every((value) => Number(value) >= 0), 'it has looked');
+  await (await starting).close();
+  await edges.close();
 });
 
 test('what a counter says of the outcomes that it counts names each of them', async () => {

@@ -128,7 +128,6 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
       ownership,
       concurrency: settings.BILLING_CONCURRENCY,
       statementTimeoutMs: settings.BILLING_STATEMENT_TIMEOUT_MS,
-      intervalMs: settings.BILLING_INTERVAL_MS,
       jobs: billingJobs,
       log,
       metrics,

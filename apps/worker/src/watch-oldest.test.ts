@@ -1,6 +1,7 @@
 import { Gauge } from 'prom-client';
 import { expect, test, vi } from 'vitest';
 import { watchOldest } from './watch-oldest.ts';
+import { buildWorkerMetrics } from './worker-metrics.ts';
 
 /** What comes with a look comes at once, unless the machine is busy. */
 const PATIENT = { timeout: 20_000 };
@@ -46,7 +47,7 @@ test('the age of what cannot be looked at grows, and looks do not overlap', asyn
 });
 
 test('it is looked at once, and until that look is back nobody is told that nothing waits', async () => {
-  const gauge = new Gauge({ name: 'first_look_seconds', help: 'Of this test.', registers: [] });
+  const gauge = buildWorkerMetrics().billingOldestSeconds;
   const value = async () => (await gauge.get()).values[0]?.value;
   let answer = (_seconds: number): void => {};
   const close = watchOldest(gauge, {

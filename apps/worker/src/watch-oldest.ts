@@ -11,7 +11,7 @@ export interface OldestOptions {
 
 /**
  * Looks at once, and then again and again, how long the oldest of what waits has waited, one look at a time. Until the first look has come
- * back the gauge is NaN: 0 would say that nothing waits. While that cannot be seen, be it that looks fail or that one does not end, it says
+ * back the gauge stays as it is. While that cannot be seen, be it that looks fail or that one does not end, it says
  * for how long it could not, where that is longer: nobody knows that less waits. Returns what ends it.
  */
 export function watchOldest(gauge: Gauge, options: OldestOptions): () => void {
@@ -39,7 +39,6 @@ export function watchOldest(gauge: Gauge, options: OldestOptions): () => void {
       isLooking = false;
     }
   };
-  gauge.set(NaN);
   void lookOnce();
   const timer = setInterval(() => void lookOnce(), options.intervalMs);
   return () => {

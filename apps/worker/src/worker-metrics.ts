@@ -139,6 +139,9 @@ export function buildWorkerMetrics(): WorkerMetrics {
   };
   // It begins as what it is meant to be, until Postgres is seen.
   metrics.databaseSynced.set(1);
+  // Nobody has looked yet: 0 would say that nothing waits.
+  for (const gauge of [metrics.billingOldestSeconds, metrics.alertsOldestSeconds, metrics.webhookOldestSeconds])
+    gauge.set(NaN);
   // Prometheus sees no rise in a series that begins with its first count.
   for (const outcome of Object.keys(OUTCOMES)) metrics.events.inc({ outcome }, 0);
   for (const outcome of ['delivered', 'failed']) metrics.webhookAttempts.inc({ outcome }, 0);

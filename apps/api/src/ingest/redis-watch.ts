@@ -31,7 +31,7 @@ const FULL: Record<NoRoom, string> = {
   share: 'an organization has its share waiting',
 };
 
-/** What was last seen of Redis, for the metrics. */
+/** What was last seen of Redis, for the metrics. While it is away nobody knows how much waits there, nor how full it is: NaN. */
 interface WatchState {
   /** Batches that are staged and not yet recorded. */
   batches: number;
@@ -44,6 +44,8 @@ interface WatchState {
   /** When the oldest of these batches was staged, in milliseconds since 1970; undefined when none waits. */
   oldestStagedAt?: number | undefined;
 }
+
+const UNSEEN = { batches: NaN, memoryShare: NaN, oldestStagedAt: NaN };
 
 export interface RedisWatchOptions {
   /** How many batches may wait to be recorded. */
@@ -69,7 +71,7 @@ export interface RedisWatch {
 export function openRedisWatch(queue: QueueConnection, log: FastifyBaseLogger, options: RedisWatchOptions): RedisWatch {
   const { redis } = queue;
   const { batchesMax, claimSecondsMax } = options;
-  const state: WatchState = { batches: 0, memoryShare: 0, claimSeconds: claimSecondsMax, isSynced: true };
+  const state: WatchState = { ...UNSEEN, claimSeconds: claimSecondsMax, isSynced: true };
   let policy: RedisPolicy = {};
   let shutBecause: NoRoom | undefined;
   let overTheirShare: ReadonlySet<string> = new Set();
@@ -122,10 +124,14 @@ export function openRedisWatch(queue: QueueConnection, log: FastifyBaseLogger, o
       isLettingGo = false;
     }
   };
+  const seeNothing = (because: string) => {
+    Object.assign(state, UNSEEN);
+    options.onAway(because);
+  };
   const look = async () => {
     if (isLooking || isClosed) return;
     if (redis.status !== 'ready') {
-      options.onAway('not connected');
+      seeNothing('not connected');
       return;
     }
     isLooking = true;
@@ -157,7 +163,7 @@ export function openRedisWatch(queue: QueueConnection, log: FastifyBaseLogger, o
       await seeShares(share, limit);
     } catch (error) {
       log.warn({ err: error }, 'Redis could not be looked at');
-      if (!isClosed) options.onAway(error instanceof Error ? error.message : String(error));
+      if (!isClosed) seeNothing(error instanceof Error ? error.message : String(error));
     } finally {
       isLooking = false;
     }

@@ -29,12 +29,13 @@ export interface BillingOptions {
   /** Jobs at the same time, each on a connection of its own. 0: it leaves them to other workers. */
   concurrency: number;
   statementTimeoutMs: number;
-  /** How often it is looked what waits, for the metrics. */
-  intervalMs: number;
   jobs: Pick<BillingJobs, 'add'>;
   log: Logger;
   metrics: WorkerMetrics;
 }
+
+/** How often it is looked what waits, for the metrics. */
+const STATE_INTERVAL_MS = 10_000;
 
 /** What no metric tells the wait of: when it is due stands nowhere, and the next look for it is an hour away. */
 const UNTOLD: ReadonlySet<BillingTask> = new Set(['settle', 'unbilled']);
@@ -89,7 +90,7 @@ export function openBilling(options: BillingOptions): JobWorker {
     onError: (error) => log.warn({ err: error }, 'billing met an error outside any job'),
   });
   const endWatch = watchOldest(metrics.billingOldestSeconds, {
-    intervalMs: options.intervalMs,
+    intervalMs: STATE_INTERVAL_MS,
     look: () => showState(database, queue, metrics),
     onFailed: (error) => log.warn({ err: error }, 'what waits to be billed could not be read'),
   });
