@@ -2,6 +2,7 @@
 // is in webhook-endpoints.test.ts.
 
 import { FEED_TYPES } from '@weir/billing/feed-events';
+import { LeftAlone } from '@weir/db/left-alone';
 import { deleteOldDeliveries } from '@weir/db/webhooks/deliveries';
 import { verifyWebhook } from '@weir/sdk';
 import { Networks } from '@weir/shared/networks';
@@ -223,7 +224,7 @@ test('what is done with is kept up to a number, and what waits is kept', async (
     `UPDATE webhook_deliveries SET created_at = now() + sequence * interval '1 second' WHERE endpoint_id = $1`,
     [endpoint.id],
   );
-  await deleteOldDeliveries(database().kysely, 10);
+  await deleteOldDeliveries(database().kysely, new LeftAlone(), 10);
   expect(
     (await deliveriesOf(admin, endpoint.id, '?page_size=100')).map((each: ReceivedWebhook) => each.sequence),
   ).toEqual([...upTo(30).slice(20).toReversed(), 1]);

@@ -2,6 +2,7 @@
 // every-write.test.ts. Whatever dies: repeats-under-faults.test.ts.
 
 import { openDatabase } from '@weir/db/database';
+import { LeftAlone } from '@weir/db/left-alone';
 import { deleteOldRequestKeys } from '@weir/db/request-keys';
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -338,7 +339,7 @@ describe('what is kept', () => {
     await insert(one.id, 12_000, { hours: 721, bytes: 2 });
     await insert(other.id, 3, { hours: 721, bytes: 2 });
     await insert(other.id, 4, { hours: 700, bytes: 2 });
-    expect(await deleteOldRequestKeys(database.kysely)).toBe(12_003);
+    expect(await deleteOldRequestKeys(database.kysely, new LeftAlone())).toBe(12_003);
     expect([await count(one.id), (await count(other.id)) - 4]).toEqual(before);
     await database.close();
   });
@@ -351,7 +352,7 @@ describe('what is kept', () => {
     await insert(greedy.id, 100, { hours: 1, bytes: 9_700 });
     await insert(other.id, 60, { hours: 300, bytes: 9_700 });
     // 100 of them.
-    expect(await deleteOldRequestKeys(database.kysely, 1_000_000)).toBe(50);
+    expect(await deleteOldRequestKeys(database.kysely, new LeftAlone(), 1_000_000)).toBe(50);
     const kept = await repeating.rowsOf(
       'request_keys',
       `organization_id = $1 AND created_at < now() - interval '200 hours'`,
@@ -360,7 +361,7 @@ describe('what is kept', () => {
     expect(kept).toHaveLength(50);
     expect(await count(greedy.id)).toBe(200);
     expect(await count(other.id)).toBe(60);
-    expect(await deleteOldRequestKeys(database.kysely, 1_000_000)).toBe(0);
+    expect(await deleteOldRequestKeys(database.kysely, new LeftAlone(), 1_000_000)).toBe(0);
     await database.close();
   });
 });

@@ -5,6 +5,7 @@ import { deleteOldAuditEntries } from '@weir/db/audit-log';
 import { deleteExpiredInvitations } from '@weir/db/invitations';
 import { reckonRevenue } from '@weir/db/billing/run/expected-revenue';
 import { deleteOldLooks } from '@weir/db/billing/usage/unbilled-usage';
+import { LeftAlone } from '@weir/db/left-alone';
 import { backfillGroups } from '@weir/db/group-backfill';
 import { performMoves } from '@weir/db/moves/perform-moves';
 import { makePartitions } from '@weir/db/partitions';
@@ -86,6 +87,7 @@ const REVENUE_TURN_MS = 500;
 /** All that is done again and again: how often, and what. The name stands in Redis, so a new name is a new task. */
 function tasksOf(deps: MaintenanceDeps, queue: QueueConnection, sweeper: Sweeper): Record<string, MaintenanceTask> {
   const { database, log, metrics } = deps;
+  const leftAlone = { endpoints: new LeftAlone(), organizations: new LeftAlone() };
   return {
     sweep: {
       everyMs: deps.sweepIntervalMs,
@@ -142,7 +144,7 @@ function tasksOf(deps: MaintenanceDeps, queue: QueueConnection, sweeper: Sweeper
     requestKeys: {
       everyMs: DELETING_INTERVAL_MS,
       async perform() {
-        const keys = await deleteOldRequestKeys(database.kysely);
+        const keys = await deleteOldRequestKeys(database.kysely, leftAlone.organizations);
         if (keys > 0) log.info({ keys }, 'old keys of requests were deleted');
       },
     },
@@ -153,7 +155,7 @@ function tasksOf(deps: MaintenanceDeps, queue: QueueConnection, sweeper: Sweeper
     deliveries: {
       everyMs: DELETING_INTERVAL_MS,
       async perform() {
-        const deliveries = await deleteOldDeliveries(database.kysely);
+        const deliveries = await deleteOldDeliveries(database.kysely, leftAlone.endpoints);
         if (deliveries > 0) log.info({ deliveries }, 'old deliveries of webhooks were deleted');
       },
     },

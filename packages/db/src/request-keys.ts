@@ -5,6 +5,7 @@ import { LIMITS } from '@weir/shared/limits';
 import { sql } from 'kysely';
 import type { Queries } from './database.ts';
 import { DELETED_MAX, inSlices } from './delete-in-slices.ts';
+import { deleteOfEach, type LeftAlone } from './left-alone.ts';
 import { awaitStandby } from './standby.ts';
 
 /** Which key, by hashes alone: what a client chose is not kept. */
@@ -120,9 +121,16 @@ const SHARE_BYTES_MAX = 1_073_741_824;
 /** What a key takes beside its answer, with its places in both indexes. */
 const ROW_BYTES = 300;
 
-/** Deletes keys that are too old, or too many of one organization. Returns how many there were; what is left is for the next time. */
-export async function deleteOldRequestKeys(db: Queries, shareBytesMax = SHARE_BYTES_MAX): Promise<number> {
-  return (await deleteTooOld(db)) + (await deleteOverShare(db, shareBytesMax));
+/**
+ * Deletes keys that are too old, or too many of one organization. Returns how many there were; what is left is for the next time.
+ * Whether an organization has too many is not asked while it is left alone.
+ */
+export async function deleteOldRequestKeys(
+  db: Queries,
+  leftAlone: LeftAlone,
+  shareBytesMax = SHARE_BYTES_MAX,
+): Promise<number> {
+  return (await deleteTooOld(db)) + (await deleteOverShare(db, leftAlone, shareBytesMax));
 }
 
 async function deleteTooOld(db: Queries): Promise<number> {
@@ -141,14 +149,12 @@ async function deleteTooOld(db: Queries): Promise<number> {
   });
 }
 
-async function deleteOverShare(db: Queries, bytesMax: number): Promise<number> {
+async function deleteOverShare(db: Queries, leftAlone: LeftAlone, bytesMax: number): Promise<number> {
   // With fewer rows none has more than its share, however large its answers are.
   const rowsMin = Math.floor(bytesMax / (LIMITS.keptAnswerBytes + ROW_BYTES));
-  const { rows: large } = await sql<{ id: string }>`
-    SELECT id FROM organizations WHERE EXISTS (
-      SELECT FROM request_keys WHERE organization_id = organizations.id OFFSET ${rowsMin} LIMIT 1)`.execute(db);
-  let deleted = 0;
-  for (const { id } of large) {
+  const { rows: organizations } = await sql<{ id: string }>`SELECT id FROM organizations`.execute(db);
+  const asked = organizations.filter(({ id }) => !leftAlone.has(id));
+  return await deleteOfEach(asked, async ({ id }) => {
     // Newest first, and no further than to the one that is too much: those before it are let go with it.
     const { rows } = await sql<{ created_at: string }>`
       SELECT created_at FROM (
@@ -156,14 +162,18 @@ async function deleteOverShare(db: Queries, bytesMax: number): Promise<number> {
         FROM request_keys WHERE organization_id = ${id} AND created_at <= now() - interval '1 day'
       ) AS newest WHERE held > ${bytesMax} LIMIT 1`.execute(db);
     const until = rows[0]?.created_at;
-    if (until === undefined) continue;
-    deleted += await inSlices(async () => {
-      const { numAffectedRows = 0n } = await sql`
-        DELETE FROM request_keys WHERE organization_id = ${id} AND key_hash = ANY (ARRAY(
-          SELECT key_hash FROM request_keys WHERE organization_id = ${id} AND created_at <= ${until}::timestamptz
-          ORDER BY created_at LIMIT ${DELETED_MAX}))`.execute(db);
-      return Number(numAffectedRows);
-    });
-  }
-  return deleted;
+    const deleted =
+      until === undefined
+        ? 0
+        : await inSlices(async () => {
+            const { numAffectedRows = 0n } = await sql`
+              DELETE FROM request_keys WHERE organization_id = ${id} AND key_hash = ANY (ARRAY(
+                SELECT key_hash FROM request_keys WHERE organization_id = ${id} AND created_at <= ${until}::timestamptz
+                ORDER BY created_at LIMIT ${DELETED_MAX}))`.execute(db);
+            return Number(numAffectedRows);
+          });
+    // At this pace a day adds three times the share at most.
+    if (deleted <= rowsMin / 100) leftAlone.add(id);
+    return deleted;
+  });
 }

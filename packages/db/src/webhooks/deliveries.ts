@@ -6,6 +6,7 @@ import { LIMITS } from '@weir/shared/limits';
 import { sql } from 'kysely';
 import type { Queries } from '../database.ts';
 import { DELETED_MAX, inSlices } from '../delete-in-slices.ts';
+import { deleteOfEach, type LeftAlone } from '../left-alone.ts';
 import type { Order } from '../order.ts';
 import { mapPage, selectPage, type Page, type PageOf } from '../page.ts';
 import type { Attempt, DeliveryStatus } from './webhook-tables.ts';
@@ -104,23 +105,34 @@ const deliveryOf = (row: DeliveryRow): Delivery => ({
   sequence: row.sequence === null ? null : Number(row.sequence),
 });
 
-/** Deletes what is done with and too old, or too much. Returns how many; what is left is for the next time. */
-export async function deleteOldDeliveries(db: Queries, keptMax: number = LIMITS.deliveries): Promise<number> {
+/**
+ * Deletes what is done with and too old, or too much. Returns how many; what is left is for the next time. Whether an endpoint has too
+ * many is not asked while it is left alone.
+ */
+export async function deleteOldDeliveries(
+  db: Queries,
+  leftAlone: LeftAlone,
+  keptMax: number = LIMITS.deliveries,
+): Promise<number> {
   const { rows: endpoints } = await sql<{ organization_id: string; id: string }>`
     SELECT organization_id, id FROM webhook_endpoints`.execute(db);
-  let deleted = 0;
-  for (const { organization_id, id } of endpoints) {
-    deleted += await inSlices(async () => {
+  return await deleteOfEach(endpoints, async ({ organization_id, id }) => {
+    const isLeftAlone = leftAlone.has(id);
+    const lastTooMany = isLeftAlone
+      ? sql`NULL`
+      : sql`(SELECT created_at FROM webhook_deliveries WHERE organization_id = ${organization_id} AND endpoint_id = ${id}
+          ORDER BY created_at DESC OFFSET ${keptMax} LIMIT 1)`;
+    const deleted = await inSlices(async () => {
       const { numAffectedRows = 0n } = await sql`
         DELETE FROM webhook_deliveries WHERE organization_id = ${organization_id} AND id = ANY (ARRAY(
           SELECT id FROM webhook_deliveries
           WHERE organization_id = ${organization_id} AND endpoint_id = ${id} AND status <> 'PENDING'
-            AND created_at <= greatest(now() - make_interval(days => ${LIMITS.deliveryDays}), (
-              SELECT created_at FROM webhook_deliveries WHERE organization_id = ${organization_id} AND endpoint_id = ${id}
-              ORDER BY created_at DESC OFFSET ${keptMax} LIMIT 1))
+            AND created_at <= greatest(now() - make_interval(days => ${LIMITS.deliveryDays}), ${lastTooMany})
           ORDER BY created_at LIMIT ${DELETED_MAX}))`.execute(db);
       return Number(numAffectedRows);
     });
-  }
-  return deleted;
+    // At this pace a day adds three times what is kept.
+    if (!isLeftAlone && deleted <= keptMax / 100) leftAlone.add(id);
+    return deleted;
+  });
 }
