@@ -198,11 +198,14 @@ describe('an imported file', () => {
   test('that is imported twice at the same time is counted once', async () => {
     const meter = await organization.createMeter('SUM');
     const argv = ['--file', file, '--meter', meter.token, ...columns, '--batch-size', '100'];
-    const counts = (await Promise.all([runImport(argv), runImport(argv)])).map(({ output }) => {
+    const ended = await Promise.all([runImport(argv), runImport(argv)]);
+    const [one, other] = ended.map(({ output }) => {
       const [, accepted, there] = /([\d,]+) accepted, ([\d,]+) already there, 0 bad/.exec(output) ?? [];
       return [accepted, there].map((count) => Number(count?.replace(',', '')));
     });
-    expect(counts[1]).toEqual(counts[0]!.toReversed());
+    expect(ended.map(({ status }) => status)).toEqual([0, 0]);
+    expect(one!.reduce((sum, count) => sum + count)).toBe(3000);
+    expect(other).toEqual(one!.toReversed());
     await expectUsage(meter.id, sum);
   });
 

@@ -216,8 +216,8 @@ test('a customer with usage of a month that was taken out is erased once it is a
   expect(invoice.total).toBe('3200.00');
   await billing.post(`/subscriptions/${subscription}/cancel`, { cancel_at_period_end: false });
   await billing.finalizeAll(subscription);
-  const whom = { customer_external_id: 'forgotten', invoice_copies_issued_before: '2024-09-01' };
-  const erase = () => billing.request('POST', '/erasures', whom);
+  const [kept] = (await billing.get('/customers?external_id=forgotten')).data;
+  const erase = () => billing.request('POST', '/erasures', { customer_external_id: 'forgotten' });
 
   await detachMonth(weir, '2024-07');
   const refused = await erase();
@@ -235,6 +235,13 @@ test('a customer with usage of a month that was taken out is erased once it is a
   await performAllMoves(database);
   expect(await billing.get(`/erasures/${asked.id}`)).toMatchObject({ status: 'DONE', events: 2 });
   await detachMonth(weir, '2024-07');
+
+  // Years later the copies on its invoices go, for which no month is needed.
+  const copies = { customer_id: kept.id, invoice_copies_issued_before: '2024-09-01' };
+  const { id } = await billing.post('/erasures', copies, 202);
+  await performAllMoves(database);
+  expect(await billing.get(`/erasures/${id}`)).toMatchObject({ status: 'DONE', external_id: asked.external_id });
+  expect((await billing.get(`/invoices/${invoice.id}`)).customer).toBeNull();
   await attachMonth(weir, '2024-07');
   expect((await billing.post(`/invoices/${invoice.id}/recompute`, { from: 'rollups' })).identical).toBe(true);
   expect(await findInTables(weir, '"forgotten')).toEqual([]);

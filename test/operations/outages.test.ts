@@ -115,7 +115,8 @@ test.each([
     expect([...statuses].includes(503)).toBe(part === 'Postgres');
     await edge.heal();
     const isSaid = (each: Captured) => linesOf(each).some(({ back }) => back === part);
-    await until(() => Object.values(processes).every(isSaid), `both say that ${part} is back`);
+    // Fifteen seconds after the last of what failed for it.
+    await until(() => Object.values(processes).every(isSaid), `both say that ${part} is back`, 90);
     await until(async () => (await track()).status === 201, 'events are taken');
     Object.values(processes).forEach((each, at) => {
       const lines = linesOf(each).slice(before[at]);
@@ -133,6 +134,7 @@ test.each([
       expect(JSON.stringify(lines)).not.toContain('"stack"');
     });
   },
+  150_000,
 );
 
 test('billing that fails since Postgres is away is not counted, and what fails by itself is an error', async () => {

@@ -216,7 +216,13 @@ test('what a proxy refuses in place of Weir ends the import, with a reason, and 
     message: expect.stringMatching(/such as a proxy, refuses what is sent from line \d+ on/),
   });
   expect(log).not.toMatch(/^line/m);
+  // Also where it begins to in the midst of a file.
+  interfere = (events, response) => events.some(({ quantity }) => quantity >= 1000) && refuseAsProxy(response);
+  const half = await run(rows(2000), ['--concurrency', '1']);
+  expect(half.counts).toMatchObject({ message: expect.stringMatching(/refuses what is sent from line \d+ on/) });
+  expect(half.log).not.toMatch(/^line/m);
   // Also where there are fewer rows than it takes to be sure.
+  interfere = (_events, response) => refuseAsProxy(response);
   const few = await run(rows(2));
   expect(few.counts).toMatchObject({ message: expect.stringMatching(/from line 2 on: http_403/) });
 });

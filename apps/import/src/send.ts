@@ -87,8 +87,11 @@ export async function sendRows(
     if (!ended.aborted) halt.abort(error);
   }
   await client.close({ timeout: Infinity });
-  if (isHeard) listRefused();
-  else if (refused.length > 0) halt.abort(allRefused(refused));
+  // Where it ended early they may be good rows: the next run meets them again.
+  if (!ended.aborted) {
+    if (isHeard) listRefused();
+    else if (refused.length > 0) halt.abort(allRefused(refused));
+  }
   stop.removeEventListener('abort', giveUpWaiting);
   if (!stop.aborted) halt.signal.throwIfAborted();
 }

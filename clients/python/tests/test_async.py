@@ -104,8 +104,7 @@ class TestAsync(unittest.IsolatedAsyncioTestCase):
 
         with mock.patch.object(Outbox, "_write", slow):
             calls = [asyncio.ensure_future(client.queue_async(event(n))) for n in range(200)]
-            while not is_writing.is_set():
-                await asyncio.sleep(0)
+            self.assertTrue(await asyncio.to_thread(is_writing.wait, 20))
             for _ in range(100):
                 await asyncio.sleep(0)
             self.assertFalse(any(call.done() for call in calls))
@@ -129,8 +128,7 @@ class TestAsync(unittest.IsolatedAsyncioTestCase):
 
         with mock.patch.object(Outbox, "_write", fail):
             calls = [asyncio.ensure_future(client.queue_async(event(n))) for n in range(2)]
-            while not is_writing.is_set():
-                await asyncio.sleep(0)
+            self.assertTrue(await asyncio.to_thread(is_writing.wait, 20))
             self.release.set()
             for call in calls:
                 with self.assertRaises(WeirError) as raised:
@@ -151,8 +149,7 @@ class TestAsync(unittest.IsolatedAsyncioTestCase):
 
         with mock.patch.object(Outbox, "_write", slow):
             first = asyncio.ensure_future(client.queue_async(event(0)))
-            while not is_writing.is_set():
-                await asyncio.sleep(0)
+            self.assertTrue(await asyncio.to_thread(is_writing.wait, 20))
             second = asyncio.ensure_future(client.queue_async(event(1)))
             store = client._queue._store  # type: ignore[union-attr]
             while store.last < 2:

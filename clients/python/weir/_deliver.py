@@ -59,7 +59,8 @@ def deliver(
         def attempt() -> None:
             nonlocal late, pending
             most = len(pending)
-            while pending:
+            # Also without an event: what is said of that is for Weir to say.
+            while True:
                 if late >= _LATE_MAX and len(pending) > 1:
                     return
                 sent = pending[:most]
@@ -83,6 +84,8 @@ def deliver(
                 pending = left + pending[len(sent) :]
                 if failure is not None:
                     raise failure
+                if not pending:
+                    return
                 most = len(pending)
 
         def count(error: WeirError, delay: float) -> None:

@@ -92,3 +92,8 @@ test('an event is sent no more often than asked for, in halves or not', async ()
   expect(sizes()).toEqual([10, 10, 5, 5, 3]);
   expect(told).toEqual(Array(4).fill(408));
 });
+
+test('a batch without an event is for Weir to refuse', async () => {
+  service.interfere = (_events, response) => refuse(response, 422, { code: 'invalid_request' });
+  await expect(makeClient().trackBatch([])).rejects.toMatchObject({ code: 'invalid_request' });
+});

@@ -41,7 +41,8 @@ export async function deliver(
     let late = 0;
     const attempt = async (): Promise<void> => {
       let next = pending.length;
-      while (pending.length > 0) {
+      // Also without an event: what is said of that is for Weir to say.
+      do {
         if (late >= LATE_MAX && pending.length > 1) return;
         const sent = pending.slice(0, next);
         const keys = sent.map((position) => events[position]!.key);
@@ -65,7 +66,7 @@ export async function deliver(
         pending = [...left, ...pending.slice(sent.length)];
         if (failure !== undefined) throw failure;
         next = pending.length;
-      }
+      } while (pending.length > 0);
     };
     const onRetry = (error: WeirError, delayMs: number): void => {
       retried += 1;

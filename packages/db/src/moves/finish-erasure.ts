@@ -39,6 +39,12 @@ export const ERASURE_WALKS: Record<string, Walk> = {
 };
 
 /**
+ * Where the erasure of a record begins that is erased already, to take the copies on its invoices: its usage names nobody any more, and the
+ * stages before look for what still has a former id.
+ */
+export const ERASED_AGAIN = 'answers';
+
+/**
  * Waits for whoever took such a row before the erasure was asked for: what he writes down of the former id is there when crossings are
  * erased. Whoever takes one later leaves the customer out.
  */

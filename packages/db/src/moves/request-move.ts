@@ -10,6 +10,7 @@ import { CUSTOMER_NAMES, emptyingCustomer, type Customer } from '../customer-fie
 import type { Queries } from '../database.ts';
 import { holdOrganization } from '../hold-row.ts';
 import { deleteWidgetTokensOf } from '../widget-tokens.ts';
+import { ERASED_AGAIN } from './finish-erasure.ts';
 import { expectLastEvents } from './month-in-the-way.ts';
 import { findUsageMove, type UsageMove } from './usage-moves.ts';
 
@@ -51,8 +52,8 @@ function newPseudonym(): string {
 
 /**
  * Erases a customer: the record, and alerts over it alone, at once, and its usage by a worker. `copiesIssuedBefore` is a date (ISO 8601):
- * of invoices that were issued before, the copy of the customer goes as well. Throws MonthTakenOut where events of it are in one. Needs a
- * transaction.
+ * of invoices that were issued before, the copy of the customer goes as well. A record that is erased keeps the id that it got, so that
+ * later only copies are left to go. Throws MonthTakenOut where events that name the customer are in one. Needs a transaction.
  */
 export async function requestErasure(
   transaction: Queries,
@@ -77,7 +78,7 @@ export async function requestErasure(
       ...CUSTOMER_NAMES.map((name) => seen?.[name]),
     ]));
   if (early !== undefined) return early;
-  await expectLastEvents(transaction, 'ERASE', organizationId, nameOf(seen, whom));
+  if (!isErased(seen)) await expectLastEvents(transaction, 'ERASE', organizationId, nameOf(seen, whom));
   // Whoever has a subscription in hand may go on to refer to the customer, as an invoice does, and this waits for the end of it.
   const record = await read.forNoKeyUpdate().executeTakeFirst();
   if (record === undefined && 'customerId' in whom) return { outcome: 'not_found' };
@@ -90,7 +91,8 @@ export async function requestErasure(
   }
   const refused = (await look(record)) ?? (await holdMoves(transaction, organizationId, [from]));
   if (refused !== undefined) return refused;
-  const to = newPseudonym();
+  const isAgain = isErased(record);
+  const to = isAgain ? from : newPseudonym();
   let alertIds: string[] = [];
   if (record !== undefined) {
     await eraseRecord(transaction, organizationId, record.id, to);
@@ -99,9 +101,11 @@ export async function requestErasure(
   await deleteWidgetTokensOf(transaction, { organization_id: organizationId, customer_external_id: from });
   const id = newId();
   await sql`INSERT INTO usage_moves (organization_id, id, kind, created_at, customer_id, from_external_id, to_external_id,
-        copies_issued_before, alert_ids)
+        copies_issued_before, alert_ids, moved_at, stage)
       VALUES (${organizationId}::uuid, ${id}::uuid, 'ERASE', ${HELD_AT}, ${record?.id ?? null}::uuid, ${from}, ${to},
-        ${copiesIssuedBefore}::date, ${alertIds}::uuid[])`.execute(transaction);
+        ${copiesIssuedBefore}::date, ${alertIds}::uuid[], ${isAgain ? HELD_AT : null}, ${isAgain ? ERASED_AGAIN : null})`.execute(
+    transaction,
+  );
   return { outcome: 'requested', move: await getMove(transaction, organizationId, id) };
 }
 
@@ -131,7 +135,9 @@ export async function requestMove(
   return { outcome: 'requested', move: await getMove(transaction, organizationId, id) };
 }
 
-type Named = Pick<Customer, 'id' | 'external_id'> & Partial<Customer>;
+type Named = Pick<Customer, 'id' | 'external_id' | 'erased_at'> & Partial<Customer>;
+
+const isErased = (record: Named | undefined): boolean => record !== undefined && record.erased_at !== null;
 
 /** By what its usage is known. */
 function nameOf(record: Named | undefined, whom: Whom): string {
@@ -143,7 +149,7 @@ function recordOf(transaction: Queries, organizationId: string, whom: Whom) {
     'customerId' in whom ? (['id', whom.customerId] as const) : (['external_id', whom.externalId] as const);
   return transaction
     .selectFrom('customers')
-    .select(['id', 'external_id', ...CUSTOMER_NAMES])
+    .select(['id', 'external_id', 'erased_at', ...CUSTOMER_NAMES])
     .where('organization_id', '=', organizationId)
     .where(column, '=', value);
 }
