@@ -39,8 +39,8 @@ export const ERASURE_WALKS: Record<string, Walk> = {
 };
 
 /**
- * Where the erasure of a record begins that is erased already, to take the copies on its invoices: its usage names nobody any more, and the
- * stages before look for what still has a former id.
+ * Where the erasure of a record begins that is erased already, and of which only copies can go: the stages before look for what has a
+ * former id, and its usage has none.
  */
 export const ERASED_AGAIN = 'answers';
 
@@ -138,9 +138,9 @@ const NAMING = ['customer_external_id', 'from_external_id', 'to_external_id'];
 /** The ids that answers may name. */
 const ID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 
-/** A repeat of what was asked about the customer is not done again, and is told nothing any more. */
+/** A repeat of what was asked about the customer is not done again, and is told nothing any more; that of the erasure is. */
 async function eraseKeptAnswers(db: Queries, move: RunningMove, after: string): Promise<string | undefined> {
-  const { organization_id, from_external_id, to_external_id } = move;
+  const { organization_id, id, from_external_id } = move;
   // Quotes inside of texts are escaped, so nothing else looks like these.
   const names = [...NAMING, 'external_id'].map((name) => `"${name}":${JSON.stringify(from_external_id)}`);
   const [since = '', hash = ''] = after === '' ? ['-infinity'] : after.split(' ');
@@ -156,7 +156,7 @@ async function eraseKeptAnswers(db: Queries, move: RunningMove, after: string): 
     ), own AS MATERIALIZED (
       SELECT page.key_hash FROM page CROSS JOIN LATERAL (
         SELECT answer FROM request_keys WHERE organization_id = ${organization_id}::uuid AND key_hash = page.key_hash OFFSET 0) AS kept
-      WHERE strpos(answer, ${to_external_id}) = 0
+      WHERE strpos(answer, ${id}) = 0
         AND (EXISTS (SELECT FROM unnest(${names}::text[]) AS named WHERE strpos(answer, named) > 0) OR EXISTS (
           SELECT FROM regexp_matches(answer, ${ID}, 'g') AS named WHERE named[1] = ANY (${await listOwn(db, move)}::text[])))
     ), written AS (

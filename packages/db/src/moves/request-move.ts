@@ -10,6 +10,7 @@ import { CUSTOMER_NAMES, emptyingCustomer, type Customer } from '../customer-fie
 import type { Queries } from '../database.ts';
 import { holdOrganization } from '../hold-row.ts';
 import { deleteWidgetTokensOf } from '../widget-tokens.ts';
+import { MonthTakenOut } from '../months-taken-out.ts';
 import { ERASED_AGAIN } from './finish-erasure.ts';
 import { expectLastEvents } from './month-in-the-way.ts';
 import { findUsageMove, type UsageMove } from './usage-moves.ts';
@@ -52,8 +53,9 @@ function newPseudonym(): string {
 
 /**
  * Erases a customer: the record, and alerts over it alone, at once, and its usage by a worker. `copiesIssuedBefore` is a date (ISO 8601):
- * of invoices that were issued before, the copy of the customer goes as well. A record that is erased keeps the id that it got, so that
- * later only copies are left to go. Throws MonthTakenOut where events that name the customer are in one. Needs a transaction.
+ * of invoices that were issued before, the copy of the customer goes as well. Of a record that is erased
+ * already only these copies go where events are in a month that was taken out: they have the id that it got. Throws MonthTakenOut where
+ * events that may name the customer are in one. Needs a transaction.
  */
 export async function requestErasure(
   transaction: Queries,
@@ -78,7 +80,7 @@ export async function requestErasure(
       ...CUSTOMER_NAMES.map((name) => seen?.[name]),
     ]));
   if (early !== undefined) return early;
-  if (!isErased(seen)) await expectLastEvents(transaction, 'ERASE', organizationId, nameOf(seen, whom));
+  const hasAllEvents = await hasEventsToErase(transaction, organizationId, nameOf(seen, whom), isErased(seen));
   // Whoever has a subscription in hand may go on to refer to the customer, as an invoice does, and this waits for the end of it.
   const record = await read.forNoKeyUpdate().executeTakeFirst();
   if (record === undefined && 'customerId' in whom) return { outcome: 'not_found' };
@@ -91,8 +93,8 @@ export async function requestErasure(
   }
   const refused = (await look(record)) ?? (await holdMoves(transaction, organizationId, [from]));
   if (refused !== undefined) return refused;
-  const isAgain = isErased(record);
-  const to = isAgain ? from : newPseudonym();
+  const isOfCopies = !hasAllEvents && isErased(record);
+  const to = isOfCopies ? from : newPseudonym();
   let alertIds: string[] = [];
   if (record !== undefined) {
     await eraseRecord(transaction, organizationId, record.id, to);
@@ -103,10 +105,34 @@ export async function requestErasure(
   await sql`INSERT INTO usage_moves (organization_id, id, kind, created_at, customer_id, from_external_id, to_external_id,
         copies_issued_before, alert_ids, moved_at, stage)
       VALUES (${organizationId}::uuid, ${id}::uuid, 'ERASE', ${HELD_AT}, ${record?.id ?? null}::uuid, ${from}, ${to},
-        ${copiesIssuedBefore}::date, ${alertIds}::uuid[], ${isAgain ? HELD_AT : null}, ${isAgain ? ERASED_AGAIN : null})`.execute(
+        ${copiesIssuedBefore}::date, ${alertIds}::uuid[], ${isOfCopies ? HELD_AT : null}, ${isOfCopies ? ERASED_AGAIN : null})`.execute(
     transaction,
   );
   return { outcome: 'requested', move: await getMove(transaction, organizationId, id) };
+}
+
+/**
+ * Whether all events are there. Throws MonthTakenOut where they are not, and name the customer: in what is erased already they do not, unless
+ * usage was moved to it since.
+ */
+async function hasEventsToErase(
+  transaction: Queries,
+  organizationId: string,
+  externalId: string,
+  isErasedAlready: boolean,
+): Promise<boolean> {
+  try {
+    await expectLastEvents(transaction, 'ERASE', organizationId, externalId);
+    return true;
+  } catch (error) {
+    if (!(error instanceof MonthTakenOut) || !isErasedAlready) throw error;
+    const { rows } = await sql`SELECT FROM usage_moves
+      WHERE organization_id = ${organizationId}::uuid AND kind = 'MOVE' AND to_external_id = ${externalId} LIMIT 1`.execute(
+      transaction,
+    );
+    if (rows.length > 0) throw error;
+    return false;
+  }
 }
 
 /**
