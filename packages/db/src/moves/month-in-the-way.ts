@@ -32,8 +32,9 @@ WHERE NOT EXISTS (
   SELECT FROM events WHERE events.organization_id = ${ORGANIZATION} AND events.id = last_event_id OFFSET 0) LIMIT 1`;
 
 /**
- * Throws {@link MonthTakenOut} where usage of a customer is in one; true: it is in one that is lost, and is not moved. Of each hour it asks for the last event alone, since to count all of
- * a large customer takes long: an hour of which only others are gone is found when it is moved.
+ * Throws {@link MonthTakenOut} where usage of a customer is in one; true: it is in one that is lost, and is not moved. Of each hour it asks
+ * for the last event alone, since to count all of a large customer takes long: an hour of which only others are gone is found when it is
+ * moved.
  */
 export async function expectLastEvents(
   db: Queries,
