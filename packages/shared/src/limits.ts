@@ -334,7 +334,7 @@ export const LIMIT_TABLE = {
   deliveries: {
     under: 'Webhooks',
     max: 20_000,
-    of: 'deliveries of an endpoint that are kept so: the last ones',
+    of: 'deliveries of an endpoint that are kept so: the last ones, cut at least once a day',
     why: 'as above',
   },
   waitingTests: { under: 'Webhooks', max: 10, of: 'tests of an endpoint that wait', why: 'events go out beside them' },
