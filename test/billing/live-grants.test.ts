@@ -11,7 +11,7 @@ import { insertDraftRow } from '../support/billing-rows.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { until } from '../support/harness.ts';
 import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
-import { rowsReadBy, stopAnalyzing } from '../support/reading-effort.ts';
+import { rowsReadBy } from '../support/reading-effort.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const weir = ownWeir({ withWorker: false });
@@ -120,11 +120,10 @@ describe.each([
   ['before there was any', 0],
   ['when there was one hundredth', 500],
 ])('looked at %s', (_title, known) => {
-  const own = ownWeir({ withWorker: false });
+  const own = ownWeir({ withWorker: false, unobserved: true });
   let ours: Invoicing;
   const MANY = 50_000;
   beforeAll(async () => {
-    await stopAnalyzing(own.pool);
     ours = await startInvoicing(own);
   });
   afterAll(() => ours.close());

@@ -18,7 +18,7 @@ import { findTouchedInvoices } from '@weir/db/corrections/touched-invoices';
 import { newId } from '@weir/shared/ids';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startBilled, type Billed } from '../support/invoicing.ts';
-import { rowsReadBy, stopAnalyzing } from '../support/reading-effort.ts';
+import { rowsReadBy } from '../support/reading-effort.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const COPIES = 2_000;
@@ -36,12 +36,11 @@ describe.each([
   ['when they were those of another organization', 'other'],
 ])('looked at %s', (_title, looked) => {
   const few = looked === 'one' ? ONCE : FEW;
-  const weir = ownWeir();
+  const weir = ownWeir({ unobserved: true });
   let billing: Billed;
   let invoice: string;
   let grant: string;
   beforeAll(async () => {
-    await stopAnalyzing(weir.pool);
     billing = await startBilled(weir);
     await billing.use(1_000, '2025-01-15T12:00:00Z');
     const { id: customer } = billing.ownCustomer;

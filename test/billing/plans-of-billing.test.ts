@@ -10,7 +10,7 @@ import { findLateDues } from '@weir/db/billing/subscriptions/late-events';
 import { listFinalizedInvoices, recomputeInvoices } from '@weir/db/billing/invoices/recompute';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startBilled, type Billed } from '../support/invoicing.ts';
-import { rowsReadBy, stopAnalyzing } from '../support/reading-effort.ts';
+import { rowsReadBy } from '../support/reading-effort.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const SUBSCRIPTIONS = 2_000;
@@ -23,12 +23,11 @@ describe.each([
   ['before there was any', 'never'],
   ['when there was one', 'one'],
 ])('looked at %s', (_title, looked) => {
-  const weir = ownWeir();
+  const weir = ownWeir({ unobserved: true });
   let billing: Billed;
   let subscriptions: string[];
   let invoices: string[];
   beforeAll(async () => {
-    await stopAnalyzing(weir.pool);
     billing = await startBilled(weir);
     await billing.use(10, '2025-01-15T12:00:00Z');
     await billing.finalizeAll(billing.subscription);

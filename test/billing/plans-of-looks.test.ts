@@ -10,16 +10,15 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setBillingTime } from '../support/billing-time.ts';
 import { startBilled, type Billed } from '../support/invoicing.ts';
-import { rowsReadBy, stopAnalyzing } from '../support/reading-effort.ts';
+import { rowsReadBy } from '../support/reading-effort.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const CUSTOMERS = 5_000;
 const LONG = { timeout: 120_000 };
 
-const weir = ownWeir();
+const weir = ownWeir({ unobserved: true });
 let billing: Billed;
 beforeAll(async () => {
-  await stopAnalyzing(weir.pool);
   billing = await startBilled(weir);
   await billing.use(10, '2025-02-03T12:00:00Z');
   await billing.request('PATCH', `/plans/${billing.ownPlan.id}/charges/${billing.ownPlan.charges[1]}`, {

@@ -37,7 +37,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setBillingTime } from '../support/billing-time.ts';
 import { startBilled, type Billed } from '../support/invoicing.ts';
-import { rowsReadBy, stopAnalyzing } from '../support/reading-effort.ts';
+import { rowsReadBy } from '../support/reading-effort.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const COPIES = 1_500;
@@ -50,10 +50,9 @@ describe.each([
   ['before there was any', 'never'],
   ['when there was one', 'one'],
 ])('looked at %s', (_title, looked) => {
-  const weir = ownWeir({ withWorker: false });
+  const weir = ownWeir({ withWorker: false, unobserved: true });
   let billing: Billed;
   beforeAll(async () => {
-    await stopAnalyzing(weir.pool);
     const worker = await weir.startWorker();
     billing = await startBilled(weir);
     await billing.use(10, '2025-01-15T12:00:00Z');

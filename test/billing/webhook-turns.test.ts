@@ -18,7 +18,7 @@ import { rowsReadBy } from '../support/reading-effort.ts';
 import { openTestDatabase } from '../support/test-database.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
-const weir = ownWeir({ withWorker: false, api: { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' } });
+const weir = ownWeir({ withWorker: false, unobserved: true, api: { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' } });
 let database: Database;
 let sender: Sender;
 let admin: Organization;

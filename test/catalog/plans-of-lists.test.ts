@@ -6,7 +6,7 @@ import type { Page, PageOf } from '@weir/db/page';
 import { listPlans, PLAN_SORTS } from '@weir/db/plans';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { signUp } from '../support/harness.ts';
-import { rowsReadBy, stopAnalyzing } from '../support/reading-effort.ts';
+import { rowsReadBy } from '../support/reading-effort.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const ROWS = 10_000;
@@ -30,11 +30,10 @@ describe.each([
   ['before there was any row', false],
   ['when all were there', true],
 ])('looked at %s', (_title, isLate) => {
-  const weir = ownWeir({ withWorker: false });
+  const weir = ownWeir({ withWorker: false, unobserved: true });
   let organization: string;
 
   beforeAll(async () => {
-    await stopAnalyzing(weir.pool);
     organization = (await signUp(weir)).id;
     if (!isLate) await weir.pool.query('ANALYZE');
     await weir.pool.query(

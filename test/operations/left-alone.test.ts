@@ -10,7 +10,7 @@ import { signUp } from '../support/harness.ts';
 import { rowsReadBy } from '../support/reading-effort.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
-const weir = ownWeir({ withWorker: false });
+const weir = ownWeir({ withWorker: false, unobserved: true });
 
 test('an endpoint without too many deliveries is not counted again, and what is too old goes all the same', async () => {
   const { id: organization, session } = await signUp(weir);

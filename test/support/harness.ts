@@ -30,6 +30,8 @@ export interface WeirOptions {
   withWorker?: boolean;
   /** How long an API of this process waits for what tracking looks up, where a test is of a Postgres that does not answer. */
   lookupMsMax?: number;
+  /** Where rows are counted that something reads. */
+  unobserved?: boolean;
 }
 
 export interface Answer {
@@ -94,7 +96,7 @@ interface Spawned {
 }
 
 export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
-  const database = await createTestDatabase();
+  const database = await createTestDatabase(options);
   const prefix = `{weir-test-${randomBytes(6).toString('hex')}}`;
   const redisUrl = inject('redisUrl');
   const env: Env = {

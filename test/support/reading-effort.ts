@@ -4,20 +4,12 @@ import { openDatabase, type Database } from '@weir/db/database';
 import type pg from 'pg';
 import { until } from './harness.ts';
 
-/** No table is analyzed from here on but by the test itself. */
-export async function stopAnalyzing(pool: pg.Pool): Promise<void> {
-  const { rows } = await pool.query<{ name: string }>(
-    `SELECT oid::regclass::text AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace`,
-  );
-  for (const { name } of rows) await pool.query(`ALTER TABLE ${name} SET (autovacuum_enabled = off)`);
-}
-
 type Where = { pool: pg.Pool; databaseUrl: string };
 type Work = (database: Database) => Promise<unknown>;
 
 /**
  * The rows of tables that some work reads, each as often as it is read, found through an index or not. A statement that takes
- * longer than half a minute fails.
+ * longer than half a minute fails. Of a database that is unobserved, since others say later, and at any moment, what they read.
  */
 export function rowsReadBy(where: Where, work: Work): Promise<number> {
   const [ofTables, ofIndexes] = [
@@ -34,11 +26,13 @@ export function indexPagesReadBy(where: Where, work: Work, table: string): Promi
 }
 
 async function readBy({ pool, databaseUrl }: Where, work: Work, counters: string): Promise<number> {
+  const { rows: counting } = await pool.query<{ track_counts: string }>('SHOW track_counts');
+  if (counting[0]?.track_counts !== 'off') throw new Error('Others are counted here too: start it with `unobserved`.');
   const read = async (): Promise<number> => Number((await pool.query(counters)).rows[0].read);
-  // What this connection has read says it by itself only after a while, in the midst of the work.
-  await pool.query('SELECT pg_stat_force_next_flush()');
   const before = await read();
-  const database = openDatabase(databaseUrl, {
+  const observed = new URL(databaseUrl);
+  observed.searchParams.set('options', '-c track_counts=on');
+  const database = openDatabase(observed.href, {
     connectionsMax: 1,
     statementTimeoutMs: 30_000,
     onConnectionError: () => {},

@@ -11,17 +11,16 @@ import { startReplay } from '@weir/db/webhooks/webhook-endpoints';
 import { newId } from '@weir/shared/ids';
 import { beforeAll, expect, test } from 'vitest';
 import { signUp, type Organization } from '../support/harness.ts';
-import { indexPagesReadBy, rowsReadBy, stopAnalyzing } from '../support/reading-effort.ts';
+import { indexPagesReadBy, rowsReadBy } from '../support/reading-effort.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const MANY = 10_000;
 const FEW = 300;
 
-const weir = ownWeir({ withWorker: false });
+const weir = ownWeir({ withWorker: false, unobserved: true });
 let admin: Organization;
 let meter: string;
 beforeAll(async () => {
-  await stopAnalyzing(weir.pool);
   admin = await signUp(weir);
   meter = (await admin.createMeter('SUM')).id;
 });

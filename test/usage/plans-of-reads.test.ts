@@ -14,7 +14,7 @@ import type { AggregationType } from '@weir/shared/meter';
 import { planWindow, type Window, type WindowQuery } from '@weir/shared/window';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { rowsReadBy, stopAnalyzing } from '../support/reading-effort.ts';
+import { rowsReadBy } from '../support/reading-effort.ts';
 import { createTestDatabase, type TestDatabase } from '../support/setup/database.ts';
 
 const CUSTOMERS = 2_000;
@@ -139,9 +139,8 @@ describe.each(Object.entries(KNOWLEDGE))('with %s', (_knowledge, load) => {
   let scene: Scene;
   let own: TestDatabase;
   beforeAll(async () => {
-    own = await createTestDatabase();
+    own = await createTestDatabase({ unobserved: true });
     const pool = new pg.Pool({ connectionString: own.url, max: 1 });
-    await stopAnalyzing(pool);
     const database = openDatabase(own.url, { connectionsMax: 1, statementTimeoutMs: 0, onConnectionError: () => {} });
     scene = { databaseUrl: own.url, pool, ...(await load(database, pool)) };
     await database.close();

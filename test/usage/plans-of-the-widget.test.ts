@@ -3,16 +3,15 @@
 import { listShownMeters } from '@weir/db/widget-settings';
 import { beforeAll, expect, test } from 'vitest';
 import { signUp, type Organization } from '../support/harness.ts';
-import { rowsReadBy, stopAnalyzing } from '../support/reading-effort.ts';
+import { rowsReadBy } from '../support/reading-effort.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const MANY = 3_000;
 const FEW = 30;
 
-const weir = ownWeir({ withWorker: false });
+const weir = ownWeir({ withWorker: false, unobserved: true });
 let admin: Organization;
 beforeAll(async () => {
-  await stopAnalyzing(weir.pool);
   admin = await signUp(weir);
   await weir.pool.query(
     `WITH made AS (
