@@ -4,6 +4,9 @@ import type { FaultKind } from './fault.ts';
 /** BullMQ gives a job up after its second crash, unless it is told not to; this many prove that it was told. */
 const KILLS = 3;
 
+/** Both are cut off from Postgres, in the midst of what they do there. */
+const withEdges = (names: string[]): string => [...names, ...names.map((name) => `${name}>postgres`)].join(',');
+
 /**
  * One job kills three workers in a row. Postgres is kept from answering, so that the job is under way when its worker dies,
  * and only one worker runs at a time, so that it is known whose job it is. Between two kills the queue is paused until the
@@ -12,14 +15,14 @@ const KILLS = 3;
 export const threeKills: FaultKind = {
   name: 'worker killed three times on one job',
   lane: 'processes',
-  targets: ['worker-0', 'worker-1'],
+  targets: [['worker-0', 'worker-1'], ['worker-1', 'worker-0']].map(withEdges),
   // Each time it takes up to 10 s until the job is given to the next worker.
   seconds: [15, 25],
   isQuick: false,
   isExclusive: true,
   inflict: ({ stack, until }, target) =>
     withQueue(stack, async ({ redis, queue, keys }) => {
-      const names = [target, target === 'worker-0' ? 'worker-1' : 'worker-0'];
+      const names = target.split(',').slice(0, 2);
       const workers = names.map((name) => stack.child(name));
       const edges = names.map((name) => stack.edge(`${name}>postgres`));
       const dead = new Set<(typeof workers)[number]>();

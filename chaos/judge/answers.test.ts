@@ -25,6 +25,11 @@ test('a read that is asked to come back passes where a fault held up others, and
     .exchange([], read)
     .fault({ ...pause, until: 9_990 });
   expect(answersAreExpected(heldUp.facts).violations).toBe(0);
+  const byAnother = new MadeUpRun()
+    .accept(event, idOf(1))
+    .exchange([], read)
+    .fault({ kind: 'latency', target: 'api-1>postgres', at: 2_000, until: 9_000 });
+  expect(answersAreExpected(byAnother.facts).violations).toBe(0);
   const atLeisure = new MadeUpRun()
     .accept(event, idOf(1))
     .exchange([], read)

@@ -96,6 +96,8 @@ export interface StoredDelivery {
   endpoint: string;
   sequence: number;
   attempts: number;
+  /** When the first of those that were written down began, in whole seconds as its signature has it; null: there is none. */
+  firstAt: number | null;
 }
 
 /** What the API says of a due that is open: in a draft, or in the period under way. */

@@ -31,7 +31,7 @@ const RECOVERY_MS = 1_000;
 export function answersAreInTime(facts: Facts): Check {
   const check = new Check(
     'deadlines',
-    `An API that nothing was done to answers tracking within ${TRACK_MS_MAX / 1_000} s (${TRACK_MS_MAX_WITHOUT_BOTH / 1_000} s while Redis and Postgres are both in trouble), and reads within ${READ_MS_MAX / 1_000} s (${READ_MS_MAX_IN_FAULT / 1_000} s while Postgres is in trouble).`,
+    `An API that nothing was done to answers tracking within ${TRACK_MS_MAX / 1_000} s (${TRACK_MS_MAX_WITHOUT_BOTH / 1_000} s while Redis and Postgres are both in trouble), and reads within ${READ_MS_MAX / 1_000} s (${READ_MS_MAX_IN_FAULT / 1_000} s while Postgres, or somebody's way to it, is in trouble).`,
   );
   const windows = new FaultWindows(facts);
   for (const attempt of facts.attempts) {
@@ -48,7 +48,7 @@ export function answersAreInTime(facts: Facts): Check {
       ? windows.isPostgresInTrouble(attempt) && windows.isRedisInTrouble(attempt)
         ? TRACK_MS_MAX_WITHOUT_BOTH
         : TRACK_MS_MAX
-      : attempt.operation === 'billing' || windows.isPostgresInTrouble(attempt)
+      : attempt.operation === 'billing' || windows.isHeldUpAtPostgres(attempt)
         ? READ_MS_MAX_IN_FAULT
         : READ_MS_MAX;
     const stalled = windows.stalledMs(attempt);
@@ -116,9 +116,21 @@ export class FaultWindows {
     return isRedisInTrouble(this.#facts, sentAt, at, `api-${api}`);
   }
 
+  /**
+   * Whether others may have held the attempt up at Postgres: who is cut off in the midst of a transaction has what it locked until
+   * Postgres hears of it, and who is slow has it for longer.
+   */
+  isHeldUpAtPostgres(attempt: Attempt): boolean {
+    return this.#facts.faults.some(
+      (fault) =>
+        fault.target.split(',').some((each) => each === 'postgres' || each.endsWith('>postgres')) &&
+        overlaps(attempt, fault, READ_MS_MAX_IN_FAULT),
+    );
+  }
+
   /** Whether requests may have piled up by the time of the attempt. */
   isHeldUp(attempt: Attempt): boolean {
-    return this.isDisturbed(attempt) || this.isPostgresInTrouble(attempt);
+    return this.isDisturbed(attempt) || this.isHeldUpAtPostgres(attempt);
   }
 
   stalledMs({ sentAt, at }: Attempt): number {

@@ -126,7 +126,8 @@ export async function readBillingState(
       ),
       alerts: await read<StoredAlert>('SELECT organization_id AS organization, id FROM alerts'),
       deliveries: await read<StoredDelivery>(
-        'SELECT endpoint_id AS endpoint, sequence::int, attempt_count AS attempts FROM webhook_deliveries',
+        `SELECT endpoint_id AS endpoint, sequence::int, attempt_count AS attempts,
+           floor(extract(epoch FROM (attempts -> 0 ->> 'at')::timestamptz))::float8 AS "firstAt" FROM webhook_deliveries`,
       ),
       open: [],
     };

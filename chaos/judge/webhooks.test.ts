@@ -16,11 +16,14 @@ const endpoint = {
 const idOf = (sequence: number, createdAt = madeUpBilling().state.feed[0]?.createdAt) =>
   `msg_endpoint_${sequence}_${createdAt?.replaceAll(/\D/g, '')}`;
 
+/** When each is sent, in seconds. */
+const AT = 1_763_632_800;
+
 /** What the receiver got of an event of the made-up feed. */
 function webhook(sequence: number, more: Partial<WebhookLine> = {}): WebhookLine {
   const data = { id: `invoice-${sequence}`, sequence, actor: 'weir' };
   const body = JSON.stringify({ type: 'invoice.finalized', timestamp: '2026-11-20T10:00:00Z', data });
-  const line = { id: idOf(sequence), timestamp: '1763632800', body, ...more };
+  const line = { id: idOf(sequence), timestamp: String(AT), body, ...more };
   const signed = createHmac('sha256', KEY).update(`${line.id}.${line.timestamp}.${line.body}`).digest('base64');
   return {
     type: 'webhook',
@@ -35,7 +38,12 @@ function webhook(sequence: number, more: Partial<WebhookLine> = {}): WebhookLine
 
 function judge(
   lines: WebhookLine[],
-  { attempts = 1, faults = [], last = 3 }: { attempts?: number; faults?: FaultLine[]; last?: number } = {},
+  {
+    attempts = 1,
+    firstAt = AT,
+    faults = [],
+    last = 3,
+  }: { attempts?: number; firstAt?: number; faults?: FaultLine[]; last?: number } = {},
 ) {
   const { run, state } = madeUpBilling();
   for (const line of [...lines, ...faults]) run.line(line);
@@ -43,7 +51,7 @@ function judge(
   const { facts } = run;
   const [organization] = facts.organizations;
   organization?.endpoints.push(endpoint);
-  state.deliveries = state.feed.map(({ sequence }) => ({ endpoint: endpoint.id, sequence, attempts }));
+  state.deliveries = state.feed.map(({ sequence }) => ({ endpoint: endpoint.id, sequence, attempts, firstAt }));
   return {
     delivered: webhooksAreDelivered(state, facts).violations,
     inOrder: webhooksAreInOrder(state, facts).violations,
@@ -76,6 +84,9 @@ test('a first attempt behind a later one is found, but for one before it that di
   const swapped = [webhook(2), webhook(1), webhook(3)];
   expect(judge(swapped).inOrder).toBe(1);
   expect(judge(swapped, { attempts: 2 }).inOrder).toBe(0);
+  // As many as arrived: one that did not, and one of which it was not written down.
+  expect(judge([...swapped, webhook(1)], { attempts: 2 }).inOrder).toBe(1);
+  expect(judge([...swapped, webhook(1)], { attempts: 2, firstAt: AT - 5 }).inOrder).toBe(0);
   const fault = { type: 'fault', at: 90_000, until: 99_000, kind: 'receiver silent', target: 'receiver-0' } as const;
   expect(judge(swapped, { faults: [fault] }).inOrder).toBe(0);
   expect(judge(swapped, { faults: [{ ...fault, target: 'receiver-1' }] }).inOrder).toBe(1);

@@ -44,14 +44,16 @@ const UNDER_WAY_MS_MAX = 20_000;
 export function webhooksAreInOrder(state: BillingState, facts: Facts): Check {
   const check = new Check('webhook order', 'First attempts reach an endpoint that does well in the order of the feed.');
   for (const { name, receiver, id, lines } of receivedOf(state, facts)) {
-    const attempts = new Map(
-      state.deliveries.filter(({ endpoint }) => endpoint === id).map((each) => [each.sequence, each.attempts]),
+    const deliveries = new Map(
+      state.deliveries.filter(({ endpoint }) => endpoint === id).map((each) => [each.sequence, each]),
     );
     const arrivals = new Map<number, number>();
     for (const line of lines) arrivals.set(sequenceOf(line), (arrivals.get(sequenceOf(line)) ?? 0) + 1);
-    const isExcused = (sequence: number, at: number): boolean =>
-      // Its first attempt did not arrive.
-      (attempts.get(sequence) ?? 0) > (arrivals.get(sequence) ?? 0) || isInTrouble(facts, receiver, at);
+    // Its first attempt did not arrive. One that did may not have been written down, so that their number alone does not tell.
+    const hasMissed = (sequence: number, { timestamp }: WebhookLine): boolean => {
+      const { attempts = 0, firstAt = null } = deliveries.get(sequence) ?? {};
+      return attempts > (arrivals.get(sequence) ?? 0) || (firstAt !== null && firstAt < Number(timestamp));
+    };
     const seen = new Set<number>();
     let last = 0;
     for (const line of lines) {
@@ -59,7 +61,7 @@ export function webhooksAreInOrder(state: BillingState, facts: Facts): Check {
       if (seen.has(sequence)) continue;
       seen.add(sequence);
       check.examine();
-      if (sequence < last && !isExcused(sequence, line.at))
+      if (sequence < last && !hasMissed(sequence, line) && !isInTrouble(facts, receiver, line.at))
         check.violate(`${name} was first sent ${sequence} at ${line.at} ms, after ${last}`);
       last = Math.max(last, sequence);
     }
