@@ -15,7 +15,10 @@ const withEdges = (names: string[]): string => [...names, ...names.map((name) =>
 export const threeKills: FaultKind = {
   name: 'worker killed three times on one job',
   lane: 'processes',
-  targets: [['worker-0', 'worker-1'], ['worker-1', 'worker-0']].map(withEdges),
+  targets: [
+    ['worker-0', 'worker-1'],
+    ['worker-1', 'worker-0'],
+  ].map(withEdges),
   // Each time it takes up to 10 s until the job is given to the next worker.
   seconds: [15, 25],
   isQuick: false,

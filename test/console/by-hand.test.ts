@@ -438,5 +438,6 @@ test('a plan has a switch on, and of an invoice that was given up no payment say
   await page.goto(open);
   await button('Mark as paid').click();
   await dialog().getByText('with less it stays uncollectible').waitFor();
+  await dialog().getByText('In UTC; empty: now').waitFor();
   expect(visit.faults).toEqual([]);
 });

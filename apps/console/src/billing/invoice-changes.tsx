@@ -15,7 +15,7 @@ import { PayForm } from './invoice-payments.tsx';
 type Invoice = Schema<'InvoiceWithLines'>;
 
 /** The steps that an invoice can take from its status. */
-export function InvoiceButtons({ invoice }: { invoice: Invoice }) {
+export function InvoiceButtons({ invoice, zone }: { invoice: Invoice; zone: string }) {
   const queries = useQueryClient();
   const [dialog, setDialog] = useState<'pay' | 'void' | 'uncollectible'>();
   const { id, status } = invoice;
@@ -49,7 +49,7 @@ export function InvoiceButtons({ invoice }: { invoice: Invoice }) {
           Void
         </Button>
       )}
-      {dialog === 'pay' && <PayForm invoice={invoice} onClose={close} />}
+      {dialog === 'pay' && <PayForm invoice={invoice} zone={zone} onClose={close} />}
       {dialog === 'void' && <VoidForm invoice={invoice} onClose={close} />}
       {dialog === 'uncollectible' && <UncollectibleForm invoice={invoice} onClose={close} />}
     </>
@@ -64,9 +64,9 @@ function VoidForm({ invoice, onClose }: InvoiceDialogProps) {
     <FormDialog title="Void this invoice?" submitLabel="Void the invoice" form={form} onClose={onClose}>
       <p className="muted">
         {form.values.rebill
-          ? 'What it billed is on the next invoice again.'
-          : 'What it billed is waived, and no later invoice bills it again. If its usage was wrong, void the events and bill it again: without that, the correction takes the amount off once more.'}{' '}
-        What it took of credits goes back. It keeps its number.
+          ? 'What it billed is on the next invoice again. What it took of credits goes back.'
+          : 'What it billed is waived, and no later invoice bills it again. If its usage was wrong, void the events and bill it again: without that, the correction takes the amount off once more. What it took of credits goes back; what other invoices gave back of what it billed ends with it, for nobody has paid that.'}{' '}
+        It keeps its number.
       </p>
       <Textarea label="Note" {...form.field('note')} />
       <Checkbox

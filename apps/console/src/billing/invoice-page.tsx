@@ -67,7 +67,7 @@ function InvoiceView({ invoice, subscription }: { invoice: Invoice; subscription
                 Add a line
               </Button>
             )}
-            <InvoiceButtons invoice={invoice} />
+            <InvoiceButtons invoice={invoice} zone={zone} />
           </AdminOnly>
           <DownloadPdfs invoice={invoice} />
         </>

@@ -19,7 +19,7 @@ import { OF_INVOICES, type InvoiceDialogProps } from './invoice-dialogs.ts';
 
 type Payment = Schema<'Payment'>;
 
-export function PayForm({ invoice, onClose }: InvoiceDialogProps) {
+export function PayForm({ invoice, zone, onClose }: InvoiceDialogProps & { zone: string }) {
   const queries = useQueryClient();
   const { id, amount_due: due, currency, status } = invoice;
   const form = useForm({
@@ -50,7 +50,7 @@ export function PayForm({ invoice, onClose }: InvoiceDialogProps) {
         data-autofocus
         {...form.field('reference')}
       />
-      <DateField label="Paid on" description="Empty: now" {...form.field('paid_at')} />
+      <DateField label="Paid on" description={`In ${zone}; empty: now`} {...form.field('paid_at')} />
     </FormDialog>
   );
 }

@@ -8,7 +8,7 @@ import { client, send } from '../api/client.ts';
 import { problemOf } from '../api/problem.ts';
 import { NO_FIELD } from '../components/forms/form.tsx';
 import { ProblemBox } from '../components/outcomes/problem-box.tsx';
-import { formatAmount, formatDecimal } from '../text/decimals.ts';
+import { countParts, formatAmount, formatDecimal } from '../text/decimals.ts';
 import { plainDecimal } from '../text/typed-text.ts';
 import { type ChargeDraft, isPriced, termsOf } from './charge-draft.ts';
 
@@ -38,7 +38,7 @@ export function useCosts(draft: ChargeDraft, currency: string, quantities: reado
       retry: false,
       staleTime: Infinity,
       queryFn: () => {
-        const body = { currency, charge, quantity, event_count: eventsOf(quantity, plainDecimal(perEvent)) };
+        const body = { currency, charge, quantity, event_count: eventsOf(quantity, perEvent) };
         return send(client.POST('/api/v1/charges/evaluate', { body }));
       },
     })),
@@ -66,8 +66,11 @@ export function ChargeCosts({ draft, currency, interval, unit }: ChargeCostsProp
   const ownQuantity = plainDecimal(own);
   const isFixed = draft.type === 'FIXED';
   const quantities = isFixed ? ['0'] : [...QUANTITIES, ...(/^\d+(\.\d+)?$/.test(ownQuantity) ? [ownQuantity] : [])];
-  const costs = useCosts(draft, currency, quantities, perEvent);
-  const isReady = isPriced(draft);
+  const isByEvent = draft.type === 'USAGE' && draft.model === 'percentage';
+  const size = plainDecimal(perEvent);
+  const isSized = !isByEvent || isSize(size);
+  const costs = useCosts(draft, currency, quantities, isByEvent && isSized ? size : '1');
+  const isReady = isPriced(draft) && isSized;
   // What is wrong with a price is said at its fields.
   const failed = costs.filter(({ error }) => isReady && error !== null && problemOf(error).status !== 422);
   const readAgain = (): void => {
@@ -108,13 +111,14 @@ export function ChargeCosts({ draft, currency, interval, unit }: ChargeCostsProp
           autoComplete="off"
         />
       )}
-      {draft.type === 'USAGE' && draft.model === 'percentage' && (
+      {isByEvent && (
         <TextInput
           label="Units of an event, on average"
           {...NO_FIELD}
           value={perEvent}
           onChange={({ currentTarget: { value } }) => setPerEvent(value)}
-          inputMode="numeric"
+          error={isSized ? undefined : 'Enter a number above 0, such as 49.90.'}
+          inputMode="decimal"
           autoComplete="off"
         />
       )}
@@ -124,10 +128,12 @@ export function ChargeCosts({ draft, currency, interval, unit }: ChargeCostsProp
   );
 }
 
+/** What an event may be of on average: of a percentage the quantity is money. */
+const isSize = (text: string): boolean => /^\d{1,15}(\.\d{1,15})?$/.test(text) && /[1-9]/.test(text);
+
 /** How many events a quantity is of. */
 function eventsOf(quantity: string, unitsPerEvent: string): number {
-  const per = /^[1-9]\d{0,11}$/.test(unitsPerEvent) ? BigInt(unitsPerEvent) : 1n;
-  const events = (BigInt(quantity.split('.')[0] ?? '0') + per - 1n) / per;
+  const events = countParts(quantity, unitsPerEvent);
   const most = BigInt(Number.MAX_SAFE_INTEGER);
   return Number(events > most ? most : events);
 }

@@ -99,7 +99,7 @@ export function CustomerForm({ opened, onDone, onClose }: CustomerFormProps) {
         <Select
           label="Time zone of billing"
           placeholder="That of the organization"
-          data={timeZones()}
+          data={timeZones(customer?.time_zone ?? null)}
           limit={50}
           searchable
           clearable

@@ -142,7 +142,7 @@ function BillingForm({ opened }: { opened: Opened<Billing> }) {
       <Select
         label="Time zone"
         description="Of periods, where the customer has none of its own"
-        data={timeZones()}
+        data={timeZones(opened.data.time_zone)}
         limit={50}
         allowDeselect={false}
         searchable

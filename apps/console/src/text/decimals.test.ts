@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { addDecimals, formatAmount, formatDecimal, percentChange, subtractDecimals } from './decimals.ts';
+import { addDecimals, countParts, formatAmount, formatDecimal, percentChange, subtractDecimals } from './decimals.ts';
 
 test('a decimal is grouped and keeps every digit', () => {
   expect(formatDecimal('1234567.8910')).toBe('1,234,567.8910');
@@ -20,6 +20,13 @@ test('sums and differences are exact where floats are not', () => {
   expect(addDecimals('0.1', '0.2')).toBe('0.3');
   expect(subtractDecimals('0.3', '0.1')).toBe('0.2');
   expect(subtractDecimals('1', '2.5')).toBe('-1.5');
+});
+
+test('a whole is of so many parts, the last of which may be smaller', () => {
+  expect(countParts('1000', '49.90')).toBe(21n);
+  expect(countParts('0.5', '1')).toBe(1n);
+  expect(countParts('3', '1.5')).toBe(2n);
+  expect(countParts('0', '7')).toBe(0n);
 });
 
 test('a change in per cent is rounded once, and undefined where nothing was before', () => {

@@ -61,6 +61,12 @@ export function subtractDecimals(left: string, right: string): string {
   return write(a - b, scale);
 }
 
+/** Returns how many parts of a size above zero a whole is of, the last of which may be smaller: 25 are of 3 parts of 9.9. */
+export function countParts(whole: string, size: string): bigint {
+  const [a, b] = align(parse(whole), parse(size));
+  return (a + b - 1n) / b;
+}
+
 /** Returns by how much `now` differs from `before`, as `+12.5 %`; undefined when there was nothing to compare with. */
 export function percentChange(now: string, before: string): string | undefined {
   const difference = subtractDecimals(now, before);

@@ -3,9 +3,9 @@
 /** The zone of the person who looks. */
 export const LOCAL_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** All zones there are, the reader's and UTC first. */
-export function timeZones(): string[] {
-  return [...new Set([LOCAL_ZONE, 'UTC', ...Intl.supportedValuesOf('timeZone')])];
+/** All zones there are, the reader's and UTC first; and one that stands somewhere, which a browser may list by another of its names. */
+export function timeZones(own: string | null): string[] {
+  return [...new Set([LOCAL_ZONE, 'UTC', ...(own === null ? [] : [own]), ...Intl.supportedValuesOf('timeZone')])];
 }
 
 /** `23 Nov 2026, 14:05:09`. */

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { formatDecimal } from './decimals.ts';
 import { plainDecimal, slugOf, wholeNumber } from './typed-text.ts';
 
 test('a name becomes a slug that the API takes', () => {
@@ -11,6 +12,7 @@ test('a decimal keeps every digit, and loses only what groups them', () => {
   expect(plainDecimal('1,000,000.5')).toBe('1000000.5');
   expect(plainDecimal('-12,345')).toBe('-12345');
   expect(plainDecimal('12\u202f345')).toBe('12345');
+  expect(plainDecimal(formatDecimal('-1234.5'))).toBe('-1234.5');
 });
 
 test('a comma that may be a point is sent as it was typed: the API has to ask', () => {

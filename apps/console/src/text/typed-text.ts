@@ -15,9 +15,9 @@ export function slugOf(name: string): string {
 /** Its commas can only group thousands: those of `0,002` and `1234,567` may stand for a point. */
 const GROUPED = /^-?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?$/;
 
-/** A decimal without the spaces and the commas that people group thousands with. */
+/** A decimal without the spaces and the commas that people group thousands with; its minus may be one that was copied from a page. */
 export function plainDecimal(text: string): string {
-  const plain = text.replace(/\s/g, '');
+  const plain = text.replace(/\s/g, '').replace(/^−/, '-');
   return GROUPED.test(plain) ? plain.replaceAll(',', '') : plain;
 }
 

@@ -61,7 +61,7 @@ function ExportForm({ organizationZone, onDone }: { organizationZone: string; on
       <Select
         label="Time zone"
         description="In which the month begins and ends"
-        data={timeZones()}
+        data={timeZones(initial.zone)}
         searchable
         allowDeselect={false}
         {...form.field('zone')}

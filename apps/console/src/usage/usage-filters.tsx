@@ -56,7 +56,7 @@ export function UsageFilters({ meters, meter, window, days }: UsageFiltersProps)
         />
         <Select
           label="Time zone"
-          data={timeZones()}
+          data={timeZones(window.zone)}
           value={window.zone}
           onChange={(zone) => change({ zone: zone ?? undefined })}
           searchable
