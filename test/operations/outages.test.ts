@@ -114,7 +114,10 @@ test.each([
     // Of Redis nobody hears; without Postgres nobody reads.
     expect([...statuses].includes(503)).toBe(part === 'Postgres');
     await edge.heal();
-    const isSaid = (each: Captured) => linesOf(each).some(({ back }) => back === part);
+    const isSaid = (each: Captured, at: number) =>
+      linesOf(each)
+        .slice(before[at])
+        .some(({ back }) => back === part);
     // Fifteen seconds after the last of what failed for it.
     await until(() => Object.values(processes).every(isSaid), `both say that ${part} is back`, 90);
     await until(async () => (await track()).status === 201, 'events are taken');

@@ -45,6 +45,23 @@ test('what still fails while the part answers who only looks is one outage', () 
   ]);
 });
 
+test('what fails in one process at times only does not have its end told again and again', () => {
+  const lines: unknown[] = [];
+  // Seven others take their turn meanwhile: an hour and a half of it.
+  for (clock.ms = 0; clock.ms <= 5_400_000; clock.ms += 1_000) {
+    if (clock.ms % 80_000 === 0) told(new Gone('no replica acknowledged it'));
+    lines.push(back()?.[0]);
+  }
+  expect(lines.filter((line) => line !== undefined)).toHaveLength(3);
+  // Once it has been over for long, the next one is over as soon as any.
+  for (; back() === undefined;) clock.ms += 1_000;
+  clock.ms += 601_000;
+  told(new Gone('connect ECONNREFUSED'));
+  back();
+  clock.ms += 15_000;
+  expect(back()).toBeDefined();
+});
+
 test('one that lasts is said again once a minute, and at once where its reason changes', () => {
   told(new Gone('connect ECONNREFUSED'));
   expect(told(new Gone('read ECONNRESET'))).toBeUndefined();

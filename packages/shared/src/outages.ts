@@ -18,6 +18,12 @@ const SAID_AGAIN_MS = 60_000;
  */
 const QUIET_MS = 15_000;
 
+/**
+ * What one process alone does of all that share it, such as maintenance, fails in each of them at times only. So an outage that begins
+ * again soon after its end is over after twice as long, up to this: its end is not told again and again while it lasts.
+ */
+const QUIET_MS_MAX = 600_000;
+
 interface Outage {
   since: number;
   saidAt: number;
@@ -25,6 +31,8 @@ interface Outage {
   alike: number;
   alikeSince: number;
   reasons: Set<string>;
+  /** For how long nothing has to fail until it is over. */
+  quietMs: number;
   /** When it answered first since the last failure. */
   answeredAt?: number | undefined;
 }
@@ -34,6 +42,8 @@ export class Outages {
   readonly #parts: readonly Part[];
   readonly #now: () => number;
   readonly #outages = new Map<string, Outage>();
+  /** The last outage of each part that is over. */
+  readonly #ended = new Map<string, { at: number; quietMs: number }>();
 
   /** An error is of the first part that says so. `now` is in milliseconds. */
   constructor(parts: readonly Part[], now: () => number = () => performance.now()) {
@@ -63,7 +73,7 @@ export class Outages {
     const known = this.#outages.get(part);
     if (known === undefined) {
       const counts = { since: now, saidAt: now, alike: 0, alikeSince: 0 };
-      this.#outages.set(part, { ...counts, reasons: new Set([reason]) });
+      this.#outages.set(part, { ...counts, reasons: new Set([reason]), quietMs: this.#quietMs(part, now) });
       return [{ ...fields, away: part }, `${part} is away, and what fails for it is only counted now: ${message}`];
     }
     known.answeredAt = undefined;
@@ -88,10 +98,16 @@ export class Outages {
     if (outage === undefined) return undefined;
     const now = this.#now();
     outage.answeredAt ??= now;
-    if (now - outage.answeredAt < QUIET_MS) return undefined;
+    if (now - outage.answeredAt < outage.quietMs) return undefined;
     this.#outages.delete(part);
+    this.#ended.set(part, { at: now, quietMs: outage.quietMs });
     const seconds = Math.round((outage.answeredAt - outage.since) / 1000);
     return [{ back: part, seconds, alike: outage.alike }, message];
+  }
+
+  #quietMs(part: string, now: number): number {
+    const ended = this.#ended.get(part);
+    return ended === undefined || now - ended.at > QUIET_MS_MAX ? QUIET_MS : Math.min(QUIET_MS_MAX, 2 * ended.quietMs);
   }
 }
 
