@@ -81,6 +81,48 @@ test('an API that takes no events either way is not ready, and says why', async 
   await api.close();
 });
 
+/** Loaded before the program: on SIGWINCH it takes nearly all of the memory that V8 may use, and gives it back at the next one. */
+const GREEDY = `
+  import { getHeapStatistics, setFlagsFromString } from 'node:v8';
+  import { runInNewContext } from 'node:vm';
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc');
+  let held = [];
+  process.on('SIGWINCH', () => {
+    const isToFill = held.length === 0;
+    held = [];
+    collect();
+    const { heap_size_limit: limit } = getHeapStatistics();
+    while (isToFill && getHeapStatistics().used_heap_size < limit * 0.92) held.push(new Array(100_000).fill(0.5));
+  });
+`;
+
+test('an API whose memory stays full is not ready, says why, and is again when it has room', async () => {
+  const greedy = `--import=data:text/javascript,${encodeURIComponent(GREEDY)}`;
+  const { url: baseUrl, child } = await weir.spawnApi({
+    NODE_OPTIONS: `--max-old-space-size=300 --max-semi-space-size=1 ${greedy}`,
+  });
+  const ready = () => weir.request('GET', '/readyz', { baseUrl });
+  const shed = async () => {
+    const { body } = await weir.request('GET', '/metrics', { baseUrl });
+    return Number(/^weir_shed_requests_total\{reason="memory"\} (\d+)$/m.exec(body)?.[1]);
+  };
+  expect((await ready()).status).toBe(200);
+  child.kill('SIGWINCH');
+  await until(async () => {
+    expect((await weir.request('GET', '/api/v1/features', { baseUrl })).status).toBeOneOf([401, 503]);
+    return (await shed()) > 0;
+  }, 'requests are refused');
+  // For a moment it is no reason to send them elsewhere.
+  expect((await ready()).status).toBe(200);
+  await until(async () => (await ready()).status === 503, 'it is not ready');
+  expectProblem(await ready(), 503, 'unavailable');
+  expect((await ready()).body.detail).toContain('memory');
+  expect((await weir.request('GET', '/healthz', { baseUrl })).status).toBe(200);
+  child.kill('SIGWINCH');
+  await until(async () => (await ready()).status === 200, 'it is ready again');
+});
+
 test('processes started before Postgres are ready once it is there and migrated, and not before', async () => {
   const name = `${inject('templateDatabase')}_${randomBytes(6).toString('hex')}`;
   const DATABASE_URL = withDatabase(edges.env.DATABASE_URL, name);

@@ -41,6 +41,8 @@ export interface PressureOptions {
 }
 
 export interface Pressure {
+  /** Why all requests are refused, and have been for a while, for the operator; undefined while they are not. */
+  shutBecause(): string | undefined;
   /** Requests other than tracking that are worked on. */
   slotsTaken(): number;
   /**
@@ -59,6 +61,14 @@ const HEAP_SHARE_MAX = 0.9;
 const LOOK_INTERVAL_MS = 1_000;
 
 /**
+ * After so many looks at a full heap in a row the door counts as shut. What requests hold is free sooner, since all are refused meanwhile: it
+ * is memory that stays, and others may have room. An event loop that is late is no reason: all that have the same load are late in turn.
+ */
+const FULL_LOOKS = 5;
+
+const FULL = 'The memory of this process stays nearly full: restart it, and report it where it fills up again.';
+
+/**
  * Requests other than tracking that one connection has under way. Their answers leave one after the other, so that more of them
  * serve nobody, and a client that takes no answer would hold every slot.
  */
@@ -73,16 +83,16 @@ export function trafficOf(request: FastifyRequest): Traffic {
 
 /** Sheds load. Has to be set up before every hook that costs more than it does. */
 export function usePressure(app: FastifyInstance, connections: Connections, options: PressureOptions): Pressure {
-  shedUnderLoad(app, options);
-  return shedOthers(app, connections, options);
+  return { ...shedUnderLoad(app, options), ...shedOthers(app, connections, options) };
 }
 
 /** Asks V8 for the heap, and not process.memoryUsage, which opens a file and throws where there are no descriptors left. */
-function shedUnderLoad(app: FastifyInstance, options: PressureOptions): void {
+function shedUnderLoad(app: FastifyInstance, options: PressureOptions): Pick<Pressure, 'shutBecause'> {
   const heapMax = getHeapStatistics().heap_size_limit * HEAP_SHARE_MAX;
   const delays = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
   let delayMs = 0;
   let isHeapFull = false;
+  let fullLooks = 0;
   let timer: NodeJS.Timeout | undefined;
   // What a process does before it listens holds nobody up: its start is no overload.
   app.addHook('onListen', (done) => {
@@ -95,6 +105,7 @@ function shedUnderLoad(app: FastifyInstance, options: PressureOptions): void {
       delayMs = Number.isNaN(delays.mean) ? sinceMs : Math.max(0, delays.mean / 1e6 - DELAY_RESOLUTION_MS);
       delays.reset();
       isHeapFull = getHeapStatistics().used_heap_size > heapMax;
+      fullLooks = isHeapFull ? fullLooks + 1 : 0;
     }, LOOK_INTERVAL_MS).unref();
     done();
   });
@@ -117,6 +128,7 @@ function shedUnderLoad(app: FastifyInstance, options: PressureOptions): void {
     options.onShed(delayMs > delayMsMax ? 'event_loop' : 'memory');
     done(overloaded());
   });
+  return { shutBecause: () => (fullLooks < FULL_LOOKS ? undefined : FULL) };
 }
 
 /**
@@ -125,7 +137,11 @@ function shedUnderLoad(app: FastifyInstance, options: PressureOptions): void {
  * not while its body is waited for, which takes as long as its client likes, or its caller's share (read-budget.ts), or the turn
  * of its password (password-turns.ts).
  */
-function shedOthers(app: FastifyInstance, connections: Connections, options: PressureOptions): Pressure {
+function shedOthers(
+  app: FastifyInstance,
+  connections: Connections,
+  options: PressureOptions,
+): Omit<Pressure, 'shutBecause'> {
   let taken = 0;
   const take = (request: FastifyRequest): Refusal | undefined => {
     if (taken >= options.othersMax || isConnectionFull(request)) {
