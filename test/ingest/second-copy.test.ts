@@ -309,7 +309,12 @@ test('that no replica acknowledges batches is told of once, however many they ar
   const address = { url: trio.url, prefix: weir.keys.prefix, copies: 2 };
   const deps = { database, queue, ownership: { check: () => Promise.resolve() } };
   const log = createLog('test', 'info', [], { write: (line) => void lines.push(line) });
-  const consumer = openConsumer(address, deps, { concurrency: 3, log, metrics: buildWorkerMetrics() });
+  const consumer = openConsumer(address, deps, {
+    concurrency: 3,
+    hasStandby: () => true,
+    log,
+    metrics: buildWorkerMetrics(),
+  });
   const attempts = async () =>
     (await Promise.all(batches.map((batch) => jobs.getJob(batch)))).map((job) => job?.attemptsMade ?? 0);
   try {

@@ -8,6 +8,7 @@ import { recordPayment } from '@weir/db/billing/run/record-payment';
 import { deleteCustomer, insertCustomer } from '@weir/db/customers';
 import {
   isDatabaseAway,
+  isStandbyAway,
   isUnavailable,
   openDatabase,
   StandbyAway,
@@ -18,8 +19,9 @@ import { findRisks } from '@weir/db/installation';
 import { migrate } from '@weir/db/migrate';
 import { claimKeys } from '@weir/db/pending-claims';
 import { findRequestKey, holdRequestKey, insertRequestKey } from '@weir/db/request-keys';
+import { openServerWatch } from '@weir/db/server-watch';
+import { BARRIER } from '@weir/db/standby';
 import { explainUnreachable } from '@weir/db/unreachable';
-import { openRiskWatch } from '@weir/db/risk-watch';
 import { newId } from '@weir/shared/ids';
 import { createLog } from '@weir/shared/log';
 import { createHash } from 'node:crypto';
@@ -64,6 +66,10 @@ function request(method: string, path: string, options?: RequestOptions): Promis
   return weir.request(method, path, { baseUrl, ...options });
 }
 
+function staged(): Promise<number> {
+  return weir.redis.zcard(`${env['QUEUE_PREFIX']}:staged`);
+}
+
 /** Does something whose commit is on the primary alone: the standby does not hear of it, and the session that waits is ended. */
 async function onPrimaryAlone(write: () => Promise<unknown>): Promise<void> {
   pair.replication.silence(['forth', 'back']);
@@ -94,7 +100,7 @@ test('a standby that is no longer named is missed while all runs, with one line,
   const lines: string[] = [];
   const log = createLog('test', 'info', [], { write: (line) => lines.push((JSON.parse(line) as { msg: string }).msg) });
   let looks = 0;
-  const watch = openRiskWatch(database, 2, log, () => (looks += 1));
+  const watch = openServerWatch(database, 2, log, () => (looks += 1));
   const worker = await weir.startWorker(env);
   const metric = async (of: string) => {
     const { body } = await weir.request('GET', '/metrics', { baseUrl: of });
@@ -118,6 +124,48 @@ test('a standby that is no longer named is missed while all runs, with one line,
   expect(lines).toHaveLength(2);
   watch.close();
   await worker.close();
+});
+
+test('sessions that wait for a standby that is away are counted by all, told once, and workers add none', async () => {
+  const [meter, apiKey] = await Promise.all([admin.createMeter('SUM'), admin.createKey()]);
+  const event = { meter_token: meter.token, customer_external_id: 'globex', quantity: 1 };
+  const lines: { level: number; msg: string }[] = [];
+  const to = { write: (line: string) => void lines.push(JSON.parse(line) as (typeof lines)[0]) };
+  const log = createLog('test', 'info', [{ name: 'the standby', isAway: isStandbyAway }], to);
+  let looks = 0;
+  const watch = openServerWatch(database, 2, log, () => (looks += 1));
+  const worker = await weir.startWorker(env);
+  const countAt = async (baseUrl: string) => {
+    const { body } = await weir.request('GET', '/metrics', { baseUrl });
+    return Number(/^weir_standby_waiting_sessions (\S+)$/m.exec(body)?.[1]);
+  };
+  const isSaid = async (isSo: (sessions: number) => boolean) =>
+    isSo(await countAt(baseUrl)) && isSo(await countAt(worker.url));
+  await until(() => isSaid((sessions) => sessions === 0), 'nobody waits');
+
+  pair.replication.silence(['forth', 'back']);
+  const others = openDatabase(pair.url, {
+    connectionsMax: 12,
+    statementTimeoutMs: 60_000,
+    onConnectionError: () => {},
+  });
+  const waiting = Array.from({ length: 12 }, () => others.pool.query(BARRIER));
+  await until(() => isSaid((sessions) => sessions >= 12), 'they are counted');
+  const before = (await pair.waiting()).length;
+  expect(await request('POST', '/api/v1/sdk/track', { apiKey, body: event })).toMatchObject({ status: 201 });
+  const then = looks;
+  await until(() => looks > then + 3, 'it is looked at again');
+  expect((await pair.waiting()).length).toBeLessThanOrEqual(before);
+  expect(lines.filter(({ level }) => level >= 40).map(({ msg }) => msg)).toEqual([
+    expect.stringMatching(/^the standby is away, /),
+  ]);
+  await pair.replication.heal();
+  await Promise.all(waiting);
+  await until(async () => (await staged()) === 0, 'the event is recorded');
+  await until(() => isSaid((sessions) => sessions === 0), 'nobody waits any more');
+  watch.close();
+  await worker.close();
+  await others.close();
 });
 
 test('a standby is refused, and said to be one', async () => {
@@ -229,13 +277,13 @@ test('a batch that comes again is taken off once the standby has it, and a promo
     });
     return request('POST', '/api/v1/sdk/track/batch', { apiKey, body: { events } });
   };
-  const staged = () => weir.redis.zcard(`${env['QUEUE_PREFIX']}:staged`);
   expect(await track(0)).toMatchObject({ status: 201 });
   expect(await staged()).toBe(1);
   pair.replication.silence(['forth', 'back']);
   const worker = await weir.startWorker(env);
   const recorded = async (url: string) =>
-    (await queryOnce(url, 'SELECT count(*)::int AS events FROM events')).rows[0]?.events as number;
+    (await queryOnce(url, `SELECT count(*)::int AS events FROM events WHERE customer_external_id = 'acme'`)).rows[0]
+      ?.events as number;
   // All that waits is cut short until the events are there, on the primary alone.
   await until(async () => {
     if ((await pair.waiting()).length > 0) await pair.endWaiting();

@@ -1,4 +1,4 @@
-import { isDatabaseAway } from '@weir/db/database';
+import { isDatabaseAway, isStandbyAway } from '@weir/db/database';
 import { isRedisAway } from '@weir/queue/redis-away';
 import { readBuild } from '@weir/shared/build';
 import { createLog } from '@weir/shared/log';
@@ -11,6 +11,7 @@ import { apiSettings } from './settings.ts';
 const PARTS = [
   { name: 'Redis', isAway: isRedisAway },
   { name: 'Postgres', isAway: isDatabaseAway },
+  { name: 'the standby', isAway: isStandbyAway },
 ];
 
 /** Runs the API with these settings until it is told to stop. */

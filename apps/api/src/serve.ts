@@ -5,7 +5,7 @@ import { openDatabase } from '@weir/db/database';
 import { identify, requireSchema, type SchemaRange } from '@weir/db/installation';
 import { forgetClaims, listPendingClaims } from '@weir/db/pending-claims';
 import { DIRECT_MS_MAX } from '@weir/db/record-directly';
-import { openRiskWatch } from '@weir/db/risk-watch';
+import { openServerWatch } from '@weir/db/server-watch';
 import { awaitStandby } from '@weir/db/standby';
 import { raiseAhead } from '@weir/db/times-ahead';
 import { admit } from '@weir/queue/admit';
@@ -142,10 +142,12 @@ export async function serveApi(
       isDirect: () => ingest.isDirect(),
       queue: () => watch.state(),
     });
-    const risks = openRiskWatch(probe, settings.DATABASE_COPIES, log, (isSafe) =>
-      metrics.databaseSynced.set(Number(isSafe)),
-    );
-    closer.add('the watch on the settings of Postgres', () => risks.close());
+    const serverWatch = openServerWatch(probe, settings.DATABASE_COPIES, log, (state) => {
+      metrics.databaseSynced.set(Number(state.isSafe));
+      metrics.standbyWaitingSessions.set(state.stalledSessions);
+      metrics.clockOffsetSeconds.set(state.clockOffsetSeconds);
+    });
+    closer.add('the watch on the server of Postgres', () => serverWatch.close());
     const claims = new PendingClaims({
       list: (page) => listPendingClaims(lookups.pool, page),
       awaitStandby: () => awaitStandby(lookups.kysely),

@@ -2,7 +2,7 @@
 // up: it is tried again after a growing pause, for as long as it takes. While Postgres or Redis is away, the worker keeps the
 // jobs that it has in hand and takes no others: thousands that fail in turn would keep Redis busy with nothing.
 
-import { isUnavailable } from '@weir/db/database';
+import { isUnavailable, StandbyAway } from '@weir/db/database';
 import type { Persisted } from '@weir/db/record-batch';
 import { disconnect, openWorker, type QueueAddress } from '@weir/queue/connection';
 import type { JobWorker } from '@weir/queue/job-worker';
@@ -23,12 +23,17 @@ const ATTEMPTS_IN_HAND_MAX = 10;
 /** While a batch stays for the same reason, each attempt finds that; one line in this time says so as well. */
 const STAYS_TOLD_MS = 60_000;
 
+export interface ConsumerOptions {
+  /** Jobs at the same time. */
+  concurrency: number;
+  /** Whether a commit is worth trying: one that is given up leaves its session in Postgres until the standby is back. */
+  hasStandby(): boolean;
+  log: Logger;
+  metrics: WorkerMetrics;
+}
+
 /** Takes jobs at once: it is told not to where the queue belongs to another database. */
-export function openConsumer(
-  address: QueueAddress,
-  deps: PersistDeps,
-  options: { concurrency: number; log: Logger; metrics: WorkerMetrics },
-): JobWorker {
+export function openConsumer(address: QueueAddress, deps: PersistDeps, options: ConsumerOptions): JobWorker {
   const { concurrency, log, metrics } = options;
   const queue = openWorker(address, (error) => log.warn({ err: error }, 'the worker lost its connection to Redis'));
   const closing = new AbortController();
@@ -38,6 +43,7 @@ export function openConsumer(
   const persistWhenPossible = async (batch: string, isRetry: boolean): Promise<Persisted> => {
     for (let attempt = 1; ; attempt += 1) {
       try {
+        if (!options.hasStandby()) throw new StandbyAway();
         return await persist(deps, batch, isRetry);
       } catch (error) {
         const isAway = isUnavailable(error) || isRedisAway(error);

@@ -3,7 +3,8 @@
 import { raiseTotals } from '@weir/db/accepted';
 import { openDatabase, pingDatabase } from '@weir/db/database';
 import { identify, requireSchema, type SchemaRange } from '@weir/db/installation';
-import { openRiskWatch } from '@weir/db/risk-watch';
+import { openServerWatch } from '@weir/db/server-watch';
+import { STALLED_SESSIONS_MAX } from '@weir/db/standby';
 import { openBillingJobs } from '@weir/queue/billing-jobs';
 import { disconnect, openWorker, ping } from '@weir/queue/connection';
 import { openWebhookJobs } from '@weir/queue/webhook-jobs';
@@ -67,6 +68,12 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
     closer.add('Redis', () => disconnect(queue));
 
     const takers: JobWorker[] = [];
+    // Each commit that is given up while the standby is away leaves its session in Postgres, until there is none left for reading.
+    let hasStandby = true;
+    const takeOrLeave = () => {
+      const takes = ownership.problem() === undefined && hasStandby && !isDraining;
+      for (const taker of takers) taker.take(takes);
+    };
     const ownership = new Ownership({
       queue,
       database: {
@@ -76,9 +83,7 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
       },
       log,
       intervalMs: OWNERSHIP_INTERVAL_MS,
-      onLook(isOurs) {
-        for (const taker of takers) taker.take(isOurs && !isDraining);
-      },
+      onLook: takeOrLeave,
     });
     closer.add('the watch on the queue', () => ownership.close());
     const health = buildHealth(metrics, {
@@ -95,10 +100,14 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
     const warning = await requireRedisPolicy(queue);
     if (warning !== undefined) log.warn(warning);
     await ownership.requireOurs();
-    const risks = openRiskWatch(database, settings.DATABASE_COPIES, log, (isSafe) =>
-      metrics.databaseSynced.set(Number(isSafe)),
-    );
-    closer.add('the watch on the settings of Postgres', () => risks.close());
+    const serverWatch = openServerWatch(database, settings.DATABASE_COPIES, log, (state) => {
+      metrics.databaseSynced.set(Number(state.isSafe));
+      metrics.standbyWaitingSessions.set(state.stalledSessions);
+      metrics.clockOffsetSeconds.set(state.clockOffsetSeconds);
+      if (!Number.isNaN(state.stalledSessions)) hasStandby = state.stalledSessions < STALLED_SESSIONS_MAX;
+      takeOrLeave();
+    });
+    closer.add('the watch on the server of Postgres', () => serverWatch.close());
     const billingJobs = openBillingJobs(queue, log);
     closer.add('the jobs of billing', () => billingJobs.close());
     const webhookJobs = openWebhookJobs(queue, log);
@@ -120,7 +129,12 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
     });
     closer.add('maintenance', () => maintenance.close());
     const deps = { database, queue, ownership };
-    const consumer = openConsumer(address, deps, { concurrency: settings.WORKER_CONCURRENCY, log, metrics });
+    const consumer = openConsumer(address, deps, {
+      concurrency: settings.WORKER_CONCURRENCY,
+      hasStandby: () => hasStandby,
+      log,
+      metrics,
+    });
     closer.add('the consumer', () => consumer.close());
     const billing = openBilling({
       address,
@@ -153,14 +167,14 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
     });
     closer.add('alerts', () => alerts.close());
     takers.push(maintenance, consumer, billing, webhooks, alerts);
-    for (const taker of takers) taker.take(ownership.problem() === undefined);
+    takeOrLeave();
     return {
       url,
       schema: () => schema,
       async close() {
         isDraining = true;
         // At once, so that none goes on while another one is waited for.
-        for (const taker of takers) taker.take(false);
+        takeOrLeave();
         try {
           await closer.close(settings.DRAIN_TIMEOUT_MS - STOP_SPARE_MS);
         } catch (error) {

@@ -24,6 +24,8 @@ export interface WorkerMetrics {
   webhookEndpoints: Gauge<'state'>;
   webhookOldestSeconds: Gauge;
   databaseSynced: Gauge;
+  standbyWaitingSessions: Gauge;
+  clockOffsetSeconds: Gauge;
 }
 
 export function buildWorkerMetrics(): WorkerMetrics {
@@ -136,12 +138,28 @@ export function buildWorkerMetrics(): WorkerMetrics {
       help: '1 while the settings of Postgres say that a commit is on disk, and with DATABASE_COPIES=2 on that of a standby; else 0.',
       registers: [registry],
     }),
+    standbyWaitingSessions: new Gauge({
+      name: 'weir_standby_waiting_sessions',
+      help: 'Sessions of Weir in Postgres, of all processes, that have waited for the synchronous standby for over a second.',
+      registers: [registry],
+    }),
+    clockOffsetSeconds: new Gauge({
+      name: 'weir_clock_offset_seconds',
+      help: 'By how much the clock of this process is at least ahead of that of Postgres; negative where it is behind.',
+      registers: [registry],
+    }),
   };
   // It begins as what it is meant to be, until Postgres is seen.
   metrics.databaseSynced.set(1);
   // Nobody has looked yet: 0 would say that nothing waits.
-  for (const gauge of [metrics.billingOldestSeconds, metrics.alertsOldestSeconds, metrics.webhookOldestSeconds])
-    gauge.set(NaN);
+  const unseen = [
+    metrics.billingOldestSeconds,
+    metrics.alertsOldestSeconds,
+    metrics.webhookOldestSeconds,
+    metrics.standbyWaitingSessions,
+    metrics.clockOffsetSeconds,
+  ];
+  for (const gauge of unseen) gauge.set(NaN);
   // Prometheus sees no rise in a series that begins with its first count.
   for (const outcome of Object.keys(OUTCOMES)) metrics.events.inc({ outcome }, 0);
   for (const outcome of ['delivered', 'failed']) metrics.webhookAttempts.inc({ outcome }, 0);

@@ -180,6 +180,10 @@ export class StandbyAway extends Error {
   }
 }
 
+export function isStandbyAway(error: unknown): boolean {
+  return error instanceof StandbyAway;
+}
+
 /**
  * Whether an error says that there is no connection to Postgres, or that it gives none: it is not reached, is not trusted, is starting or
  * stopping, has too many, or does not know the role or the database (SQLSTATE classes 08 and 28; 57P01 to 57P05, 53300, 3D000; 25006 of a standby).
@@ -200,7 +204,7 @@ const CODES_OF_THE_NETWORK = /^E[A-Z]+$|^EAI_|^UNABLE_TO_|CERT|^HOSTNAME_MISMATC
  * 57, 58; 55P03; 25P03, a transaction in which this process was silent for too long), or without its standby.
  */
 export function isUnavailable(error: unknown): boolean {
-  if (isDatabaseAway(error) || error instanceof StandbyAway) return true;
+  if (isDatabaseAway(error) || isStandbyAway(error)) return true;
   if (error instanceof pg.DatabaseError) return /^(40|53|57|58|25P03|55P03)/.test(error.code ?? '');
   return error instanceof Error && CODES_OF_THE_NETWORK.test(errorCodeOf(error) ?? '');
 }

@@ -3,7 +3,7 @@
 // A statement that changes nothing then returns at once, and what it has found is gone after a promotion.
 
 import { sql } from 'kysely';
-import { StandbyAway, type Queries } from './database.ts';
+import { StandbyAway, type Database, type Queries } from './database.ts';
 
 /**
  * A write that changes nothing, in a transaction: its commit waits for the standby, which by then has all that was written before. Without
@@ -16,11 +16,19 @@ export const BARRIER =
  * How many sessions of Weir may have waited for the standby for over a second. Whoever gives up such a wait leaves its session there until
  * the standby is back: Postgres looks for a lost client, and at statement_timeout, only before it commits.
  */
-const STALLED_SESSIONS_MAX = 10;
+export const STALLED_SESSIONS_MAX = 10;
 
-const IS_STALLED = `(SELECT count(*) >= ${STALLED_SESSIONS_MAX} FROM pg_stat_activity
+const STALLED_SESSIONS = `(SELECT count(*)::int FROM pg_stat_activity
   WHERE datname = current_database() AND application_name = 'weir' AND wait_event = 'SyncRep'
     AND query_start < clock_timestamp() - interval '1 s')`;
+
+/** How many sessions of Weir, of all its processes, have waited for the synchronous standby for over a second. */
+export async function countStalledSessions({ pool }: Database): Promise<number> {
+  const { rows } = await pool.query<{ sessions: number }>(
+    `SELECT CASE WHEN current_setting('synchronous_standby_names') = '' THEN 0 ELSE ${STALLED_SESSIONS} END AS sessions`,
+  );
+  return rows[0]?.sessions ?? NaN;
+}
 
 /**
  * Resolves once all that could be read on the primary before is on its synchronous standby too, where it has one; in a transaction it is
@@ -30,6 +38,6 @@ const IS_STALLED = `(SELECT count(*) >= ${STALLED_SESSIONS_MAX} FROM pg_stat_act
 export async function awaitStandby(db: Queries): Promise<void> {
   const waited = await sql<{ isStalled: boolean }>`
     SELECT is_stalled AS "isStalled", CASE WHEN NOT is_stalled THEN (${sql.raw(BARRIER)}) END AS barrier
-    FROM (SELECT ${sql.raw(IS_STALLED)} AS is_stalled) AS look`.execute(db);
+    FROM (SELECT ${sql.raw(STALLED_SESSIONS)} >= ${sql.lit(STALLED_SESSIONS_MAX)} AS is_stalled) AS look`.execute(db);
   if (waited.rows[0]?.isStalled === true) throw new StandbyAway();
 }

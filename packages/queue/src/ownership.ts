@@ -78,7 +78,7 @@ export interface OwnershipOptions {
   /** How often it is looked. */
   intervalMs: number;
   /** Called after each look, with whether the queue may be touched. */
-  onLook?: (isOurs: boolean) => void;
+  onLook?: () => void;
 }
 
 /** What is known of whose queue this is. */
@@ -152,7 +152,7 @@ export class Ownership {
       .catch((error: unknown) => this.#tellOnce(error))
       .finally(() => {
         this.#looking = undefined;
-        this.#options.onLook?.(this.problem() === undefined);
+        this.#options.onLook?.();
       });
     return this.#looking;
   }

@@ -22,6 +22,8 @@ export interface Metrics {
   shed: Counter<'reason'>;
   requestSeconds: Histogram<'method' | 'route' | 'status'>;
   databaseSynced: Gauge;
+  standbyWaitingSessions: Gauge;
+  clockOffsetSeconds: Gauge;
 }
 
 /** Asked whenever Prometheus reads. */
@@ -116,9 +118,20 @@ export function buildMetrics(sources: MetricSources): Metrics {
       help: '1 while the settings of Postgres say that a commit is on disk, and with DATABASE_COPIES=2 on that of a standby; else 0.',
       registers: [registry],
     }),
+    standbyWaitingSessions: new Gauge({
+      name: 'weir_standby_waiting_sessions',
+      help: 'Sessions of Weir in Postgres, of all processes, that have waited for the synchronous standby for over a second.',
+      registers: [registry],
+    }),
+    clockOffsetSeconds: new Gauge({
+      name: 'weir_clock_offset_seconds',
+      help: 'By how much the clock of this process is at least ahead of that of Postgres; negative where it is behind.',
+      registers: [registry],
+    }),
   };
   // It begins as what it is meant to be, until Postgres is seen.
   metrics.databaseSynced.set(1);
+  for (const gauge of [metrics.standbyWaitingSessions, metrics.clockOffsetSeconds]) gauge.set(NaN);
   // Prometheus sees no rise in a series that begins with its first count.
   for (const outcome of Object.keys(ADMISSIONS)) metrics.admissions.inc({ outcome }, 0);
   for (const outcome of Object.keys(DIRECT)) metrics.directEvents.inc({ outcome }, 0);
