@@ -61,6 +61,7 @@ CREATE TABLE api_keys (
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   last4 text,
   last_used_at timestamp with time zone,
+  revoked_at timestamp with time zone,
   CONSTRAINT api_keys_key_hash_key UNIQUE (key_hash),
   CONSTRAINT api_keys_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   CONSTRAINT api_keys_pkey PRIMARY KEY (organization_id, id),
@@ -967,6 +968,8 @@ CREATE INDEX alert_crossings_organization_id_alert_id_id_idx ON public.alert_cro
 CREATE UNIQUE INDEX alert_crossings_record_key ON public.alert_crossings USING btree (organization_id, alert_id, customer_id, period_start, threshold) WHERE ((subscription_id IS NULL) AND (customer_id IS NOT NULL));
 
 CREATE UNIQUE INDEX alert_crossings_usage_key ON public.alert_crossings USING btree (organization_id, alert_id, customer_external_id, period_start, threshold) WHERE (currency IS NULL);
+
+CREATE INDEX api_keys_revoked_at_idx ON public.api_keys USING btree (revoked_at) WHERE (revoked_at IS NOT NULL);
 
 CREATE INDEX audit_entries_organization_id_action_idx ON public.audit_entries USING btree (organization_id, action, id);
 

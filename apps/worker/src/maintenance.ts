@@ -1,21 +1,17 @@
 // Work that any one worker does again and again.
 
 import type { Database } from '@weir/db/database';
-import { deleteOldAuditEntries } from '@weir/db/audit-log';
-import { deleteExpiredInvitations } from '@weir/db/invitations';
 import { reckonRevenue } from '@weir/db/billing/run/expected-revenue';
-import { deleteOldLooks } from '@weir/db/billing/usage/unbilled-usage';
-import { LeftAlone } from '@weir/db/left-alone';
 import { backfillGroups } from '@weir/db/group-backfill';
 import { performMoves } from '@weir/db/moves/perform-moves';
 import { makePartitions } from '@weir/db/partitions';
-import { deleteOldRequestKeys } from '@weir/db/request-keys';
-import { deleteExpiredPasswordResets } from '@weir/db/password-resets';
-import { deleteExpiredSessions } from '@weir/db/sessions';
-import { deleteOldDeliveries } from '@weir/db/webhooks/deliveries';
-import { deleteExpiredWidgetTokens } from '@weir/db/widget-tokens';
 import { disconnect, openWorker, type QueueAddress, type QueueConnection } from '@weir/queue/connection';
-import { openMaintenance as openSchedule, type MaintenanceTask } from '@weir/queue/maintenance-jobs';
+import {
+  DELETING_QUEUE,
+  MAINTENANCE_QUEUE,
+  openMaintenance as openSchedule,
+  type MaintenanceTask,
+} from '@weir/queue/maintenance-jobs';
 import type { JobWorker } from '@weir/queue/job-worker';
 import { isAllRecorded } from '@weir/queue/oldest-staged';
 import type { Ownership } from '@weir/queue/ownership';
@@ -26,6 +22,7 @@ import type { WebhookJobs } from '@weir/queue/webhook-jobs';
 import type { Logger } from '@weir/shared/log';
 import { addDueWork, addLooks, addSettling } from './billing/find-work.ts';
 import { addWebhookWork } from './webhooks/open-webhooks.ts';
+import { deletingTasks } from './deleting.ts';
 import { bringCountsBack, drainAcceptedCounts } from './drain-accepted-counts.ts';
 import type { WorkerMetrics } from './worker-metrics.ts';
 
@@ -53,30 +50,26 @@ export function openMaintenance(deps: MaintenanceDeps): JobWorker {
     log.warn({ err: error }, 'maintenance lost its connection to Redis'),
   );
   const sweeper = openSweeper(queue, (error) => log.warn({ err: error }, 'the sweeper met an error'));
-  const worker = openSchedule(queue, {
-    tasks: tasksOf(deps, queue, sweeper),
-    async begin() {
-      // What another Weir has counted must not be drained into this one's database.
-      await deps.ownership.check();
-      await markWorkerSeen(queue);
-    },
-    log,
-  });
+  const begin = async () => {
+    // What another Weir has counted must not be drained into this one's database.
+    await deps.ownership.check();
+    await markWorkerSeen(queue);
+  };
+  const workers = [
+    openSchedule(queue, { name: MAINTENANCE_QUEUE, tasks: tasksOf(deps, queue, sweeper), begin, log }),
+    openSchedule(queue, { name: DELETING_QUEUE, tasks: deletingTasks(deps), begin, log }),
+  ];
   return {
-    take: worker.take,
+    take(isOn) {
+      for (const worker of workers) worker.take(isOn);
+    },
     async close() {
-      await worker.close();
+      await Promise.all(workers.map((worker) => worker.close()));
       await sweeper.close();
       disconnect(queue);
     },
   };
 }
-
-/**
- * Of what any request may add to, entries of the audit log, keys of requests, deliveries of webhooks and tokens of widgets, a bounded
- * number is deleted each time: more than an API writes meanwhile.
- */
-const DELETING_INTERVAL_MS = 300_000;
 
 /** So much of grouping, and of moves, at a time; other maintenance has its turn in between. */
 const TURN_MS = 1_000;
@@ -87,7 +80,6 @@ const REVENUE_TURN_MS = 500;
 /** All that is done again and again: how often, and what. The name stands in Redis, so a new name is a new task. */
 function tasksOf(deps: MaintenanceDeps, queue: QueueConnection, sweeper: Sweeper): Record<string, MaintenanceTask> {
   const { database, log, metrics } = deps;
-  const leftAlone = { endpoints: new LeftAlone(), organizations: new LeftAlone() };
   return {
     sweep: {
       everyMs: deps.sweepIntervalMs,
@@ -124,46 +116,9 @@ function tasksOf(deps: MaintenanceDeps, queue: QueueConnection, sweeper: Sweeper
         }
       },
     },
-    sessions: {
-      // What has ended, a session or a link, opens nothing; deleting it only spares room.
-      everyMs: 3_600_000,
-      async perform() {
-        await deleteExpiredSessions(database.kysely);
-        await deleteExpiredInvitations(database.kysely);
-        await deleteExpiredPasswordResets(database.kysely);
-      },
-    },
-    auditLog: {
-      everyMs: DELETING_INTERVAL_MS,
-      async perform() {
-        if (deps.auditLogDays === 0) return;
-        const entries = await deleteOldAuditEntries(database.kysely, deps.auditLogDays);
-        if (entries > 0) log.info({ entries, days: deps.auditLogDays }, 'old entries of the audit log were deleted');
-      },
-    },
-    requestKeys: {
-      everyMs: DELETING_INTERVAL_MS,
-      async perform() {
-        const keys = await deleteOldRequestKeys(database.kysely, leftAlone.organizations);
-        if (keys > 0) log.info({ keys }, 'old keys of requests were deleted');
-      },
-    },
     webhooks: {
       everyMs: deps.webhookIntervalMs,
       perform: () => addWebhookWork(database, deps.webhookJobs),
-    },
-    deliveries: {
-      everyMs: DELETING_INTERVAL_MS,
-      async perform() {
-        const deliveries = await deleteOldDeliveries(database.kysely, leftAlone.endpoints);
-        if (deliveries > 0) log.info({ deliveries }, 'old deliveries of webhooks were deleted');
-      },
-    },
-    widgetTokens: {
-      everyMs: DELETING_INTERVAL_MS,
-      async perform() {
-        await deleteExpiredWidgetTokens(database.kysely);
-      },
     },
     billing: {
       everyMs: deps.billingIntervalMs,
@@ -180,10 +135,7 @@ function tasksOf(deps: MaintenanceDeps, queue: QueueConnection, sweeper: Sweeper
     unbilled: {
       // Usage that no charge bills is looked for once a day, in days that are over; what could not be looked at is tried again.
       everyMs: 3_600_000,
-      async perform() {
-        await deleteOldLooks(database.kysely);
-        await addLooks(database, deps.billingJobs);
-      },
+      perform: () => addLooks(database, deps.billingJobs),
     },
     groups: {
       // Who changes the metadata keys of a meter waits for its usage to be grouped anew.

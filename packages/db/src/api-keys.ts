@@ -1,11 +1,14 @@
+import { sql } from 'kysely';
 import { plainArray } from './array-text.ts';
 import type { Database, Queries } from './database.ts';
+import { DELETED_MAX, inSlices } from './delete-in-slices.ts';
+import { deleteOfEach } from './left-alone.ts';
 import { NEWEST_FIRST } from './order.ts';
 import { selectPage, type Page, type PageOf } from './page.ts';
 import type { Read, Scope } from './schema.ts';
 
 /** An API key without its secret, which nobody can read again. */
-export type ApiKey = Read<'api_keys', 'key_hash'>;
+export type ApiKey = Read<'api_keys', 'key_hash' | 'revoked_at'>;
 
 /** The scopes of a key, and whose it is. */
 export interface ApiKeyGrant {
@@ -28,6 +31,7 @@ export async function countApiKeys(db: Queries, organizationId: string): Promise
     .selectFrom('api_keys')
     .select(({ fn }) => fn.countAll<string>().as('count'))
     .where('organization_id', '=', organizationId)
+    .where('revoked_at', 'is', null)
     .executeTakeFirstOrThrow();
   return Number(count);
 }
@@ -57,16 +61,52 @@ export async function findApiKeyGrants(
 
 /** Newest first. */
 export async function listApiKeys(db: Queries, organizationId: string, page: Page): Promise<PageOf<ApiKey>> {
-  const query = db.selectFrom('api_keys').select(columns).where('organization_id', '=', organizationId);
+  const query = db
+    .selectFrom('api_keys')
+    .select(columns)
+    .where('organization_id', '=', organizationId)
+    .where('revoked_at', 'is', null);
   return await selectPage(query, NEWEST_FIRST, page);
 }
 
-/** Returns whether there was such a key. */
-export async function deleteApiKey(db: Queries, organizationId: string, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('api_keys')
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', id)
-    .executeTakeFirst();
-  return numDeletedRows > 0n;
+/** Tokens that go within the request that deletes their key: somebody waits for it. */
+const TOKENS_AT_ONCE_MAX = 1_000;
+
+/**
+ * Ends a key and its tokens of widgets: once the transaction has committed nobody finds them, however many tokens there are. What is left
+ * of those is for {@link deleteRevokedKeys}. Returns whether there was such a key.
+ */
+export async function revokeApiKey(transaction: Queries, organizationId: string, id: string): Promise<boolean> {
+  // Processes of the version before know of no mark: they find a key by its hash, and look at its scopes before they record by it.
+  const { numAffectedRows } = await sql`
+    UPDATE api_keys SET revoked_at = now(), key_hash = sha256(uuid_send(gen_random_uuid())), scopes = '{usage.read}'
+    WHERE organization_id = ${organizationId}::uuid AND id = ${id}::uuid AND revoked_at IS NULL`.execute(transaction);
+  if (numAffectedRows !== 1n) return false;
+  await deleteWithTokens(transaction, organizationId, id, TOKENS_AT_ONCE_MAX);
+  return true;
+}
+
+/** Deletes what is left of keys that were revoked, a bounded number of rows. Returns how many tokens. */
+export async function deleteRevokedKeys(db: Queries): Promise<number> {
+  const revoked = await db
+    .selectFrom('api_keys')
+    .select(['organization_id', 'id'])
+    .where('revoked_at', 'is not', null)
+    .orderBy('revoked_at')
+    .execute();
+  return await deleteOfEach(revoked, ({ organization_id, id }) =>
+    inSlices(() => deleteWithTokens(db, organization_id, id, DELETED_MAX)),
+  );
+}
+
+/** Deletes so many tokens of a key, and it with the last of them. Returns how many tokens. */
+async function deleteWithTokens(db: Queries, organizationId: string, id: string, tokensMax: number): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    DELETE FROM widget_tokens WHERE token_hash = ANY (ARRAY(
+      SELECT token_hash FROM widget_tokens WHERE organization_id = ${organizationId}::uuid AND api_key_id = ${id}::uuid
+      LIMIT ${tokensMax}))`.execute(db);
+  // One that was made meanwhile goes with it.
+  if (numAffectedRows < tokensMax)
+    await db.deleteFrom('api_keys').where('organization_id', '=', organizationId).where('id', '=', id).execute();
+  return Number(numAffectedRows);
 }

@@ -278,7 +278,7 @@ async function findRevoked(
   const { rows } = await client.query<{ id: string }>({
     name: 'api-keys-there',
     text: `SELECT id FROM api_keys WHERE (organization_id, id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))
-      AND 'usage.write' = ANY (scopes)`,
+      AND 'usage.write' = ANY (scopes) AND revoked_at IS NULL`,
     values: [plainArray([...organizations.values()]), plainArray([...organizations.keys()])],
   });
   if (rows.length === organizations.size) return new Set();

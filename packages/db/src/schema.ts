@@ -4,7 +4,7 @@ import type { ColumnType, Generated, Selectable } from 'kysely';
 import type { AlertTables } from './alerts/alert-tables.ts';
 import type { Party } from './billing/parties.ts';
 import type { BillingTables } from './billing/tables.ts';
-import type { Time } from './columns.ts';
+import type { Time, TimeOrNull } from './columns.ts';
 import type { WebhookTables } from './webhooks/webhook-tables.ts';
 
 /** What a person may do: an admin everything, a viewer read. */
@@ -127,6 +127,8 @@ interface ApiKeys {
   last4: string | null;
   /** To the minute; null for a key that was not used yet. */
   last_used_at: Time | null;
+  /** Set where the key is deleted, and tokens of widgets are left of it. */
+  revoked_at: TimeOrNull;
 }
 
 interface ServiceAccounts {

@@ -10,8 +10,8 @@ export interface WidgetGrant {
 }
 
 /**
- * Returns when the token ends. Waits for a change of its customer's record that is under way, which would end it. Violates `widget_tokens_organization_id_api_key_id_fkey` when the key was deleted
- * meanwhile.
+ * Returns when the token ends. Waits for a change of its customer's record that is under way, which would end it. When the key was deleted
+ * meanwhile it violates `widget_tokens_organization_id_api_key_id_fkey`, or opens nothing where tokens of the key are still being deleted.
  */
 export async function insertWidgetToken(
   db: Queries,
@@ -34,17 +34,23 @@ export async function insertWidgetToken(
   return row;
 }
 
-/** Finds what the token with this SHA-256 opens, and for how many more seconds, unless it has ended. */
+/** Finds what the token with this SHA-256 opens, and for how many more seconds, unless it or its key has ended. */
 export async function findWidgetGrant(
   db: Queries,
   tokenHash: Buffer,
 ): Promise<(WidgetGrant & { seconds_left: number }) | undefined> {
   return await db
     .selectFrom('widget_tokens')
-    .select(['organization_id', 'customer_external_id'])
+    .innerJoin('api_keys', (join) =>
+      join
+        .onRef('api_keys.organization_id', '=', 'widget_tokens.organization_id')
+        .onRef('api_keys.id', '=', 'widget_tokens.api_key_id'),
+    )
+    .select(['widget_tokens.organization_id', 'customer_external_id'])
     .select(sql<number>`floor(extract(epoch FROM expires_at - now()))::int`.as('seconds_left'))
     .where('token_hash', '=', tokenHash)
     .where('expires_at', '>', sql<string>`now()`)
+    .where('revoked_at', 'is', null)
     .executeTakeFirst();
 }
 

@@ -9,15 +9,21 @@ import { noteOfRedis } from './redis-away.ts';
 /** The queue of maintenance. */
 export const MAINTENANCE_QUEUE = 'maintenance';
 
+/** What is deleted has a queue of its own, since there may be more of it than other maintenance can wait for. */
+export const DELETING_QUEUE = 'deleting';
+
 /** Redis may lose its data, and the schedule with it; each worker writes it anew this often. */
 const RESCHEDULE_INTERVAL_MS = 30_000;
 
 export interface MaintenanceTask {
   everyMs: number;
-  perform(): Promise<void>;
+  /** What can be done in parts is left for the next time once `isOver`: with its share of the interval, and where no jobs are to be taken. */
+  perform(isOver: () => boolean): Promise<void>;
 }
 
 export interface MaintenanceOptions {
+  /** Which queue: a worker does one task of each at a time. */
+  name: typeof MAINTENANCE_QUEUE | typeof DELETING_QUEUE;
   /** By name. What another build has scheduled under other names is passed over. */
   tasks: Record<string, MaintenanceTask>;
   /** Comes before each task; what it throws keeps the task from being done now. */
@@ -26,19 +32,21 @@ export interface MaintenanceOptions {
 }
 
 /** Schedules the tasks for all workers, and does those that come up here. After a close the schedule stays for the others. */
-export function openMaintenance(queue: QueueConnection, { tasks, begin, log }: MaintenanceOptions): JobWorker {
+export function openMaintenance(queue: QueueConnection, { name, tasks, begin, log }: MaintenanceOptions): JobWorker {
   const { redis, keys } = queue;
   const known = new Map(Object.entries(tasks));
   const onError = (error: Error) => log.warn({ err: noteOfRedis(error) }, 'maintenance met an error');
-  const jobs = new Queue(MAINTENANCE_QUEUE, { connection: redis, prefix: keys.prefix });
+  const jobs = new Queue(name, { connection: redis, prefix: keys.prefix });
   jobs.on('error', onError);
-  const perform = async ({ name }: { name: string }) => {
-    const task = known.get(name);
+  let isTaking = true;
+  const perform = async (job: { name: string }) => {
+    const task = known.get(job.name);
     if (task === undefined) return;
     await begin();
-    await task.perform();
+    const end = performance.now() + task.everyMs / known.size;
+    await task.perform(() => !isTaking || performance.now() > end);
   };
-  const worker = openJobWorker<unknown>(queue, MAINTENANCE_QUEUE, {}, perform, {
+  const worker = openJobWorker<unknown>(queue, name, {}, perform, {
     onFailed: (error, job) => log.error({ err: error, task: job?.name }, 'maintenance failed; it will be done again'),
     onError,
   });
@@ -48,8 +56,12 @@ export function openMaintenance(queue: QueueConnection, { tasks, begin, log }: M
   schedule();
   const timer = setInterval(schedule, RESCHEDULE_INTERVAL_MS);
   return {
-    take: worker.take,
+    take(isOn) {
+      isTaking = isOn;
+      worker.take(isOn);
+    },
     async close() {
+      isTaking = false;
       clearInterval(timer);
       await worker.close();
       await jobs.close();

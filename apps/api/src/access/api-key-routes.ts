@@ -1,6 +1,6 @@
 // API keys: made, listed, and revoked on every replica before the answer is given.
 
-import { countApiKeys, deleteApiKey, insertApiKey, listApiKeys, type ApiKey } from '@weir/db/api-keys';
+import { countApiKeys, insertApiKey, listApiKeys, revokeApiKey, type ApiKey } from '@weir/db/api-keys';
 import { holdOrganization } from '@weir/db/hold-row';
 import { mapPage } from '@weir/db/page';
 import { SCOPES } from '@weir/db/schema';
@@ -158,14 +158,14 @@ export function apiKeyRoutes(app: App, { database, queue, guards }: ApiKeyDeps):
     writing(database, async (request, write) => {
       const { id } = request.params;
       return await write.transaction(async (transaction) => {
-        if (!(await deleteApiKey(transaction, request.caller.organizationId, id))) {
+        if (!(await revokeApiKey(transaction, request.caller.organizationId, id))) {
           throw new Refusal('not_found', NO_SUCH_THING);
         }
         // Before the commit: where Redis cannot be told, the key is not deleted either, since processes that have it
         // in memory would go on taking it. If that fails, or the commit after it, the key may be refused without being gone,
         // for as long as a mark lives. It is the side to err on, and deleting it again mends that. To take the mark back might come
         // after another deletion, which was answered.
-        await revoke(queue, id);
+        await tellRevoked(queue, id);
         return gone();
       });
     }),
@@ -173,7 +173,7 @@ export function apiKeyRoutes(app: App, { database, queue, guards }: ApiKeyDeps):
 }
 
 /** Keeps out a deleted key that some process still has in memory. */
-async function revoke(queue: QueueConnection, apiKeyId: string): Promise<void> {
+async function tellRevoked(queue: QueueConnection, apiKeyId: string): Promise<void> {
   try {
     await markRevoked(queue, apiKeyId, REVOKED_SECONDS);
   } catch (error) {
