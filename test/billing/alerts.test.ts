@@ -1,6 +1,7 @@
 // Alerts: which thresholds usage and amounts reach, each told once for each customer and period, whatever comes twice.
 
-import { findAlertWork, performAlerts } from '@weir/db/alerts/perform-alerts';
+import { findAlertWork, TouchedPlaces } from '@weir/db/alerts/find-alert-work';
+import { performAlerts } from '@weir/db/alerts/perform-alerts';
 import { learnForRecording } from '@weir/db/known-for-recording';
 import { recordEvents, recordOnce, type RecordableEvent } from '@weir/db/record';
 import { newId } from '@weir/shared/ids';
@@ -233,13 +234,14 @@ test('what was noted while the last alert went is taken as well, and does not wa
     [organization.id],
   );
   await until(async () => {
-    for (const id of await findAlertWork(billing.database.kysely)) await performAlerts(billing.database, id, 1_000);
+    for (const id of await findAlertWork(billing.database, new TouchedPlaces()))
+      await performAlerts(billing.database, id, 1_000);
     const { rowCount } = await weir.pool.query('SELECT FROM touched_usage WHERE organization_id = $1', [
       organization.id,
     ]);
     return rowCount === 0;
   }, 'nothing waits');
-  expect(await findAlertWork(billing.database.kysely)).not.toContain(organization.id);
+  expect(await findAlertWork(billing.database, new TouchedPlaces())).not.toContain(organization.id);
 });
 
 test('usage that is moved to another customer crosses what it brings that one to', async () => {
@@ -403,7 +405,7 @@ test('without an alert nothing is noted, and where all are off nothing more', as
     [admin.id, meter.id],
   );
   expect(await track()).toBe(0);
-  expect(await findAlertWork(billing.database.kysely)).not.toContain(admin.id);
+  expect(await findAlertWork(billing.database, new TouchedPlaces())).not.toContain(admin.id);
   expect((await weir.request('GET', '/api/v1/alerts', { session: admin.session })).body.data).toMatchObject([
     { id: rows[0].id, status: 'DISABLED', thresholds: ['1'], subscription_amount: false },
   ]);

@@ -1,7 +1,8 @@
 // What the run costs where an organization has grown since Postgres looked at it: what is due is found, settled,
 // marked as past due and put off in chunks, none of which reads all of the organization for each of its rows.
 
-import { findAlertWork, performAlerts } from '@weir/db/alerts/perform-alerts';
+import { findAlertWork, TouchedPlaces } from '@weir/db/alerts/find-alert-work';
+import { performAlerts } from '@weir/db/alerts/perform-alerts';
 import { findLine } from '@weir/db/billing/invoices/find-line';
 import { readInvoice } from '@weir/db/billing/invoices/read-invoices';
 import { previewInvoice, readSubscriptionUsage } from '@weir/db/billing/invoices/upcoming';
@@ -228,7 +229,9 @@ describe.each([
     await rowsReadBy(weir, (database) => performAlerts(database, organization(), 0));
     expect((await left()).rowCount).toBe(10 * CHUNK - 50);
     const rows = await rowsReadBy(weir, async (database) => {
-      expect((await findAlertWork(database.kysely)).toSorted()).toEqual([organization(), other].toSorted());
+      expect((await findAlertWork(database, new TouchedPlaces())).toSorted()).toEqual(
+        [organization(), other].toSorted(),
+      );
       await performAlerts(database, organization(), 60_000);
     });
     expect((await left()).rowCount).toBe(0);

@@ -3,7 +3,8 @@
 // Each worker looks by itself, and nothing of it goes through Redis: what is noted in Postgres is all there is to know, and rows that
 // one has in hand are passed over by the others. So a worker that dies holds nobody up, not even by a job that has to be taken over.
 
-import { findAlertWork, performAlerts, readAlertsOldestSeconds } from '@weir/db/alerts/perform-alerts';
+import { findAlertWork, readAlertsOldestSeconds, TouchedPlaces } from '@weir/db/alerts/find-alert-work';
+import { performAlerts } from '@weir/db/alerts/perform-alerts';
 import { openDatabase, type Database } from '@weir/db/database';
 import type { JobWorker } from '@weir/queue/job-worker';
 import type { Logger } from '@weir/shared/log';
@@ -39,11 +40,12 @@ export function openAlerts(options: AlertOptions): JobWorker {
   const closing = new AbortController();
   let isOn = false;
   const goesOn = () => isOn && !closing.signal.aborted;
+  const places = new TouchedPlaces();
   const warned = new Set<string>();
   const look = async (): Promise<boolean> => {
     if (!goesOn()) return false;
     try {
-      return await haveTurns({ database, log, metrics, warned, goesOn });
+      return await haveTurns({ database, places, log, metrics, warned, goesOn });
     } catch (error) {
       log.warn({ err: error }, 'it could not be seen where usage has changed; alerts look again');
       return false;
@@ -53,7 +55,7 @@ export function openAlerts(options: AlertOptions): JobWorker {
   let looking: Promise<void> | undefined;
   const endWatch = watchOldest(metrics.alertsOldestSeconds, {
     intervalMs: STATE_INTERVAL_MS,
-    look: () => readAlertsOldestSeconds(database.kysely),
+    look: () => readAlertsOldestSeconds(database, places),
     onFailed: (error) => log.warn({ err: error }, 'what alerts have not looked at could not be read'),
   });
   return {
@@ -80,6 +82,7 @@ async function lookUntil(signal: AbortSignal, look: () => Promise<boolean>): Pro
 
 interface Turns {
   database: Database;
+  places: TouchedPlaces;
   log: Logger;
   metrics: WorkerMetrics;
   /** Organizations and months of which it was said that usage cannot be told: it is said once, and not for each use. */
@@ -88,15 +91,15 @@ interface Turns {
 }
 
 /** A turn of each organization in which usage has changed. Returns whether one of them has left something. */
-async function haveTurns({ database, log, metrics, warned, goesOn }: Turns): Promise<boolean> {
-  const organizations = await findAlertWork(database.kysely);
+async function haveTurns({ database, places, log, metrics, warned, goesOn }: Turns): Promise<boolean> {
+  const organizations = await findAlertWork(database, places);
   // Workers begin at different ones.
   const first = Math.floor(Math.random() * organizations.length);
   let hasLeft = false;
   for (const organizationId of [...organizations.slice(first), ...organizations.slice(0, first)]) {
     if (!goesOn()) return false;
     try {
-      const turn = await performAlerts(database, organizationId, TURN_MS);
+      const turn = await performAlerts(database, organizationId, TURN_MS, places.of(organizationId));
       metrics.alertCrossings.inc(turn.crossings);
       hasLeft ||= turn.hasLeft;
       for (const why of turn.untold) {

@@ -24,36 +24,6 @@ import {
 } from './looks.ts';
 import { asOne, takeTouched, touchAgain, type TakenUsage } from './touched-usage.ts';
 
-/** The organizations with changes of usage that wait, from one to the next: each may have very many. */
-const WAITING = sql`WITH RECURSIVE waiting (id) AS (
-    (SELECT organization_id FROM touched_usage ORDER BY organization_id LIMIT 1)
-    UNION ALL SELECT (SELECT organization_id FROM touched_usage WHERE organization_id > waiting.id ORDER BY organization_id LIMIT 1)
-    FROM waiting WHERE id IS NOT NULL)`;
-
-/**
- * Organizations that alerts have something to do in. Changes that were noted while the last alert of one went are taken as well: left
- * there, they would tell its next alert of periods that are long over.
- */
-export async function findAlertWork(db: Queries): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
-    ${WAITING} SELECT id FROM waiting WHERE id IS NOT NULL
-    UNION SELECT organization_id FROM alerts WHERE status = 'DELETED' OR status = 'ACTIVE' AND looked_after IS NOT NULL`.execute(
-    db,
-  );
-  return rows.map(({ id }) => id);
-}
-
-/** How long the oldest change of usage, or the oldest new alert, has waited, in seconds; 0 where nothing waits. */
-export async function readAlertsOldestSeconds(db: Queries): Promise<number> {
-  const { rows } = await sql<{ seconds: number }>`
-    ${WAITING} SELECT greatest(0, extract(epoch FROM billing_now() - least(
-      (SELECT min(touched_at) FROM waiting CROSS JOIN LATERAL (
-        SELECT touched_at FROM touched_usage WHERE organization_id = waiting.id ORDER BY touched_usage.id LIMIT 1) AS oldest),
-      (SELECT min(look_asked_at) FROM alerts WHERE status = 'ACTIVE' AND looked_after IS NOT NULL),
-      billing_now())))::float8 AS seconds`.execute(db);
-  return rows[0]?.seconds ?? 0;
-}
-
 /** What a turn of an organization came to. */
 export interface AlertsTurn {
   crossings: number;
@@ -63,17 +33,21 @@ export interface AlertsTurn {
   hasLeft: boolean;
 }
 
-/** Goes on with all that waits of an organization until the time is over; one step of each kind at least. Throws what Postgres says. */
+/**
+ * Goes on with all that waits of an organization until the time is over; one step of each kind at least. Changes are looked for from one
+ * on (find-alert-work.ts). Throws what Postgres says.
+ */
 export async function performAlerts(
   database: Database,
   organizationId: string,
   milliseconds: number,
+  from = '0',
 ): Promise<AlertsTurn> {
   const until = performance.now() + milliseconds;
   let crossings = 0;
   const untold = new Map<string, MonthTakenOut>();
   for (let limit = TAKEN_MIN; ; limit *= 4) {
-    const taken = await crossTaken(database, organizationId, limit);
+    const taken = await crossTaken(database, organizationId, limit, from);
     crossings += taken.crossings;
     for (const why of taken.untold) untold.set(why.month, why);
     const hasLooked = await lookOn(database, organizationId);
@@ -112,9 +86,11 @@ async function crossTaken(
   { kysely }: Database,
   organizationId: string,
   limit: number,
+  from: string,
 ): Promise<{ rows: number; crossings: number; untold: MonthTakenOut[] }> {
   return await kysely.transaction().execute(async (transaction) => {
-    const taken = await takeTouched(transaction, organizationId, await limitOf(transaction, organizationId, limit));
+    const most = await limitOf(transaction, organizationId, limit);
+    const taken = await takeTouched(transaction, organizationId, most, from);
     if (taken.rows === 0) return { rows: 0, crossings: 0, untold: [] };
     const looks = await findLooks(transaction, organizationId, taken);
     const some = firstOf(looks, LOOKS_MAX);

@@ -1,6 +1,6 @@
 // Usage that has changed since alerts were held against it. A row is written in the transaction of each change, and only where an alert
-// may have to do with it. Rows are never counted off by a number or a time: whoever looks deletes those that he took, so one that is
-// committed late is taken later.
+// may have to do with it: behind another write of it, so that the transaction has its number before the row has its id, by which
+// find-alert-work.ts knows where to look. Whoever looks deletes the rows that he took, so one that is committed late is taken later.
 
 import { CompiledQuery, sql } from 'kysely';
 import { plainArray, textArray } from '../array-text.ts';
@@ -83,15 +83,20 @@ export interface TakenUsage {
 }
 
 /**
- * Takes what has waited longest of an organization and nobody else has in hand, at most `limit` rows. It is gone when the transaction
- * commits. A customer that was looked at in part is gone on with where most of it is done, and what else was taken of it is noted again, to
+ * Takes what has waited longest of an organization and nobody else has in hand, at most `limit` rows from an id on. It is gone when the
+ * transaction commits. A customer that was looked at in part is gone on with where most of it is done, and what else was taken of it is noted again, to
  * be looked at from the beginning: so one that changes on and on has all of its subscriptions looked at nevertheless.
  */
-export async function takeTouched(transaction: Queries, organizationId: string, limit: number): Promise<TakenUsage> {
+export async function takeTouched(
+  transaction: Queries,
+  organizationId: string,
+  limit: number,
+  from: string,
+): Promise<TakenUsage> {
   const { rows } = await sql<TouchedRow>`
     WITH taken AS (
       DELETE FROM touched_usage WHERE organization_id = ${organizationId}::uuid AND id = ANY (ARRAY(
-        SELECT id FROM touched_usage WHERE organization_id = ${organizationId}::uuid
+        SELECT id FROM touched_usage WHERE organization_id = ${organizationId}::uuid AND id >= ${from}::bigint
         ORDER BY id LIMIT ${limit} FOR UPDATE SKIP LOCKED))
       RETURNING id, customer_external_id, meter_id, after_subscription_id, touched_at
     )
