@@ -1,20 +1,25 @@
 // The events of a move that are void. Those whose hour has events that count go with it (move-slice.ts); an hour of which every event
-// is void has no row in any rollup, so the rest is found through the corrections. None is made meanwhile: a correction of usage that is
-// being moved is refused, and whoever looked before the request has committed by now (perform-moves.ts).
+// is void has no row in any rollup, so the rest is found through the corrections, where a look at its own events does not tell that there
+// is none. No correction is made meanwhile: one of usage that is being moved is refused, and whoever looked before the request has
+// committed by now (perform-moves.ts).
 
 import { sql } from 'kysely';
 import { isOf } from '../aggregations.ts';
 import type { Queries } from '../database.ts';
+import { everInStream } from '../usage/usage-rows.ts';
 import { BEFORE_ALL, type RunningMove } from './usage-moves.ts';
 
-/** Corrections that one statement looks at. */
+/** Corrections, or events, that one statement looks at. */
 const PAGE = 5_000;
 
 /** Moves what is left of void events, and takes what was said about them where the customer is erased: a page of them. */
 export async function moveVoided(db: Queries, move: RunningMove, after: string): Promise<string | undefined> {
   const { organization_id, from_external_id: from, to_external_id: to, kind } = move;
   const isErased = kind === 'ERASE';
-  if (after === '') await moveLate(db, move);
+  if (after === '') {
+    await moveLate(db, move);
+    if (await hasNoneVoid(db, move)) return undefined;
+  }
   const less = sql`, idempotency_key = NULL,
     metadata = (SELECT erased_metadata(events.metadata, metadata_keys, ${sql.raw(isOf('aggregation_type', 'values'))}) FROM meters
       WHERE meters.organization_id = events.organization_id AND meters.id = events.meter_id)`;
@@ -42,6 +47,33 @@ export async function moveVoided(db: Queries, move: RunningMove, after: string):
     SELECT max(event_id::text) AS last, count(*)::int AS looked_at FROM page`.execute(db);
   const [{ last, looked_at } = { last: null, looked_at: 0 }] = rows;
   return last === null || looked_at < PAGE ? undefined : last;
+}
+
+/**
+ * Whether it is seen that no event which the walk is for is void, by the events themselves: an organization may have a million
+ * corrections, and a thousand moves. Not so where there are more events than a page, nor where corrections are fewer than the meters
+ * of which it would be asked.
+ */
+async function hasNoneVoid(db: Queries, move: RunningMove): Promise<boolean> {
+  const { organization_id, from_external_id: from, to_external_id: to, kind } = move;
+  // Of an erasure what is said about those that are moved already goes as well.
+  const customers = kind === 'ERASE' ? [from, to] : [from];
+  const scope = { organization: 'asked.organization_id', meter: 'asked.id' };
+  const { rows } = await sql<{ is_none: boolean }>`
+    WITH asked AS MATERIALIZED (
+      SELECT organization_id, id FROM meters WHERE organization_id = ${organization_id}::uuid
+    ), few AS MATERIALIZED (
+      SELECT FROM corrections WHERE organization_id = ${organization_id}::uuid ORDER BY event_id LIMIT (SELECT count(*) FROM asked)
+    ), own AS MATERIALIZED (
+      SELECT found.id FROM asked CROSS JOIN unnest(${customers}::text[]) AS customer CROSS JOIN LATERAL (
+        SELECT id FROM events WHERE ${sql.raw(everInStream(scope, 'customer'))} OFFSET 0
+      ) AS found LIMIT ${PAGE}
+    )
+    SELECT CASE WHEN (SELECT count(*) FROM few) < (SELECT count(*) FROM asked) THEN false
+      ELSE (SELECT count(*) FROM own) < ${PAGE} AND NOT EXISTS (SELECT FROM own CROSS JOIN LATERAL (
+        SELECT FROM corrections WHERE organization_id = ${organization_id}::uuid AND event_id = own.id OFFSET 0) AS found)
+      END AS is_none`.execute(db);
+  return rows[0]?.is_none === true;
 }
 
 /**
