@@ -117,6 +117,24 @@ test('what an endpoint takes no longer is not sent any more, also of what a turn
   expect((await list('?status=PENDING')).length).toBe(0);
 });
 
+test('what comes of an attempt at what was given up meanwhile begins no failing that nothing would end', async () => {
+  const hanging: ServerResponse[] = [];
+  answer = (_, response) => hanging.push(response);
+  await happen(1);
+  const turn = deliver();
+  await until(() => hanging.length === 1, 'the request waits for its answer');
+  expect((await narrow()).failing_since).toBeNull();
+  hanging[0]?.writeHead(500).end();
+  await turn;
+  expect(await list()).toMatchObject([{ status: 'FAILED', attempt_count: 1 }]);
+  expect((await call('GET', `/webhook-endpoints/${endpoint}`)).failing_since).toBeNull();
+  // What it takes is another matter.
+  answer = (_, response) => response.writeHead(500).end();
+  await happen(1, 'invoice.finalized');
+  await deliver();
+  expect((await call('GET', `/webhook-endpoints/${endpoint}`)).failing_since).not.toBeNull();
+});
+
 test('an endpoint that was full of what it takes no longer is sent what it takes', async () => {
   await happen(10_001);
   await weir.pool.query(

@@ -331,7 +331,8 @@ export interface EndpointState {
 
 /**
  * Writes down what came of attempts, in the order in which they ended, and turns the endpoint off where it has failed for too long, which
- * the feed tells. What came of a former address of it says nothing of how it does now. Undefined: the endpoint is gone, or was turned off meanwhile.
+ * the feed tells. What came of a former address of it says nothing of how it does now, nor does a failure of what was given up or done
+ * meanwhile. Undefined: the endpoint is gone, or was turned off meanwhile.
  */
 export async function recordOutcomes(
   db: Queries,
@@ -343,7 +344,9 @@ export async function recordOutcomes(
     const { rows: targets } = await sql<{ url: string }>`SELECT url FROM webhook_endpoints
       WHERE organization_id = ${organizationId} AND id = ${endpointId} FOR NO KEY UPDATE`.execute(transaction);
     const present = outcomes.filter(({ url }) => url === targets[0]?.url);
-    const state = stateAfter(present);
+    const failed = present.filter(({ next }) => next !== 'DELIVERED');
+    const waiting = await findWaiting(transaction, organizationId, failed);
+    const state = stateAfter(present.filter(({ delivery, next }) => next === 'DELIVERED' || waiting.has(delivery.id)));
     // After silence a failure is the first one of its own days: what it followed says nothing of how the endpoint does now.
     const { rows } = await sql<{ failing_since: string | null; disabled_reason: DisabledReason | null }>`
       UPDATE webhook_endpoints AS endpoints SET failing_since = CASE ${state}
@@ -369,6 +372,21 @@ export async function recordOutcomes(
     }
     return { failingSince, disabledReason };
   });
+}
+
+/** Those that still wait to be sent, by their ids. */
+async function findWaiting(
+  transaction: Queries,
+  organizationId: string,
+  outcomes: readonly Outcome[],
+): Promise<Set<string>> {
+  if (outcomes.length === 0) return new Set();
+  const { rows } = await sql<{ id: string }>`
+    SELECT id FROM webhook_deliveries WHERE organization_id = ${organizationId}
+      AND id = ANY (${outcomes.map(({ delivery }) => delivery.id)}::uuid[]) AND status = 'PENDING'`.execute(
+    transaction,
+  );
+  return new Set(rows.map(({ id }) => id));
 }
 
 /** Whether the last of them did well; else whether one before it did. A test that fails tells nothing: it is sent before a receiver is there. */
