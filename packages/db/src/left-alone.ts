@@ -1,4 +1,4 @@
-import pg from 'pg';
+import { isTimedOut } from './database.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -27,8 +27,8 @@ export class LeftAlone {
 }
 
 /**
- * Deletes of one after the other. One that fails does not keep the others from their turn, unless Postgres is away; its error is thrown
- * in the end. Returns how many rows there were.
+ * Deletes of one after the other. One that takes too long does not keep the others from their turn; its error is thrown in the end.
+ * Returns how many rows there were.
  */
 export async function deleteOfEach<Item>(
   items: readonly Item[],
@@ -40,8 +40,7 @@ export async function deleteOfEach<Item>(
     try {
       deleted += await deleteOf(item);
     } catch (error) {
-      // What took too long.
-      if (!(error instanceof pg.DatabaseError) || error.code !== '57014') throw error;
+      if (!isTimedOut(error)) throw error;
       errors.push(error);
     }
   }

@@ -3,7 +3,7 @@
 
 import { LIMITS } from '@weir/shared/limits';
 import { sql } from 'kysely';
-import type { Queries } from './database.ts';
+import { isTimedOut, type Queries } from './database.ts';
 import { DELETED_MAX, inSlices } from './delete-in-slices.ts';
 import { deleteOfEach, type LeftAlone } from './left-alone.ts';
 import { awaitStandby } from './standby.ts';
@@ -149,17 +149,29 @@ async function deleteTooOld(db: Queries): Promise<number> {
   });
 }
 
+/** Organizations of which one statement asks whether they may have too many: of each it reads 16,311 keys at most, in one index. */
+const ASKED_MAX = 100;
+
 async function deleteOverShare(db: Queries, leftAlone: LeftAlone, bytesMax: number): Promise<number> {
   // With fewer rows none has more than its share, however large its answers are.
   const rowsMin = Math.floor(bytesMax / (LIMITS.keptAnswerBytes + ROW_BYTES));
   const { rows: organizations } = await sql<{ id: string }>`SELECT id FROM organizations`.execute(db);
-  const asked = organizations.filter(({ id }) => !leftAlone.has(id));
-  return await deleteOfEach(asked, async ({ id }) => {
+  const asked = organizations.map(({ id }) => id).filter((id) => !leftAlone.has(id));
+  const many: string[] = [];
+  for (let from = 0; from < asked.length; from += ASKED_MAX) {
+    const ids = asked.slice(from, from + ASKED_MAX);
+    const found = await findMany(db, ids, rowsMin);
+    for (const id of ids) {
+      if (found.has(id)) many.push(id);
+      else leftAlone.add(id);
+    }
+  }
+  return await deleteOfEach(many, async (id) => {
     // Newest first, and no further than to the one that is too much: those before it are let go with it.
     const { rows } = await sql<{ created_at: string }>`
       SELECT created_at FROM (
         SELECT created_at, sum(bytes + ${ROW_BYTES}) OVER (ORDER BY created_at DESC ROWS UNBOUNDED PRECEDING) AS held
-        FROM request_keys WHERE organization_id = ${id} AND created_at <= now() - interval '1 day'
+        FROM request_keys WHERE organization_id = ${id} AND created_at <= ${yesterday}
       ) AS newest WHERE held > ${bytesMax} LIMIT 1`.execute(db);
     const until = rows[0]?.created_at;
     const deleted =
@@ -177,3 +189,20 @@ async function deleteOverShare(db: Queries, leftAlone: LeftAlone, bytesMax: numb
     return deleted;
   });
 }
+
+/** Those of some organizations that have more keys than so many. Where it takes too long to ask, it may be any of them. */
+async function findMany(db: Queries, organizationIds: string[], count: number): Promise<Set<string>> {
+  try {
+    const { rows } = await sql<{ id: string }>`
+      SELECT id FROM unnest(${organizationIds}::uuid[]) AS asked (id) CROSS JOIN LATERAL (
+        SELECT FROM request_keys WHERE organization_id = asked.id AND created_at <= ${yesterday}
+        ORDER BY created_at OFFSET ${count} LIMIT 1
+      ) AS found`.execute(db);
+    return new Set(rows.map(({ id }) => id));
+  } catch (error) {
+    if (isTimedOut(error)) return new Set(organizationIds);
+    throw error;
+  }
+}
+
+const yesterday = sql<string>`now() - interval '1 day'`;
