@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import type { Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findBarriers, openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
+import { holdBack } from '../support/browser/hold-back.ts';
 import { fixedCharge, makeCustomer, makePricedPlan } from '../support/billing-fixture.ts';
 import { signUp, until, type Organization } from '../support/harness.ts';
 import { ownWeir } from '../support/use-weir.ts';
@@ -91,6 +92,19 @@ test('usage that came in for who was read already is told beside the file', asyn
   await dialog.getByRole('button', { name: 'Export', exact: true }).click();
   expect(await readFile(await (await again).path(), 'utf8')).toContain(',ada,,35,2\r\n');
   await dialog.waitFor({ state: 'detached' });
+
+  // Whoever closes it wants no file any more, and hears nothing more of it.
+  await page.getByRole('button', { name: 'Export a month' }).click();
+  const letGo = await holdBack(page, /\/meters\/[^/]+\/customers\?/);
+  const asked = page.waitForRequest(/\/meters\/[^/]+\/customers\?/);
+  await dialog.getByRole('button', { name: 'Export', exact: true }).click();
+  const answered = (await asked).response();
+  await dialog.getByRole('button', { name: 'Close', exact: true }).click();
+  await dialog.waitFor({ state: 'detached' });
+  letGo();
+  await (await answered)?.finished();
+  await page.evaluate('new Promise(requestAnimationFrame)');
+  expect(await page.locator('.notice').count()).toBe(0);
 });
 
 const lines = () => page.getByRole('button', { name: 'Lines as CSV' });

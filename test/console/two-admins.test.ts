@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findBarriers, openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
+import { holdBack } from '../support/browser/hold-back.ts';
 import { fixedCharge, makeCustomer, makePricedPlan } from '../support/billing-fixture.ts';
 import { signUp, type Organization } from '../support/harness.ts';
 import { sharedWeir } from '../support/use-weir.ts';
@@ -105,13 +106,20 @@ test('a form says that somebody changed what it is about, and goes on with what 
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByText(/^Somebody changed this meanwhile/).waitFor();
   expect(await findBarriers(page)).toEqual([]);
+  const letGo = await holdBack(page, `**/api/v1/plans/${id}`);
   await page.getByRole('button', { name: 'Load it anew' }).click();
+  // What is typed while it is read is typed here all the same.
+  await page.getByRole('button', { name: 'Load it anew', disabled: true }).waitFor();
+  await page.getByLabel('Lookup ID').fill('mine-too');
+  letGo();
   await expect.poll(() => page.getByLabel('Description').inputValue()).toBe('Theirs');
+  expect(await page.getByLabel('Lookup ID').inputValue()).toBe('mine-too');
   expect(await page.getByRole('textbox', { name: 'Name', exact: true }).inputValue()).toBe('Mine');
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByRole('heading', { level: 1, name: 'Mine', exact: true }).waitFor();
   expect((await call('GET', `/plans/${id}`)).body).toMatchObject({
     name: 'Mine',
+    lookup_id: 'mine-too',
     description: 'Theirs',
     trial_days: 7,
   });

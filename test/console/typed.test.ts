@@ -5,6 +5,7 @@ import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fixedCharge, makeCustomer, makePricedPlan } from '../support/billing-fixture.ts';
 import { findBarriers, openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
+import { holdBack } from '../support/browser/hold-back.ts';
 import { signUp, type Organization } from '../support/harness.ts';
 import { sharedWeir } from '../support/use-weir.ts';
 
@@ -171,6 +172,68 @@ test('a tab of the settings asks before it loses what was typed in it, and not o
   await page.getByLabel('Current password').fill('not to be kept');
   await tab('Organization').click();
   await expect.poll(() => name.inputValue()).toBe('Typed');
+  expect(visit.faults).toEqual([]);
+});
+
+test('whoever leaves while something is sent is asked, and then told of a refusal, and led nowhere', async () => {
+  const { id } = await makePricedPlan(weir, admin, [], { name: 'Sent' });
+  const sending = page.getByRole('dialog', { name: 'Leave while it is being sent?' });
+  const customers = page.getByRole('navigation').getByRole('link', { name: 'Customers' });
+  const heading = (name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+  /** Saves the plan by a request that is held back, and wants to go to another page meanwhile. */
+  const leave = async (name: string) => {
+    await field('Name').fill(name);
+    const letGo = await holdBack(page, `**/api/v1/plans/${id}`);
+    await Promise.all([page.waitForRequest((request) => request.method() === 'PATCH'), button('Save').click()]);
+    await customers.click();
+    await sending.waitFor();
+    return async () => {
+      const answered = page.waitForResponse((response) => response.request().method() === 'PATCH');
+      letGo();
+      await (await answered).finished();
+      await page.unrouteAll({ behavior: 'wait' });
+    };
+  };
+  await page.goto(`/plans/${id}/edit`);
+  let answer = await leave(' ');
+  expect(await findBarriers(page)).toEqual([]);
+  // A refusal is shown, and not a question over it.
+  await answer();
+  await sending.waitFor({ state: 'detached' });
+  await page.getByText('Fill this in.').waitFor();
+  answer = await leave(' ');
+  await button('Leave', sending).click();
+  await heading('Customers');
+  await answer();
+  await page.getByText('You left “Edit Sent” while it was being sent. Name: Fill this in.').waitFor();
+  await button('Close').click();
+  expect(new URL(page.url()).pathname).toBe('/customers');
+
+  await page.goto(`/plans/${id}/edit`);
+  answer = await leave('Saved');
+  await button('Leave', sending).click();
+  await heading('Customers');
+  await answer();
+  await page.evaluate('new Promise(requestAnimationFrame)');
+  expect(new URL(page.url()).pathname).toBe('/customers');
+  expect((await call('GET', `/plans/${id}`)).name).toBe('Saved');
+
+  // A dialog whose draft is kept, left by the gesture with which one goes back on a phone.
+  await makeCustomer(weir, admin, { external_id: 'taken' });
+  await page.getByRole('navigation').getByRole('link', { name: 'Plans' }).click();
+  await heading('Plans');
+  await customers.click();
+  await button('New customer').click();
+  const form = page.getByRole('dialog', { name: 'New customer' });
+  await form.getByLabel('External ID').fill('taken');
+  const letGo = await holdBack(page, '**/api/v1/customers');
+  await button('Create customer', form).click();
+  await page.evaluate('history.back()');
+  await button('Leave', sending).click();
+  await heading('Plans');
+  letGo();
+  await page.getByText('You left “Customers” while it was being sent. This id is taken.').waitFor();
+  await button('Close').click();
   expect(visit.faults).toEqual([]);
 });
 

@@ -1,8 +1,9 @@
 // An alert, and which customers have reached which of its thresholds.
 
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { Link, useParams } from '@tanstack/react-router';
 import { client, read, send, type Schema } from '../api/client.ts';
+import { useOnward } from '../components/dialogs/leaving.ts';
 import type { Column } from '../components/lists/data-table.tsx';
 import { Facts } from '../components/lists/facts.tsx';
 import { ListExport } from '../components/lists/list-export.tsx';
@@ -25,7 +26,7 @@ type Crossing = Schema<'AlertCrossing'>;
 
 export function AlertPage() {
   const { alertId: id } = useParams({ from: '/shell/alerts/$alertId' });
-  const navigate = useNavigate();
+  const onward = useOnward();
   const alert = useQuery(read('/api/v1/alerts/{id}', { path: { id } }));
   return (
     <Loaded query={alert} rows={8}>
@@ -35,7 +36,7 @@ export function AlertPage() {
           above={<Link to="/alerts">Alerts</Link>}
           actions={
             <AdminOnly>
-              <AlertMenu alert={found} onDeleted={() => void navigate({ to: '/alerts' })} />
+              <AlertMenu alert={found} onDeleted={() => void onward({ to: '/alerts' })} />
             </AdminOnly>
           }
         >

@@ -1,8 +1,9 @@
 import { Button } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { read, type Schema } from '../api/client.ts';
+import { useOnward } from '../components/dialogs/leaving.ts';
 import type { Column } from '../components/lists/data-table.tsx';
 import { PagedList } from '../components/lists/paged-list.tsx';
 import { useSearchState } from '../components/lists/search-state.ts';
@@ -41,7 +42,7 @@ const columns: Column<Schema<'Alert'>>[] = [
 ];
 
 export function AlertsPage() {
-  const navigate = useNavigate();
+  const onward = useOnward();
   const { page, setPage } = useSearchState();
   const [isNew, setNew] = useState(false);
   const meters = useMeters();
@@ -70,7 +71,7 @@ export function AlertsPage() {
       )}
       {isNew && (
         <AlertForm
-          onSaved={({ id }) => void navigate({ to: '/alerts/$alertId', params: { alertId: id } })}
+          onSaved={({ id }) => void onward({ to: '/alerts/$alertId', params: { alertId: id } })}
           onClose={() => setNew(false)}
         />
       )}

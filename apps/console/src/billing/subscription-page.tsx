@@ -1,7 +1,7 @@
 import '@mantine/core/styles/Tabs.css';
 import { Button, Tabs } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { client, read, send, type Schema } from '../api/client.ts';
 import { pace } from '../api/pace.ts';
@@ -10,6 +10,7 @@ import { invalidate } from '../api/queries.ts';
 import { EntitlementTable } from '../customers/entitlement-table.tsx';
 import { AdminOnly } from '../components/page/admin-only.tsx';
 import { Confirm } from '../components/dialogs/confirm.tsx';
+import { useOnward } from '../components/dialogs/leaving.ts';
 import { ToChange } from '../components/forms/to-change.tsx';
 import { Facts } from '../components/lists/facts.tsx';
 import { formatDays } from '../text/instants.ts';
@@ -179,14 +180,14 @@ function NextInvoice({ id, zone }: { id: string; zone: string }) {
 
 function Settle({ id }: { id: string }) {
   const queries = useQueryClient();
-  const navigate = useNavigate();
+  const onward = useOnward();
   const settle = async () => {
     const settled = await send(client.POST('/api/v1/subscriptions/{id}/settle', { params: { path: { id } } }));
     // The types of the client leave out what is always null in one of its answers.
     const { invoice } = settled as { invoice: { id: string } | null };
     await invalidate(queries, '/api/v1/invoices');
     if (invoice === null) notify('Nothing came late that comes to an amount.');
-    else await navigate({ to: '/invoices/$invoiceId', params: { invoiceId: invoice.id } });
+    else await onward({ to: '/invoices/$invoiceId', params: { invoiceId: invoice.id } });
   };
   return (
     <Confirm label="Bill what came late" title="Bill what came late?" onConfirm={settle}>

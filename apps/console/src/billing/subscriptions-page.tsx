@@ -1,7 +1,7 @@
 import { Button, Select } from '@mantine/core';
-import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Schema } from '../api/client.ts';
+import { useOnward } from '../components/dialogs/leaving.ts';
 import { AdminOnly } from '../components/page/admin-only.tsx';
 import { Page } from '../components/page/page.tsx';
 import { useSearchState, useSorting } from '../components/lists/search-state.ts';
@@ -14,7 +14,7 @@ const STATUSES = ['SCHEDULED', 'TRIAL', 'ACTIVE', 'PAST_DUE', 'CANCELED'] as con
 const FAILED = 'failed';
 
 export function SubscriptionsPage() {
-  const navigate = useNavigate();
+  const onward = useOnward();
   const { state, change, page, setPage } = useSearchState<'status' | 'billing'>();
   const [isNew, setIsNew] = useState(false);
   const status = state.status as Schema<'Subscription'>['status'] | undefined;
@@ -66,7 +66,7 @@ export function SubscriptionsPage() {
       {isNew && (
         <SubscribeForm
           onClose={() => setIsNew(false)}
-          onDone={({ id }) => void navigate({ to: '/subscriptions/$subscriptionId', params: { subscriptionId: id } })}
+          onDone={({ id }) => void onward({ to: '/subscriptions/$subscriptionId', params: { subscriptionId: id } })}
         />
       )}
     </Page>

@@ -8,6 +8,7 @@ import { client, read, send, type Opened, type Schema } from '../api/client.ts';
 import { problemOf } from '../api/problem.ts';
 import { invalidate } from '../api/queries.ts';
 import { useSession } from '../api/session.ts';
+import { useOnward } from '../components/dialogs/leaving.ts';
 import { AskBeforeLeaving } from '../components/forms/ask-before-leaving.tsx';
 import { FormBox, useForm, type Form } from '../components/forms/form.tsx';
 import { ToChange } from '../components/forms/to-change.tsx';
@@ -42,15 +43,17 @@ export function NewPlanPage() {
   if (!useSession().isAdmin) return <Navigate to="/plans" replace />;
   return (
     <Loaded query={features} rows={12}>
-      {({ data: catalog }) =>
-        copy === undefined ? (
-          <NewPlan key="new" catalog={catalog} />
-        ) : (
-          <ToChange path="/api/v1/plans/{id}" params={{ path: { id: copy } }} rows={12}>
-            {({ data }) => <NewPlan key={copy} copied={data} catalog={catalog} />}
-          </ToChange>
-        )
-      }
+      {({ data: catalog }) => (
+        <AskBeforeLeaving>
+          {copy === undefined ? (
+            <NewPlan key="new" catalog={catalog} />
+          ) : (
+            <ToChange path="/api/v1/plans/{id}" params={{ path: { id: copy } }} rows={12}>
+              {({ data }) => <NewPlan key={copy} copied={data} catalog={catalog} />}
+            </ToChange>
+          )}
+        </AskBeforeLeaving>
+      )}
     </Loaded>
   );
 }
@@ -176,7 +179,7 @@ interface EditorOptions {
 
 function useEditor({ name, initial, path, keysOf, save, reload }: EditorOptions): Editor {
   const queries = useQueryClient();
-  const navigate = useNavigate();
+  const onward = useOnward();
   const [open, setOpen] = useState<string>();
   const form = useForm<PlanDraft>({
     ...(name !== undefined && { name }),
@@ -190,7 +193,7 @@ function useEditor({ name, initial, path, keysOf, save, reload }: EditorOptions)
         throw error;
       });
       await invalidate(queries, '/api/v1/plans', '/api/v1/plans/{id}', '/api/v1/features');
-      await navigate({ to: '/plans/$planId', params: { planId: id } });
+      await onward({ to: '/plans/$planId', params: { planId: id } });
     },
   });
   return { form, open, setOpen, path };

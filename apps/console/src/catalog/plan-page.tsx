@@ -5,6 +5,7 @@ import { client, read, send, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
 import { AdminOnly } from '../components/page/admin-only.tsx';
 import { Confirm } from '../components/dialogs/confirm.tsx';
+import { useOnward } from '../components/dialogs/leaving.ts';
 import type { Column } from '../components/lists/data-table.tsx';
 import { Facts } from '../components/lists/facts.tsx';
 import { Loaded } from '../components/outcomes/loaded.tsx';
@@ -73,10 +74,11 @@ function PlanView({ plan, zone }: PlanViewProps) {
 
 function PlanMenu({ plan: { id, name } }: { plan: Plan }) {
   const navigate = useNavigate();
+  const onward = useOnward();
   const queries = useQueryClient();
   const remove = async () => {
     await send(client.DELETE('/api/v1/plans/{id}', { params: { path: { id } } }));
-    await navigate({ to: '/plans' });
+    await onward({ to: '/plans' });
     await invalidate(queries, '/api/v1/plans');
   };
   return (

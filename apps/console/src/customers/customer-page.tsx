@@ -1,7 +1,7 @@
 import '@mantine/core/styles/Tabs.css';
 import { Button, Switch, Tabs } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { client, read, send, type Schema } from '../api/client.ts';
 import { pace } from '../api/pace.ts';
@@ -13,6 +13,7 @@ import { SubscribeForm } from '../billing/subscribe-form.tsx';
 import { SubscriptionsOfOne } from '../billing/subscription-list.tsx';
 import { AdminOnly } from '../components/page/admin-only.tsx';
 import { Confirm } from '../components/dialogs/confirm.tsx';
+import { useOnward } from '../components/dialogs/leaving.ts';
 import type { Column } from '../components/lists/data-table.tsx';
 import { formatDecimal } from '../text/decimals.ts';
 import { Facts } from '../components/lists/facts.tsx';
@@ -43,7 +44,7 @@ export function CustomerPage() {
 }
 
 function CustomerView({ customer }: { customer: Customer }) {
-  const navigate = useNavigate();
+  const onward = useOnward();
   const { state, change } = useSearchState<'tab'>();
   const [dialog, setDialog] = useState<'edit' | 'subscribe'>();
   const { id, name, external_id: externalId, erased_at: erasedAt } = customer;
@@ -116,9 +117,7 @@ function CustomerView({ customer }: { customer: Customer }) {
         <SubscribeForm
           customerId={id}
           onClose={close}
-          onDone={(made) =>
-            void navigate({ to: '/subscriptions/$subscriptionId', params: { subscriptionId: made.id } })
-          }
+          onDone={(made) => void onward({ to: '/subscriptions/$subscriptionId', params: { subscriptionId: made.id } })}
         />
       )}
     </Page>
@@ -127,12 +126,12 @@ function CustomerView({ customer }: { customer: Customer }) {
 
 /** What is seldom done, and cannot be taken back. */
 function CustomerMenu({ customer }: { customer: Customer }) {
-  const navigate = useNavigate();
+  const onward = useOnward();
   const queries = useQueryClient();
   const { id, name, external_id: externalId } = customer;
   const remove = async () => {
     await send(client.DELETE('/api/v1/customers/{id}', { params: { path: { id } } }));
-    await navigate({ to: '/customers' });
+    await onward({ to: '/customers' });
     await invalidate(queries, '/api/v1/customers');
   };
   return (

@@ -1,8 +1,9 @@
 import { Button } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { client, read, send, type Schema } from '../api/client.ts';
+import { useOnward } from '../components/dialogs/leaving.ts';
 import { AdminOnly } from '../components/page/admin-only.tsx';
 import type { Column } from '../components/lists/data-table.tsx';
 import { ListExport } from '../components/lists/list-export.tsx';
@@ -35,7 +36,7 @@ const columns: Column<Schema<'Customer'>>[] = [
 ];
 
 export function CustomersPage() {
-  const navigate = useNavigate();
+  const onward = useOnward();
   const { state, change, page, setPage } = useSearchState<'search'>();
   const [isNew, setIsNew] = useState(false);
   const { sorting, sorted } = useSorting(['name', '-name', 'created_at', '-created_at']);
@@ -82,7 +83,7 @@ export function CustomersPage() {
       {isNew && (
         <CustomerForm
           onClose={() => setIsNew(false)}
-          onDone={({ id }) => void navigate({ to: '/customers/$customerId', params: { customerId: id } })}
+          onDone={({ id }) => void onward({ to: '/customers/$customerId', params: { customerId: id } })}
         />
       )}
     </Page>

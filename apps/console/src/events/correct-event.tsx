@@ -1,10 +1,10 @@
 import { Button, Textarea, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { writeExact } from '../api/exact-json.ts';
 import { FormDialog } from '../components/dialogs/form-dialog.tsx';
+import { useOnward } from '../components/dialogs/leaving.ts';
 import { NOT_SENT, useForm } from '../components/forms/form.tsx';
 import { isSeen } from '../components/forms/is-seen.ts';
 import { notify } from '../components/outcomes/notices.tsx';
@@ -87,7 +87,7 @@ function amendmentOf({ quantity, timestamp, metadata }: Amended, before: Amended
 
 function AmendForm({ event, onClose }: FormProps) {
   const queries = useQueryClient();
-  const navigate = useNavigate({ from: '/events' });
+  const onward = useOnward();
   const before = {
     quantity: event.quantity,
     timestamp: event.timestamp,
@@ -102,7 +102,7 @@ function AmendForm({ event, onClose }: FormProps) {
       notify('Another event counts in its place.');
       onClose();
       // At once: by the time all is read anew one may be on another page.
-      if (id !== null) void navigate({ search: (all: SearchTexts) => ({ ...all, event: id }) });
+      if (id !== null) void onward({ to: '/events', search: (all: SearchTexts) => ({ ...all, event: id }) });
       await queries.invalidateQueries();
     },
   });

@@ -76,13 +76,14 @@ interface KeyOfProps {
 function KeyOf({ apiKey, created, isUsed, onCreated }: KeyOfProps) {
   const { isAdmin } = useSession();
   const [isAsking, setAsking] = useState(false);
-  const leaving = useLeaving(typeof created?.key === 'string' && !isUsed, { isWholePage: true });
+  const risk = typeof created?.key === 'string' && !isUsed ? 'shown once' : undefined;
+  const leaving = useLeaving(risk, { isWholePage: true });
   if (created !== undefined && created.key !== null) {
     return (
       <>
         <p>Keep it like a password: it is shown here until you leave this page, and never again.</p>
         <SecretOnce text={created.key} label="Copy the key" />
-        {leaving.status === 'blocked' && <LeaveQuestion isShownOnce onLeave={leaving.proceed} onStay={leaving.reset} />}
+        {leaving.status === 'blocked' && <LeaveQuestion risk={risk} onLeave={leaving.proceed} onStay={leaving.reset} />}
       </>
     );
   }

@@ -1,8 +1,9 @@
 import { Button } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { read, type Schema } from '../api/client.ts';
+import { useOnward } from '../components/dialogs/leaving.ts';
 import { AdminOnly } from '../components/page/admin-only.tsx';
 import type { Column } from '../components/lists/data-table.tsx';
 import { PagedList } from '../components/lists/paged-list.tsx';
@@ -39,7 +40,7 @@ const columns: Column<Schema<'ServiceAccount'>>[] = [
 ];
 
 export function ServiceAccountsPage() {
-  const navigate = useNavigate();
+  const onward = useOnward();
   const { page, setPage } = useSearchState();
   const [isNew, setIsNew] = useState(false);
   const accounts = useQuery({
@@ -65,7 +66,7 @@ export function ServiceAccountsPage() {
       />
       {isNew && (
         <AccountForm
-          onSaved={({ id }) => void navigate({ to: '/service-accounts/$accountId', params: { accountId: id } })}
+          onSaved={({ id }) => void onward({ to: '/service-accounts/$accountId', params: { accountId: id } })}
           onClose={() => setIsNew(false)}
         />
       )}

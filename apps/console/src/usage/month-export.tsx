@@ -5,7 +5,7 @@ import { read } from '../api/client.ts';
 import { readPages } from '../api/pages.ts';
 import { ApiError } from '../api/problem.ts';
 import { Dialog } from '../components/dialogs/dialog.tsx';
-import { FormBox, useForm } from '../components/forms/form.tsx';
+import { FormBox, NOT_SENT, useForm } from '../components/forms/form.tsx';
 import { toCsv } from '../text/csv.ts';
 import { formatDecimal } from '../text/decimals.ts';
 import { download } from '../text/download.ts';
@@ -45,10 +45,14 @@ function ExportForm({ organizationZone, onDone }: { organizationZone: string; on
       setMoved([]);
       reading.current = new AbortController();
       const { signal } = reading.current;
-      const { parts, movedMeters } = await readMonth(queries, month, zone, (count) => {
+      const read = await readMonth(queries, month, zone, (count) => {
         signal.throwIfAborted();
         setRowsRead(count);
+      }).catch((problem: unknown) => {
+        if (!signal.aborted) throw problem;
       });
+      if (read === undefined) return NOT_SENT;
+      const { parts, movedMeters } = read;
       download(`usage-${month}.csv`, parts);
       if (movedMeters.length === 0) onDone();
       setMoved(movedMeters);

@@ -1,6 +1,6 @@
 import { Button, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { changeShown, client, read, send, type Opened, type Schema } from '../api/client.ts';
 import { FAILING_DAYS_MAX, ROTATION_HOURS_MAX } from '../api/limits.ts';
@@ -9,6 +9,7 @@ import { invalidate } from '../api/queries.ts';
 import { problemOf } from '../api/problem.ts';
 import { Confirm } from '../components/dialogs/confirm.tsx';
 import { FormDialog } from '../components/dialogs/form-dialog.tsx';
+import { useOnward } from '../components/dialogs/leaving.ts';
 import { useForm } from '../components/forms/form.tsx';
 import { ToChange } from '../components/forms/to-change.tsx';
 import { Facts } from '../components/lists/facts.tsx';
@@ -83,7 +84,7 @@ export function EndpointPage() {
 function EndpointChanges({ endpoint }: { endpoint: Endpoint }) {
   const { id, status } = endpoint;
   const queries = useQueryClient();
-  const navigate = useNavigate();
+  const onward = useOnward();
   const [open, setOpen] = useState<'edit' | 'replay'>();
   const [secret, setSecret] = useState<string | null>();
   const path = { params: { path: { id } } };
@@ -131,7 +132,7 @@ function EndpointChanges({ endpoint }: { endpoint: Endpoint }) {
             onConfirm={async () => {
               await send(client.DELETE(ONE, path));
               await invalidate(queries, LIST);
-              await navigate({ to: '/webhooks' });
+              await onward({ to: '/webhooks' });
             }}
             trigger={(remove) => (
               <RowMenu

@@ -1,11 +1,10 @@
 import { Modal } from '@mantine/core';
 import { useEffect, useState, type FocusEvent, type ReactNode } from 'react';
 import { flushSync } from 'react-dom';
+import { AtRisk, useRisks, type Risk } from './at-risk.ts';
 import { focusFirstOf, placesOf } from './focus.ts';
-import { HoldOpen } from './held-open.ts';
 import { useLeaving } from './leaving.ts';
 import { Question } from './question.tsx';
-import { Unsaved } from './unsaved.ts';
 
 interface DialogProps {
   title: string;
@@ -22,11 +21,12 @@ interface DialogProps {
  * has sent is on its way, and it asks before something is lost that was typed in it, or that it shows once.
  */
 export function Dialog({ title, size = 'md', onClose, isShownOnce = false, children }: DialogProps) {
-  const [isHeld, setHeld] = useState(false);
-  const [unsaved, setUnsaved] = useState(0);
+  const inIt = useRisks();
   const [isAsked, setAsked] = useState(false);
-  const isAtRisk = isShownOnce || unsaved > 0;
-  const leaving = useLeaving(isAtRisk, { isWholePage: isShownOnce });
+  const risk = isShownOnce ? 'shown once' : inIt.risk;
+  // Who closed it would not hear what became of what is on its way.
+  const isHeld = inIt.risk === 'sent';
+  const leaving = useLeaving(risk, { isWholePage: isShownOnce || isHeld });
   useFocusBack();
   const leave = () => {
     // First the question, which gives the focus back to a field, and then what has the field.
@@ -37,7 +37,7 @@ export function Dialog({ title, size = 'md', onClose, isShownOnce = false, child
     <>
       <Modal
         opened
-        onClose={isAtRisk ? () => setAsked(true) : onClose}
+        onClose={risk === undefined ? onClose : () => setAsked(true)}
         title={title}
         size={size}
         returnFocus={false}
@@ -47,37 +47,44 @@ export function Dialog({ title, size = 'md', onClose, isShownOnce = false, child
         // Else it is taken for that of a page, of which there is one.
         attributes={{ header: { role: 'none' } }}
       >
-        <HoldOpen value={setHeld}>
-          <Unsaved value={setUnsaved}>
-            <div ref={chooseFirstField} onFocus={keepFocused}>
-              {children}
-            </div>
-          </Unsaved>
-        </HoldOpen>
+        <AtRisk value={inIt.report}>
+          <div ref={chooseFirstField} onFocus={keepFocused}>
+            {children}
+          </div>
+        </AtRisk>
       </Modal>
-      {isAsked && <LeaveQuestion isShownOnce={isShownOnce} onLeave={leave} onStay={() => setAsked(false)} />}
-      {leaving.status === 'blocked' && (
-        <LeaveQuestion isShownOnce={isShownOnce} onLeave={leaving.proceed} onStay={leaving.reset} />
-      )}
+      {isAsked && <LeaveQuestion risk={risk} onLeave={leave} onStay={() => setAsked(false)} />}
+      {leaving.status === 'blocked' && <LeaveQuestion risk={risk} onLeave={leaving.proceed} onStay={leaving.reset} />}
     </>
   );
 }
 
 interface LeaveQuestionProps {
-  /** What would be lost is shown once; else it was typed. */
-  isShownOnce?: boolean;
+  /** What would be lost. */
+  risk: Risk | undefined;
   onLeave: () => void;
   onStay: () => void;
 }
 
-/** Asks before something is lost that was typed, or that nobody can show again. */
-export function LeaveQuestion({ isShownOnce = false, onLeave, onStay }: LeaveQuestionProps) {
+const QUESTIONS: Record<Risk, { title: string; text: string }> = {
+  typed: { title: 'Leave without saving?', text: 'What was typed here is lost then.' },
+  sent: {
+    title: 'Leave while it is being sent?',
+    text: 'Leaving does not stop it. If it is refused you are told so, but cannot correct it here any more.',
+  },
+  'shown once': {
+    title: 'Leave without copying it?',
+    text: 'It is not shown again. Whoever has no copy of it has to make another one.',
+  },
+};
+
+/** Asks before something is lost. */
+export function LeaveQuestion({ risk = 'typed', onLeave, onStay }: LeaveQuestionProps) {
+  const { title, text } = QUESTIONS[risk];
   return (
-    <Dialog title={isShownOnce ? 'Leave without copying it?' : 'Leave without saving?'} onClose={onStay}>
+    <Dialog title={title} onClose={onStay}>
       <Question label="Leave" onConfirm={() => Promise.resolve(onLeave())} onCancel={onStay} isDangerous>
-        {isShownOnce
-          ? 'It is not shown again. Whoever has no copy of it has to make another one.'
-          : 'What was typed here is lost then.'}
+        {text}
       </Question>
     </Dialog>
   );

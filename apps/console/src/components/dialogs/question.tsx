@@ -1,7 +1,9 @@
 import { Button } from '@mantine/core';
 import { useState, type ReactNode } from 'react';
 import { ProblemBox } from '../outcomes/problem-box.tsx';
-import { useHeldOpen } from './held-open.ts';
+import { pageTitle, tellWhoLeft } from '../outcomes/tell-who-left.ts';
+import { useAtRisk } from './at-risk.ts';
+import { useIsThere } from './is-there.ts';
 
 export interface QuestionProps {
   /** The words on the button that does it. */
@@ -18,14 +20,17 @@ export interface QuestionProps {
 export function Question({ label, children, onConfirm, isDangerous = false, onCancel }: QuestionProps) {
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
-  useHeldOpen(isBusy);
+  const isThere = useIsThere();
+  useAtRisk(isBusy ? 'sent' : undefined);
   const confirm = async (): Promise<void> => {
     setBusy(true);
     setError(null);
+    const title = pageTitle();
     try {
       await onConfirm();
     } catch (problem) {
-      setError(problem);
+      if (isThere()) setError(problem);
+      else tellWhoLeft(title, problem);
     } finally {
       setBusy(false);
     }

@@ -1,16 +1,16 @@
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
+import { AtRisk, useRisks } from '../dialogs/at-risk.ts';
 import { LeaveQuestion } from '../dialogs/dialog.tsx';
 import { useLeaving } from '../dialogs/leaving.ts';
-import { Unsaved } from '../dialogs/unsaved.ts';
 
-/** A page whose forms change what is there, and keep no drafts of it: whoever leaves with something typed is asked. */
+/** A page with forms: whoever leaves with something typed of which no draft is kept, or while it is sent, is asked. */
 export function AskBeforeLeaving({ children }: { children: ReactNode }) {
-  const [unsaved, setUnsaved] = useState(0);
-  const leaving = useLeaving(unsaved > 0, { isWholePage: true });
+  const { risk, report } = useRisks();
+  const leaving = useLeaving(risk, { isWholePage: true });
   return (
     <>
-      <Unsaved value={setUnsaved}>{children}</Unsaved>
-      {leaving.status === 'blocked' && <LeaveQuestion onLeave={leaving.proceed} onStay={leaving.reset} />}
+      <AtRisk value={report}>{children}</AtRisk>
+      {leaving.status === 'blocked' && <LeaveQuestion risk={risk} onLeave={leaving.proceed} onStay={leaving.reset} />}
     </>
   );
 }

@@ -6,10 +6,11 @@ import { Button } from '@mantine/core';
 import { useForm as useMantineForm, type GetInputPropsReturnType } from '@mantine/form';
 import { useEffect, useRef, useState, type FormEvent, type KeyboardEvent, type ReactNode } from 'react';
 import { problemOf } from '../../api/problem.ts';
-import { useHeldOpen } from '../dialogs/held-open.ts';
-import { useUnsaved } from '../dialogs/unsaved.ts';
+import { useAtRisk, type Risk } from '../dialogs/at-risk.ts';
+import { useIsThere } from '../dialogs/is-there.ts';
 import { ProblemBox } from '../outcomes/problem-box.tsx';
 import { fieldName, wordsOf } from '../outcomes/problem-words.ts';
+import { pageTitle, tellWhoLeft } from '../outcomes/tell-who-left.ts';
 
 /** What `onSubmit` returns where there is something to look at first: the draft is kept. */
 export const NOT_SENT = Symbol('not sent');
@@ -41,13 +42,13 @@ export interface Form<Values> {
   asked: ReadonlySet<string>;
   error: unknown;
   isBusy: boolean;
-  /** Whether something was typed that is not sent, and of which no draft is kept. */
-  isUnsaved: boolean;
+  /** It is being sent; or something was typed that is not sent, and of which no draft is kept. */
+  risk: Risk | undefined;
   submit: (event?: FormEvent<HTMLFormElement>) => void;
   /** Back to the initial values, and no draft any more. */
   reset: () => void;
   /** Reads anew what is changed. What was typed stays, and the other fields are as they are now. */
-  reload: (() => void) | undefined;
+  reload: (() => Promise<void>) | undefined;
 }
 
 interface FieldProps {
@@ -76,6 +77,7 @@ export function useForm<Values extends object>({
   const [error, setError] = useState<unknown>(null);
   /** What the fields began with, or were saved as. */
   const [known, setKnown] = useState(initial);
+  const isThere = useIsThere();
   const asked = new Set<string>();
   const errorAt = (path: string): string | undefined => {
     asked.add(path);
@@ -83,11 +85,13 @@ export function useForm<Values extends object>({
   };
   const send = async (values: Values): Promise<void> => {
     setError(null);
+    const title = pageTitle();
     try {
       if ((await onSubmit(values, known)) === NOT_SENT) return;
       setKnown(values);
       saveDraft(name, undefined);
     } catch (problem) {
+      if (!isThere()) return tellWhoLeft(title, problem);
       setError(problem);
       form.setErrors(errorsOf(problem));
     }
@@ -95,16 +99,19 @@ export function useForm<Values extends object>({
   const loadAnew = async (load: () => Promise<Values>): Promise<void> => {
     try {
       const now = await load();
-      const merged: Partial<Values> = merge?.(now, form.values, known) ?? {};
+      // Not those of the render that asked: one may have typed since.
+      const typed = form.getValues();
+      const merged: Partial<Values> = merge?.(now, typed, known) ?? {};
       for (const field of Object.keys(now) as (keyof Values & string)[])
         if (field in merged) form.setFieldValue(field, merged[field] as never);
-        else if (isSame(form.values[field], known[field])) form.setFieldValue(field, now[field] as never);
+        else if (isSame(typed[field], known[field])) form.setFieldValue(field, now[field] as never);
       setKnown(now);
       setError(null);
     } catch (problem) {
       setError(problem);
     }
   };
+  const unsaved = name === undefined && !isSame(keptOf(form.values), keptOf(known)) ? 'typed' : undefined;
   return {
     values: form.values,
     set: (field, value) => form.setFieldValue(field, value as never),
@@ -124,7 +131,7 @@ export function useForm<Values extends object>({
     asked,
     error,
     isBusy: form.submitting,
-    isUnsaved: name === undefined && !form.submitting && !isSame(keptOf(form.values), keptOf(known)),
+    risk: form.submitting ? 'sent' : unsaved,
     submit(event) {
       event?.preventDefault();
       if (!form.submitting) form.onSubmit(send)();
@@ -136,7 +143,7 @@ export function useForm<Values extends object>({
       setError(null);
       saveDraft(name, undefined);
     },
-    reload: reload === undefined ? undefined : () => void loadAnew(reload),
+    reload: reload === undefined ? undefined : () => loadAnew(reload),
   };
 }
 
@@ -168,8 +175,7 @@ export function FormBox<Values>({ form, submitLabel, onCancel, isHeldOpen = true
   const box = useRef<HTMLFormElement>(null);
   const wasBusy = useRef(false);
   const isHeld = isHeldOpen && form.isBusy;
-  useHeldOpen(isHeld);
-  useUnsaved(isHeldOpen && form.isUnsaved);
+  useAtRisk(isHeldOpen ? form.risk : undefined);
   useEffect(() => {
     // While it is sent its button cannot have the focus, which then is nowhere.
     if (wasBusy.current && !form.isBusy && box.current !== null) focusAfterSending(box.current);
@@ -237,14 +243,20 @@ function FormProblem<Values>({ form: { error, asked, reload } }: { form: Form<Va
   );
 }
 
-function ChangedMeanwhile({ onReload }: { onReload: () => void }) {
+function ChangedMeanwhile({ onReload }: { onReload: () => Promise<void> }) {
+  const [isBusy, setBusy] = useState(false);
+  const reload = async (): Promise<void> => {
+    setBusy(true);
+    await onReload();
+    setBusy(false);
+  };
   return (
     <div className="problem" role="alert" tabIndex={-1}>
       <p className="problem-detail">
         Somebody changed this meanwhile, so nothing was saved. Load it anew: what you have changed here stays, and the
         rest is as it is now.
       </p>
-      <Button variant="default" onClick={onReload}>
+      <Button variant="default" loading={isBusy} onClick={() => void reload()}>
         Load it anew
       </Button>
     </div>
