@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { findBarriers, openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
 import { holdBack } from '../support/browser/hold-back.ts';
+import { performAllMoves } from '../support/erasing.ts';
 import { startBilled, type Billed } from '../support/invoicing.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
@@ -318,4 +319,81 @@ test('whoever types on in the search and presses Enter at once is taken to what 
   await page.keyboard.press('Enter');
   letGo();
   await page.getByRole('heading', { level: 1, name: 'INV-2025-000001' }).waitFor();
+});
+
+test('a draft that comes to nothing is told to be gone when it is finalized, and leads to the list', async () => {
+  expect((await billing.request('PATCH', '/billing/settings', { finalize: 'manual' })).status).toBe(200);
+  const { id: plan } = await billing.plan([{ type: 'FIXED', display_name: 'Base', unit_price: '31' }]);
+  await billing.moveTo('2025-06-01T00:00:00Z');
+  const { id } = await billing.subscribe(plan, (await billing.customer()).id);
+  await billing.finalizeAll(id);
+  // On the last day all of the period is in force.
+  await billing.moveTo('2025-06-30T12:00:00Z');
+  await billing.post(`/subscriptions/${id}/cancel`, { cancel_at_period_end: false });
+  // The draft of a cycle stands until then, whatever it comes to.
+  const { rows } = await weir.pool.query(
+    `INSERT INTO invoices (organization_id, id, kind, status, subscription_id, customer_id, cycle, currency, period_start, period_end)
+     SELECT organization_id, gen_random_uuid(), kind, 'DRAFT', subscription_id, customer_id, 1, currency, period_start, billing_now()
+     FROM invoices WHERE subscription_id = $1 RETURNING id`,
+    [id],
+  );
+  await page.goto(`/invoices/${rows[0].id}`);
+  await page.getByText('No line: nothing is due yet.').waitFor();
+  await button('Finalize').click();
+  await dialog().getByRole('button', { name: 'Finalize' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Invoices' }).waitFor();
+  await page.getByText('Nothing was to be billed: the draft is gone.').waitFor();
+  expect(await billing.drafts(id)).toEqual([]);
+  expect(visit.faults).toEqual([]);
+});
+
+test('a customer who was billed under another id is erased once that one is, which one is asked about', async () => {
+  const { id } = await billing.customer({ external_id: 'before_marriage' });
+  const { id: subscription } = await billing.subscribe(billing.ownPlan.id, id, { start_date: '2026-01-01' });
+  await billing.post(`/subscriptions/${subscription}/cancel`, { cancel_at_period_end: false });
+  expect((await billing.request('PATCH', `/customers/${id}`, { external_id: 'since' })).status).toBe(200);
+  const erasures = async () => (await billing.get('/erasures')).data;
+  await page.goto(`/customers/${id}`);
+  await button('More actions').click();
+  await page.getByRole('menuitem', { name: 'Erase' }).click();
+  await dialog().getByRole('button', { name: 'Erase' }).click();
+  const told = dialog().getByRole('alert').and(page.locator(':focus'));
+  await told.filter({ hasText: /former external IDs, which are erased first: before_marriage\./ }).waitFor();
+  expect(await findBarriers(page)).toEqual([]);
+  expect(await erasures()).toEqual([]);
+  await dialog().getByRole('button', { name: 'Erase these, too' }).click();
+  await expect.poll(erasures).toMatchObject([{ status: 'RUNNING', customer_id: null }]);
+  await performAllMoves(billing.database);
+  await page.getByRole('heading', { level: 1, name: /^erased-/ }).waitFor();
+  await performAllMoves(billing.database);
+  const [{ customer_external_id: name }] = (await billing.get(`/subscriptions?customer_id=${id}`)).data;
+  expect(await erasures()).toMatchObject([
+    { status: 'DONE', customer_id: id },
+    { status: 'DONE', external_id: name },
+  ]);
+  expect(visit.faults).toEqual([]);
+});
+
+test('the days of what a customer has used are read with their total, and told where they cannot be', async () => {
+  const { id, external_id: customer } = await billing.customer();
+  await billing.track([{ meter: billing.ownMeter, customer, quantity: 3, at: new Date().toISOString() }]);
+  const overview = await visit.context.newPage();
+  await overview.clock.install();
+  const read = new RegExp(`/meters/${billing.ownMeter.id}/usage\\?`);
+  const letGo = await holdBack(overview, read);
+  await overview.goto(`/customers/${id}`);
+  await overview.getByRole('status', { name: /^Loading the days of / }).waitFor();
+  const bars = overview.getByRole('img', { name: /by day, 3\b/ });
+  expect(await bars.count()).toBe(0);
+  letGo();
+  await bars.waitFor();
+  await Promise.all([overview.waitForResponse(read), overview.clock.fastForward(60_000)]);
+  // While it is moved, usage of the customer cannot be read by itself.
+  await billing.post('/usage-moves', { from_external_id: customer, to_external_id: 'elsewhere' }, 202);
+  await Promise.all([overview.waitForResponse(read), overview.clock.fastForward(60_000)]);
+  await overview.getByText('Its days cannot be read now.').waitFor();
+  expect(await bars.count()).toBe(0);
+  expect(await findBarriers(overview)).toEqual([]);
+  await performAllMoves(billing.database);
+  await overview.close();
 });

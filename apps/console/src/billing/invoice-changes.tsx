@@ -4,10 +4,13 @@ import { Button, Checkbox, Textarea, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { client, send, type Schema } from '../api/client.ts';
+import { problemOf } from '../api/problem.ts';
 import { invalidate } from '../api/queries.ts';
 import { Confirm } from '../components/dialogs/confirm.tsx';
 import { FormDialog } from '../components/dialogs/form-dialog.tsx';
+import { useOnward } from '../components/dialogs/leaving.ts';
 import { useForm } from '../components/forms/form.tsx';
+import { notify } from '../components/outcomes/notices.tsx';
 import { plainDecimal } from '../text/typed-text.ts';
 import { OF_INVOICES, type InvoiceDialogProps } from './invoice-dialogs.ts';
 import { PayForm } from './invoice-payments.tsx';
@@ -17,10 +20,18 @@ type Invoice = Schema<'InvoiceWithLines'>;
 /** The steps that an invoice can take from its status. */
 export function InvoiceButtons({ invoice, zone }: { invoice: Invoice; zone: string }) {
   const queries = useQueryClient();
+  const onward = useOnward();
   const [dialog, setDialog] = useState<'pay' | 'void' | 'uncollectible'>();
   const { id, status } = invoice;
   const finalize = async () => {
-    await send(client.POST('/api/v1/invoices/{id}/finalize', { params: { path: { id } } }));
+    try {
+      await send(client.POST('/api/v1/invoices/{id}/finalize', { params: { path: { id } } }));
+    } catch (problem) {
+      if (problemOf(problem).code !== 'not_found') throw problem;
+      notify('Nothing was to be billed: the draft is gone.', 'noted');
+      // Before its page asks for it again.
+      await onward({ to: '/invoices' });
+    }
     await invalidate(queries, ...OF_INVOICES);
   };
   const close = () => setDialog(undefined);

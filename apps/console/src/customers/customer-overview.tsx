@@ -91,7 +91,7 @@ export function CustomerOverview({ customer }: { customer: Schema<'Customer'> })
           )}
         </Section>
       )}
-      {usage.data !== undefined && <UsageOfCustomer customer={customer} usage={usage.data} />}
+      {usage.data !== undefined && <UsageOfCustomer customer={customer} usage={usage.data} refreshMs={REFRESH_MS} />}
     </>
   );
 }

@@ -1,7 +1,10 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState, type ReactNode } from 'react';
+import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { client, read, send, type Schema } from '../api/client.ts';
 import { PAGE_SIZE_MAX } from '../api/limits.ts';
+import { pace } from '../api/pace.ts';
+import { readPages } from '../api/pages.ts';
+import { problemOf } from '../api/problem.ts';
 import { invalidate } from '../api/queries.ts';
 import { Question } from '../components/dialogs/question.tsx';
 import { Dialog } from '../components/dialogs/dialog.tsx';
@@ -27,14 +30,24 @@ export function EraseCustomer({ customer, trigger }: EraseProps) {
   );
 }
 
+const REFRESH_MS = 2_000;
+
 function EraseDialog({ customer, onClose }: { customer: Schema<'Customer'>; onClose: () => void }) {
   const queries = useQueryClient();
   const [before, setBefore] = useState('');
+  const [former, setFormer] = useState<readonly string[]>([]);
   const { id, name, external_id: externalId } = customer;
   const isErased = customer.erased_at !== null;
   const erase = async () => {
     const copies = before === '' ? {} : { invoice_copies_issued_before: before };
-    await send(client.POST('/api/v1/erasures', { body: { customer_id: id, ...copies } }));
+    await eraseFormer(former);
+    try {
+      await send(client.POST('/api/v1/erasures', { body: { customer_id: id, ...copies } }));
+    } catch (problem) {
+      if (problemOf(problem).code !== 'external_id_billed') throw problem;
+      // It had another external id when it was billed, and what names it by that is erased first. Nobody has been asked about it yet.
+      return setFormer(await findFormer(customer));
+    }
     await invalidate(
       queries,
       '/api/v1/erasures',
@@ -47,7 +60,12 @@ function EraseDialog({ customer, onClose }: { customer: Schema<'Customer'>; onCl
   const title = isErased ? 'Erase it from invoices, too?' : `Erase ${name ?? externalId} for good?`;
   return (
     <Dialog title={title} onClose={onClose}>
-      <Question label="Erase" onConfirm={erase} onCancel={onClose} isDangerous>
+      <Question
+        label={former.length === 0 ? 'Erase' : 'Erase these, too'}
+        onConfirm={erase}
+        onCancel={onClose}
+        isDangerous
+      >
         {!isErased && (
           <>
             <p>Then nothing that is kept names this customer any more. It cannot be taken back.</p>
@@ -73,16 +91,62 @@ function EraseDialog({ customer, onClose }: { customer: Schema<'Customer'>; onCl
           value={before}
           onChange={setBefore}
         />
+        {former.length > 0 && <FormerIds key={former.join()} of={former} />}
       </Question>
     </Dialog>
   );
+}
+
+/** Says of a press of Erase why nothing is erased yet, and has the focus. */
+function FormerIds({ of: ids }: { of: readonly string[] }) {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => box.current?.focus(), []);
+  return (
+    <div ref={box} className="problem" role="alert" tabIndex={-1}>
+      <p className="problem-detail">
+        Not erased yet: subscriptions of it were billed under former external IDs, which are erased first:{' '}
+        {ids.map((each, index) => (
+          <span key={each}>
+            {index > 0 && ', '}
+            <code>{each}</code>
+          </span>
+        ))}
+        . The customer follows once their usage has its new id.
+      </p>
+    </div>
+  );
+}
+
+/** By what ended subscriptions of the customer still name it, other than by the external id that it has now. */
+async function findFormer({ id, external_id: now }: Schema<'Customer'>): Promise<string[]> {
+  const [subscriptions, erasures] = await Promise.all([
+    readPages((part) => send(client.GET('/api/v1/subscriptions', { params: { query: { customer_id: id, ...part } } }))),
+    readPages((part) => send(client.GET('/api/v1/erasures', { params: { query: part } }))),
+  ]);
+  const names = new Set(subscriptions.map(({ customer_external_id: name }) => name));
+  names.delete(now);
+  // What these gave leads back to nobody.
+  for (const { external_id: random } of erasures) names.delete(random);
+  return [...names];
+}
+
+/** Erases these ids, and waits until a worker has done so. */
+async function eraseFormer(externalIds: readonly string[]): Promise<void> {
+  for (const customer_external_id of externalIds) {
+    let erasure = await send(client.POST('/api/v1/erasures', { body: { customer_external_id } }));
+    while (erasure.status === 'RUNNING') {
+      await new Promise((resolve) => setTimeout(resolve, pace(REFRESH_MS)));
+      const params = { path: { id: erasure.id } };
+      erasure = await send(client.GET('/api/v1/erasures/{id}', { params }));
+    }
+  }
 }
 
 /** When a customer was erased, and while its usage is being renamed how far that is. */
 export function Erased({ id, at }: { id: string; at: string }) {
   const erasures = useQuery({
     ...read('/api/v1/erasures', { query: { page_size: PAGE_SIZE_MAX } }),
-    refetchInterval: ({ state }) => (isRunning(state.data?.data, id) ? 2_000 : false),
+    refetchInterval: ({ state }) => (isRunning(state.data?.data, id) ? REFRESH_MS : false),
   });
   const own = erasures.data?.data.find(({ customer_id }) => customer_id === id);
   return (

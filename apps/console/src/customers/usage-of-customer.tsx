@@ -3,7 +3,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { read, type Schema } from '../api/client.ts';
+import { pace } from '../api/pace.ts';
 import { SparkBars } from '../components/charts/spark-bars.tsx';
+import { Loading } from '../components/outcomes/loading.tsx';
 import { Section } from '../components/page/page.tsx';
 import { forDrawing, formatDecimal } from '../text/decimals.ts';
 import { zoneWords, type RecentUsage } from '../usage/days-of-usage.ts';
@@ -16,9 +18,11 @@ const CHARTS_MAX = 6;
 interface UsageOfCustomerProps {
   customer: Schema<'Customer'>;
   usage: RecentUsage;
+  /** How often the usage is read again. */
+  refreshMs: number;
 }
 
-export function UsageOfCustomer({ customer, usage: { meters, window, days } }: UsageOfCustomerProps) {
+export function UsageOfCustomer({ customer, usage: { meters, window, days }, refreshMs }: UsageOfCustomerProps) {
   const used = meters.filter(({ event_count }) => event_count > 0).toSorted((a, b) => b.event_count - a.event_count);
   return (
     <Section
@@ -35,7 +39,13 @@ export function UsageOfCustomer({ customer, usage: { meters, window, days } }: U
       ) : (
         <ul className="sparks">
           {used.slice(0, CHARTS_MAX).map((each) => (
-            <MeterOfCustomer key={each.meter_id} used={each} window={window} customer={customer} />
+            <MeterOfCustomer
+              key={each.meter_id}
+              used={each}
+              window={window}
+              customer={customer}
+              refreshMs={refreshMs}
+            />
           ))}
         </ul>
       )}
@@ -47,12 +57,17 @@ interface MeterOfCustomerProps {
   used: RecentUsage['meters'][number];
   window: UsageWindow;
   customer: Schema<'Customer'>;
+  refreshMs: number;
 }
 
-function MeterOfCustomer({ used, window, customer }: MeterOfCustomerProps) {
+function MeterOfCustomer({ used, window, customer, refreshMs }: MeterOfCustomerProps) {
   const { meter_id: id, name, unit, total_usage: total } = used;
   const query = { ...windowQuery(window), customer_id: customer.id, group_by: window.by };
-  const { data } = useQuery(read('/api/v1/meters/{id}/usage', { path: { id }, query }));
+  const { data, error } = useQuery({
+    ...read('/api/v1/meters/{id}/usage', { path: { id }, query }),
+    // With the total that stands beside it.
+    refetchInterval: () => pace(refreshMs),
+  });
   const words = `${formatDecimal(total)}${unit === null ? '' : ` ${unit}`}`;
   return (
     <li>
@@ -62,10 +77,18 @@ function MeterOfCustomer({ used, window, customer }: MeterOfCustomerProps) {
         </Link>
         <span>{words}</span>
       </div>
-      <SparkBars
-        label={`${name} by day, ${words} in the last 30 days`}
-        values={(data?.grouped_data ?? []).map(({ usage }) => forDrawing(usage))}
-      />
+      {error !== null ? (
+        <div className="spark-bars muted">Its days cannot be read now.</div>
+      ) : data === undefined ? (
+        <div className="spark-bars">
+          <Loading rows={2} label={`Loading the days of ${name}`} />
+        </div>
+      ) : (
+        <SparkBars
+          label={`${name} by day, ${words} in the last 30 days`}
+          values={(data.grouped_data ?? []).map(({ usage }) => forDrawing(usage))}
+        />
+      )}
     </li>
   );
 }
