@@ -1011,6 +1011,8 @@ CREATE INDEX dues_organization_id_meter_id_customer_external_id_idx ON public.du
 
 CREATE INDEX dues_rebilling_idx ON public.dues USING btree (organization_id, subscription_id) WHERE rebilling;
 
+CREATE INDEX dues_subscription_id_meter_id_idx ON public.dues USING btree (uuid_hash_extended(subscription_id, (0)::bigint), meter_id, customer_external_id) WHERE (meter_id IS NOT NULL);
+
 CREATE INDEX duplicate_events_customer_idx ON public.duplicate_events USING btree (organization_id, (((event)::json ->> 'customer_external_id'::text)), id);
 
 CREATE INDEX duplicate_events_duplicate_of_idx ON public.duplicate_events USING btree (organization_id, duplicate_of, id);

@@ -2,14 +2,35 @@ SELECT d.subscription_id, d.cycle, d.charge_id, 'USAGE' AS type, d.rebilling
 FROM
   (SELECT * FROM subscriptions WHERE organization_id = $1::uuid AND id = ANY ($2::uuid[]) OFFSET 0) AS s
   CROSS JOIN LATERAL (
-    SELECT DISTINCT meter_id, customer_external_id
-    FROM dues
-    WHERE
-      organization_id = s.organization_id
-      AND subscription_id = s.id
-      AND meter_id IS NOT NULL
-      AND closing IS NOT NULL
-    OFFSET 0
+    WITH RECURSIVE
+      known AS (
+        (
+          SELECT meter_id, customer_external_id
+          FROM dues
+          WHERE
+            uuid_hash_extended (subscription_id, 0) = uuid_hash_extended (s.id, 0)
+            AND meter_id IS NOT NULL
+            AND true
+          ORDER BY meter_id, customer_external_id
+          LIMIT 1
+        )
+        UNION ALL
+        SELECT next.*
+        FROM
+          known
+          CROSS JOIN LATERAL (
+            SELECT meter_id, customer_external_id
+            FROM dues
+            WHERE
+              uuid_hash_extended (subscription_id, 0) = uuid_hash_extended (s.id, 0)
+              AND meter_id IS NOT NULL
+              AND (meter_id, customer_external_id) > (known.meter_id, known.customer_external_id)
+            ORDER BY meter_id, customer_external_id
+            LIMIT 1
+          ) AS next
+      )
+    SELECT *
+    FROM known
   ) AS billed
   CROSS JOIN LATERAL (
     SELECT
@@ -28,8 +49,10 @@ FROM
     SELECT *
     FROM dues
     WHERE
-      organization_id = s.organization_id
-      AND subscription_id = s.id
+      uuid_hash_extended (subscription_id, 0) = uuid_hash_extended (s.id, 0)
+      AND meter_id IS NOT NULL
+      AND (organization_id = s.organization_id) IS TRUE
+      AND (subscription_id = s.id) IS TRUE
       AND meter_id = billed.meter_id
       AND customer_external_id = billed.customer_external_id
       AND closing IS NOT NULL

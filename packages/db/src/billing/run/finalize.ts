@@ -10,6 +10,7 @@ import { closeUntil } from '../usage/closing.ts';
 import { holdAutomatic, isAutomatic } from '../drafting.ts';
 import { computeInvoices } from '../invoices/compute-lines.ts';
 import { invoicesById, type InvoiceRow } from '../invoices/invoices.ts';
+import { metersOf } from '../subscriptions/late-events.ts';
 import { writeFinalized, type LockedInvoice } from './write-finalized.ts';
 import { writeLines } from './write-lines.ts';
 
@@ -108,10 +109,7 @@ async function findReach(
     FROM ${invoicesById(organizationId, ids)} CROSS JOIN LATERAL (
       SELECT EXISTS (
         SELECT FROM closings
-        CROSS JOIN LATERAL (
-          SELECT DISTINCT meter_id, customer_external_id FROM dues
-          WHERE organization_id = closings.organization_id AND subscription_id = invoice.subscription_id AND meter_id IS NOT NULL OFFSET 0
-        ) AS billed
+        CROSS JOIN LATERAL ${metersOf({ id: sql`invoice.subscription_id` })} AS billed
         CROSS JOIN LATERAL (
           SELECT FROM late_events
           WHERE organization_id = closings.organization_id AND meter_id = billed.meter_id

@@ -240,13 +240,16 @@ export async function findUnsettled(
   organizationId: string,
   { after, limit }: { after: string | undefined; limit: number },
 ): Promise<Unsettled> {
-  // Each is asked for by itself, and no further than it has to be.
+  // Each is asked for by itself, and no further than it has to be. Drafts are the last of its cycles, since none is finalized before an
+  // earlier one: the last one alone is read, by an index. A condition more, and Postgres may believe that it is quicker to sort all.
   const { rows } = await sql<{ id: string; is_unsettled: boolean }>`
     SELECT s.id, CASE
       WHEN s.status <> 'CANCELED' OR s.run_at IS NOT NULL OR ${isMovedAway('s')} THEN false
+      WHEN (SELECT i.status = 'DRAFT' AND i.organization_id = s.organization_id FROM invoices i
+        WHERE i.subscription_id = s.id AND i.cycle IS NOT NULL ORDER BY i.organization_id DESC, i.cycle DESC LIMIT 1) THEN false
       WHEN (SELECT true FROM invoices i
-        WHERE i.subscription_id = s.id AND (i.organization_id = s.organization_id) IS TRUE AND (i.status = 'DRAFT'
-          OR i.kind = 'ADJUSTMENT' AND i.created_at > billing_now() - make_interval(days => ${DAYS_BETWEEN})) LIMIT 1) THEN false
+        WHERE i.subscription_id = s.id AND (i.organization_id = s.organization_id) IS TRUE AND i.cycle IS NULL
+          AND (i.status = 'DRAFT' OR i.created_at > billing_now() - make_interval(days => ${DAYS_BETWEEN})) LIMIT 1) THEN false
       WHEN (SELECT true FROM dues r
         WHERE r.organization_id = s.organization_id AND r.subscription_id = s.id AND r.rebilling LIMIT 1) THEN true
       ELSE coalesce((SELECT true FROM ${lateDuesOf(null)} LIMIT 1), false) END AS is_unsettled

@@ -133,6 +133,7 @@ async function updateInvoices(
     FROM json_to_recordset(${JSON.stringify(changes)}::json) AS change (id uuid, invoice_number text, status text,
       paid_at timestamptz, subtotal numeric, total numeric, credits_applied numeric, amount_paid numeric)
     WHERE invoices.organization_id = ${organizationId}::uuid AND invoices.id = change.id
+      AND invoices.id = ANY (${changes.map(({ id }) => id)}::uuid[])
     RETURNING invoices.*`.execute(transaction);
   const byId = new Map(rows.map((row) => [row.id, row]));
   return invoices.map(({ row }) => {
