@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { until } from '../support/harness.ts';
+import { emptyMonthSql } from '../support/months.ts';
 import { createTestDatabase, type TestDatabase } from '../support/setup/database.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
 
@@ -214,6 +215,29 @@ test('a month is detached and attached as docs/operations.md has it, while other
         bound: `FOR VALUES FROM ('${firstIdAt(Date.UTC(2026, 0, 1))}') TO ('${firstIdAt(Date.UTC(2026, 1, 1))}')`,
       },
     ]);
+  } finally {
+    await Promise.all([operator.end(), reader.end()]);
+  }
+});
+
+test('an empty month takes the place of a lost one as docs/operations.md has it, and holds up nobody', async () => {
+  const sql = emptyMonthSql('2034-05');
+  const [operator, reader] = [0, 1].map(() => new pg.Client({ connectionString: testDatabase.url })) as [
+    pg.Client,
+    pg.Client,
+  ];
+  try {
+    await Promise.all([operator.connect(), reader.connect()]);
+    await reader.query('BEGIN');
+    await reader.query('SELECT count(*) FROM events');
+    const tried = sendAsPsql(operator, sql);
+    const recorded = recordEvents(pool, eventsAt('2034-04-03T00:00:00Z', 1));
+    expect(await tried).toMatchObject([{ code: '55P03' }]);
+    expect(await recorded).toMatchObject({ recorded: 1 });
+    await reader.query('COMMIT');
+    expect(await sendAsPsql(operator, sql)).toEqual([]);
+    await recordEvents(pool, eventsAt('2034-05-31T23:59:59.999Z', 2));
+    expect(await eventsByPartition()).toMatchObject({ events_2034_05: 2 });
   } finally {
     await Promise.all([operator.end(), reader.end()]);
   }

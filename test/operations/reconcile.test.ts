@@ -154,8 +154,9 @@ describe('the events', () => {
   test('an event that is deleted from Postgres is found missing, and nothing is repaired over it', async () => {
     const tenant = await makeTenant(weir);
     await withWorker(() => tenant.track(...ones(3)));
-    await weir.pool.query(
-      'DELETE FROM events WHERE id = (SELECT id FROM events WHERE organization_id = $1 ORDER BY id LIMIT 1)',
+    const { rows: deleted } = await weir.pool.query(
+      `DELETE FROM events WHERE id = (SELECT id FROM events WHERE organization_id = $1 ORDER BY id LIMIT 1)
+       RETURNING to_char(month_of_receipt(id), 'YYYY-MM-DD') AS month`,
       [tenant.id],
     );
     const found = await runReconcile(weir, '--organization', tenant.id);
@@ -171,12 +172,26 @@ describe('the events', () => {
     expect(repaired.out).toContain('1 event MISSING');
     expect(repaired.out).toContain('Left alone: events are missing.');
     expect(repaired.code).toBe(1);
-    const { rows } = await weir.pool.query(
-      `SELECT (SELECT sum(event_count)::int FROM ${ROLLUPS.customerUsageHours.table} WHERE organization_id = $1) AS counted,
-              (SELECT count(*)::int FROM accepted_corrections WHERE organization_id = $1) AS corrections`,
-      [tenant.id],
+    const counted = async () => {
+      const { rows } = await weir.pool.query(
+        `SELECT (SELECT sum(event_count)::int FROM ${ROLLUPS.customerUsageHours.table} WHERE organization_id = $1) AS counted,
+                (SELECT count(*)::int FROM accepted_corrections WHERE organization_id = $1) AS corrections`,
+        [tenant.id],
+      );
+      return rows;
+    };
+    expect(await counted()).toEqual([{ counted: 3, corrections: 0 }]);
+
+    // Nor once it was written off: what is counted and billed of it stays, though the last one of its hour is there.
+    await weir.pool.query(
+      `INSERT INTO accepted_corrections (organization_id, month, events, reason) VALUES ($1, $2, -1, 'lost with a disk')`,
+      [tenant.id, deleted[0].month],
     );
-    expect(rows).toEqual([{ counted: 3, corrections: 0 }]);
+    const again = await runReconcile(weir, '--organization', tenant.id, '--repair');
+    expect(again.out).not.toContain('MISSING');
+    expect(again.out).toContain('Left alone: it may be all that is left of events that are gone.');
+    expect(again.code).toBe(1);
+    expect(await counted()).toEqual([{ counted: 3, corrections: 1 }]);
   });
 
   test('a staged batch that is lost is found missing', async () => {

@@ -3,7 +3,22 @@
 import { makePartitions } from '@weir/db/partitions';
 import { tableOf } from '@weir/db/months-taken-out';
 import { firstIdAt } from '@weir/shared/ids';
+import { monthAfter } from '@weir/shared/utc-months';
+import { readFileSync } from 'node:fs';
 import type { Weir } from './harness.ts';
+
+const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+const [, emptyMonth = ''] = /only an empty one can take its place[^]*?```sql\n([^]*?)```/.exec(page) ?? [];
+
+/** What docs/operations.md gives for a month (`2025-01`) that is lost for good: an empty one takes its place. */
+export function emptyMonthSql(month: string): string {
+  const names = {
+    events_2026_01: tableOf(month),
+    '2026-02-01': `${monthAfter(month)}-01`,
+    '2026-01-01': `${month}-01`,
+  };
+  return Object.entries(names).reduce((sql, [written, own]) => sql.replace(written, own), emptyMonth);
+}
 
 /** Every month from then on has its partition, as where Weir has run since. */
 export async function makeMonthsSince({ pool }: Weir, since: string): Promise<void> {
@@ -27,4 +42,16 @@ export async function attachMonth({ pool }: Weir, month: string): Promise<void> 
   after.setUTCMonth(first.getUTCMonth() + 1);
   const [from, to] = [first, after].map((at) => firstIdAt(at.getTime()));
   await pool.query(`ALTER TABLE events ATTACH PARTITION ${tableOf(month)} FOR VALUES FROM ('${from}') TO ('${to}')`);
+}
+
+/** Drops a month, and puts an empty one in its place. */
+export async function loseMonth({ pool }: Weir, month: string): Promise<void> {
+  const client = await pool.connect();
+  try {
+    await client.query(`DROP TABLE ${tableOf(month)}`);
+    await client.query(emptyMonthSql(month));
+  } finally {
+    // With its settings.
+    client.release(true);
+  }
 }

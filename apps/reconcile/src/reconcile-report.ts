@@ -72,12 +72,17 @@ function describeRollups({ compared, differing }: RollupBalances, { repair }: Re
   const sign = differing.length === 0 ? 'all equal' : plural(differing.length, 'difference');
   lines.push(`  ${plural(compared, 'meter')} compared, once for each month: ${sign}`);
   for (const row of differing) {
-    const action = row.isRebuilt ? 'Rebuilt.' : repair ? 'Left alone: events are missing.' : '--repair rebuilds them.';
     lines.push(
-      `  organization ${row.organizationId}, ${row.month}, meter ${row.meterId}: ${row.table}: ${describeRows(row)}. ${action}`,
+      `  organization ${row.organizationId}, ${row.month}, meter ${row.meterId}: ${row.table}: ${describeRows(row)}. ${actionOn(row, repair)}`,
     );
   }
   return lines;
+}
+
+function actionOn({ isRebuilt, mayBeAllThereIs }: RollupBalance, repair: boolean): string {
+  if (isRebuilt) return 'Rebuilt.';
+  if (mayBeAllThereIs) return 'Left alone: it may be all that is left of events that are gone.';
+  return repair ? 'Left alone: events are missing.' : '--repair rebuilds them.';
 }
 
 function describeRows({ missing, extra, wrong, off }: RollupBalance): string {
@@ -111,11 +116,12 @@ export function toJson({ isEqual, isCorrected, events, rollups, billing }: Recon
       })),
       rollups: {
         compared: rollups.compared,
-        differing: rollups.differing.map(({ organizationId, meterId, isRebuilt, ...difference }) => ({
+        differing: rollups.differing.map(({ organizationId, meterId, isRebuilt, mayBeAllThereIs, ...difference }) => ({
           organization_id: organizationId,
           meter_id: meterId,
           ...difference,
           rebuilt: isRebuilt,
+          may_be_all_there_is: mayBeAllThereIs,
         })),
       },
       ...(billing !== undefined && { billing: billingJson(billing) }),

@@ -20,7 +20,7 @@ export interface RollupBalances {
 
 /**
  * Compares, and rebuilds where `mayRebuild` allows it: an organization of which events are missing is left alone, since
- * its rollups may be all that is left of them.
+ * its rollups may be all that is left of them. So is each unit that may have counted lost events, whatever was written off.
  */
 export async function balanceRollups(
   database: Database,
@@ -36,9 +36,12 @@ export async function balanceRollups(
     onPart(`meter ${unit.meterId} in ${unit.month}`);
     balances.compared += 1;
     let differences = await compareUnit(database, unit);
-    const isRebuilt = differences.length > 0 && options.repair && mayRebuild(unit.organizationId);
-    if (isRebuilt) differences = await rebuildUnit(database, unit);
-    for (const difference of differences) balances.differing.push({ ...unit, ...difference, isRebuilt });
+    const isToRebuild = options.repair && mayRebuild(unit.organizationId) && differences.some(canBeRebuilt);
+    if (isToRebuild) differences = await rebuildUnit(database, unit);
+    for (const difference of differences)
+      balances.differing.push({ ...unit, ...difference, isRebuilt: isToRebuild && canBeRebuilt(difference) });
   }
   return balances;
 }
+
+const canBeRebuilt = ({ mayBeAllThereIs }: RollupDifference): boolean => !mayBeAllThereIs;

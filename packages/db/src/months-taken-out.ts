@@ -23,8 +23,8 @@ export function tableOf(month: string): string {
   return `events_${month.replace('-', '_')}`;
 }
 
-/** How long before its own time an event may have come in: what was ever allowed. */
-const AHEAD = `(SELECT ahead_seconds_max FROM installation) * interval '1 second'`;
+/** SQL for how long before its own time an event may have come in: what was ever allowed. */
+export const AHEAD = `(SELECT ahead_seconds_max FROM installation) * interval '1 second'`;
 
 /** The month before which no event of `at` or later of an organization came in. */
 function firstMonth(at: string, organization: string): string {

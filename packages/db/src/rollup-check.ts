@@ -9,6 +9,7 @@ import { sql, type Kysely, type Transaction } from 'kysely';
 import { valueHash } from './aggregations.ts';
 import { IDLE_IN_TRANSACTION_MS_MAX, type Database } from './database.ts';
 import type { CountFilter } from './accounted.ts';
+import { AHEAD } from './months-taken-out.ts';
 import {
   ALL_ROLLUPS,
   amountsOf,
@@ -56,7 +57,12 @@ export interface RollupDifference {
   wrong: Record<string, number>;
   /** By how much the sums of the table are too high, or with a minus too low: exact decimals, by column. */
   off: Record<string, string>;
+  /** The rollups of the unit may have counted events that are gone. They are all that is left of these, and are not rebuilt. */
+  mayBeAllThereIs: boolean;
 }
+
+/** How a table differs, before it is known of its unit. */
+type TableDifference = Omit<RollupDifference, 'mayBeAllThereIs'>;
 
 /** Every unit that has an event or a row of a rollup, in the order of organization, meter and month. Reads all of them. */
 export async function listUnits(database: Database, filter: CountFilter): Promise<Unit[]> {
@@ -89,13 +95,15 @@ export async function compareUnit(database: Database, unit: Unit): Promise<Rollu
   const transaction = database.kysely.transaction().setIsolationLevel('repeatable read');
   return transaction.execute(async (snapshot) => {
     await copyEvents(snapshot, unit);
-    return [...(await compareGroups(snapshot, unit)), ...(await compareAll(snapshot, unit))];
+    const differences = [...(await compareGroups(snapshot, unit)), ...(await compareAll(snapshot, unit))];
+    const mayBeAllThereIs = differences.length > 0 && (await mayHaveCountedGone(snapshot, unit));
+    return differences.map((difference) => ({ ...difference, mayBeAllThereIs }));
   });
 }
 
 /**
- * Makes the rollups of a unit what its events give, and returns how they were not. Workers wait meanwhile, before they have
- * written anything, and go on with the rows that are then right. What was right already stays untouched.
+ * Makes the rollups of a unit what its events give, unless they may be all there is, and returns how they were not. Workers wait
+ * meanwhile, before they have written anything, and go on with the rows that are then right. What was right already stays untouched.
  */
 export async function rebuildUnit(database: Database, unit: Unit): Promise<RollupDifference[]> {
   return database.kysely.transaction().execute(async (transaction) => {
@@ -116,14 +124,35 @@ export async function rebuildUnit(database: Database, unit: Unit): Promise<Rollu
       transaction,
     );
     await copyEvents(transaction, unit);
+    // Again: a month may have been taken out since it was compared, and cannot be any more.
+    const mayBeAllThereIs = await mayHaveCountedGone(transaction, unit);
     const groups = await compareGroups(transaction, unit);
-    if (groups.length > 0) await keepGroups(transaction, unit);
+    if (groups.length > 0 && !mayBeAllThereIs) await keepGroups(transaction, unit);
     const differences = await compareAll(transaction, unit);
-    for (const rollup of ALL_ROLLUPS) {
+    for (const rollup of mayBeAllThereIs ? [] : ALL_ROLLUPS) {
       if (differences.some(({ table }) => table === rollup.table)) await rebuild(transaction, rollup, unit);
     }
-    return [...groups, ...differences];
+    return [...groups, ...differences].map((difference) => ({ ...difference, mayBeAllThereIs }));
   });
+}
+
+const HOURS = ROLLUPS.customerUsageHours;
+
+/**
+ * An hour has counted more events than there are, and either its last one is gone, or events that may be among them were written off:
+ * those of a month of receipt that reaches to before the unit, as far as an event may be ahead. All that is counted is in `events`, also
+ * what was voided, moved or erased since; only of a month that was taken out it is elsewhere.
+ */
+const FIND_COUNTED_GONE = `
+SELECT 'yes' AS found FROM ${HOURS.table} AS kept LEFT JOIN (${madeRows(HOURS)}) AS made USING (${keyOf(HOURS).join(', ')})
+WHERE ${ofUnit(HOURS)} AND kept.event_count > coalesce(made.event_count, 0) AND (
+  NOT EXISTS (SELECT FROM events WHERE events.organization_id = $1 AND events.id = kept.last_event_id OFFSET 0)
+  OR EXISTS (SELECT FROM accepted_corrections AS written WHERE written.organization_id = $1 AND written.events < 0
+    AND (written.month + interval '1 month') AT TIME ZONE 'UTC' + ${AHEAD} > $3)
+) LIMIT 1`;
+
+async function mayHaveCountedGone(db: Kysely<Tables>, unit: Unit): Promise<boolean> {
+  return (await run(db, FIND_COUNTED_GONE, unit)) !== undefined;
 }
 
 /** The events of a unit, as a table that goes with the transaction. */
@@ -165,7 +194,7 @@ const GROUPS = `(SELECT DISTINCT organization_id, meter_id, day, group_hash, gro
   LEFT JOIN metadata_groups AS kept USING (organization_id, meter_id, day, group_hash)`;
 
 /** How what is kept of combinations is not what the events have. One that no event has does no harm: it came with a duplicate. */
-async function compareGroups(db: Kysely<Tables>, unit: Unit): Promise<RollupDifference[]> {
+async function compareGroups(db: Kysely<Tables>, unit: Unit): Promise<TableDifference[]> {
   if (await isBackfilled(db, unit)) return [];
   const row = await run(
     db,
@@ -201,8 +230,8 @@ async function isBackfilled(db: Kysely<Tables>, unit: Unit): Promise<boolean> {
   return (await run(db, pending, unit)) !== undefined;
 }
 
-async function compareAll(db: Kysely<Tables>, unit: Unit): Promise<RollupDifference[]> {
-  const differences: RollupDifference[] = [];
+async function compareAll(db: Kysely<Tables>, unit: Unit): Promise<TableDifference[]> {
+  const differences: TableDifference[] = [];
   const rollups = (await isBackfilled(db, unit)) ? PLAIN_ROLLUPS : ALL_ROLLUPS;
   for (const rollup of rollups) {
     const row = await run(db, comparison(rollup), unit);
@@ -230,7 +259,7 @@ function comparison(rollup: Rollup): string {
     WHERE ${row('made')} IS DISTINCT FROM ${row('kept')}`;
 }
 
-function differenceOf(rollup: Rollup, row: Record<string, string | null>): RollupDifference | undefined {
+function differenceOf(rollup: Rollup, row: Record<string, string | null>): TableDifference | undefined {
   const wrong = Object.fromEntries(columnsOf(rollup).map((name) => [name, Number(row[`wrong_${name}`])]));
   const [missing, extra] = [Number(row['missing']), Number(row['extra'])];
   if (missing + extra + Object.values(wrong).reduce((sum, rows) => sum + rows, 0) === 0) return undefined;
