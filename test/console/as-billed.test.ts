@@ -397,3 +397,42 @@ test('the days of what a customer has used are read with their total, and told w
   await performAllMoves(billing.database);
   await overview.close();
 });
+
+test('what a percentage costs is computed of the size of an event, which may have cents', async () => {
+  await page.goto('/plans/new');
+  await page.getByRole('group', { name: 'Add a charge' }).getByRole('button', { name: 'Percentage' }).click();
+  await page
+    .getByRole('option', { name: /^Meter /i })
+    .first()
+    .click();
+  await page.getByLabel(/^Percentage/).fill('2.9');
+  await page.getByLabel(/^For each event/).fill('0.30');
+  const costs = page.getByRole('region', { name: 'Cost preview' });
+  const size = costs.getByLabel('Units of an event, on average');
+  await size.fill('49.90');
+  // 29.00, and 0.30 for each of 21 events.
+  await costs.getByRole('row', { name: '1,000 35.30 USD' }).waitFor();
+  await size.fill('fifty');
+  await costs.getByText('Enter a number above 0').waitFor();
+  await expect.poll(() => costs.getByRole('row', { name: '1,000 –' }).count()).toBe(1);
+});
+
+test('a zone that the browser lists under another name stands in its field, wherever that is', async () => {
+  const zone = 'Etc/UTC';
+  const setZone = (time_zone: string) => billing.request('PATCH', '/billing/settings', { time_zone });
+  const { time_zone: before } = await billing.get('/billing/settings');
+  await setZone(zone);
+  const { id } = await billing.customer({ external_id: 'by a service', time_zone: zone });
+  const expectZone = async (label: string): Promise<void> =>
+    await expect.poll(() => page.getByRole('combobox', { name: label }).inputValue()).toBe(zone);
+  await page.goto('/settings');
+  await expectZone('Time zone');
+  await page.goto('/usage');
+  await expectZone('Time zone');
+  await button('Export a month').click();
+  await expect.poll(() => dialog().getByRole('combobox', { name: 'Time zone' }).inputValue()).toBe(zone);
+  await page.goto(`/customers/${id}`);
+  await button('Edit').click();
+  await expectZone('Time zone of billing');
+  await setZone(before);
+});

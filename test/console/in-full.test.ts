@@ -343,41 +343,6 @@ test('costs that cannot be read say why, and are read again by a button', async 
   await expect.poll(() => costs.getByRole('alert').count()).toBe(0);
 });
 
-test('what a percentage costs is computed of the size of an event, which may have cents', async () => {
-  await page.goto('/plans/new');
-  await page.getByRole('group', { name: 'Add a charge' }).getByRole('button', { name: 'Percentage' }).click();
-  await page.getByRole('option', { name: /^Tokens/ }).click();
-  await page.getByLabel(/^Percentage/).fill('2.9');
-  await page.getByLabel(/^For each event/).fill('0.30');
-  const costs = page.getByRole('region', { name: 'Cost preview' });
-  const size = costs.getByLabel('Units of an event, on average');
-  await size.fill('49.90');
-  // 29.00, and 0.30 for each of 21 events.
-  await costs.getByRole('row', { name: '1,000 35.30 USD' }).waitFor();
-  await size.fill('fifty');
-  await costs.getByText('Enter a number above 0').waitFor();
-  await costs.getByRole('row', { name: '1,000 –' }).waitFor();
-});
-
-test('a zone that the browser lists under another name stands in its field, wherever that is', async () => {
-  const zone = 'Etc/UTC';
-  const before = await call('GET', '/billing/settings');
-  await call('PATCH', '/billing/settings', { time_zone: zone });
-  const { id } = await call('POST', '/customers', { external_id: 'by a service', time_zone: zone });
-  const expectZone = async (label: string): Promise<void> =>
-    await expect.poll(() => page.getByRole('combobox', { name: label }).inputValue()).toBe(zone);
-  await page.goto('/settings');
-  await expectZone('Time zone');
-  await page.goto('/usage');
-  await expectZone('Time zone');
-  await button('Export a month').click();
-  await expect.poll(() => dialog().getByRole('combobox', { name: 'Time zone' }).inputValue()).toBe(zone);
-  await page.goto(`/customers/${id}`);
-  await button('Edit').click();
-  await expectZone('Time zone of billing');
-  await call('PATCH', '/billing/settings', { time_zone: before.time_zone });
-});
-
 test('a change of plan now shows its invoice before, and makes that one', async () => {
   const planOf = async (name: string, unit_price: string) => {
     const fields = { name, lookup_id: name.toLowerCase(), type: 'FIXED', billing_interval: 'month', currency: 'USD' };
