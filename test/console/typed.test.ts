@@ -1,6 +1,5 @@
 // What becomes of what was typed: it is kept where one comes back to it, asked about where it would be lost, and forgotten once
-// somebody has cancelled it, or what it was typed over is not so any more. And what stands in a field is what is there, or what is
-// computed of it.
+// somebody has cancelled it, or what it was typed over is not so any more.
 
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -275,45 +274,6 @@ test('an id that nobody typed stays what it is to the letter, also with white sp
   await filter('Idempotency key').blur();
   expect([searched('key'), await filter('Idempotency key').inputValue()]).toEqual([null, '']);
   expect(visit.faults).toEqual([]);
-});
-
-test('what a percentage costs is computed of the size of an event, which may have cents', async () => {
-  await admin.createMeter('SUM');
-  await page.goto('/plans/new');
-  await page.getByRole('group', { name: 'Add a charge' }).getByRole('button', { name: 'Percentage' }).click();
-  await page.getByRole('option').first().click();
-  await page.getByLabel(/^Percentage/).fill('2.9');
-  await page.getByLabel(/^For each event/).fill('0.30');
-  const costs = page.getByRole('region', { name: 'Cost preview' });
-  const size = costs.getByLabel('Units of an event, on average');
-  await size.fill('49.90');
-  // 29.00, and 0.30 for each of 21 events.
-  await costs.getByRole('row', { name: '1,000 35.30 USD' }).waitFor();
-  await size.fill('fifty');
-  await costs.getByText('Enter a number above 0').waitFor();
-  await costs.getByRole('row', { name: '1,000 –' }).waitFor();
-  expect(await costs.getByText('35.30 USD').count()).toBe(0);
-});
-
-test('a zone that the browser lists under another name stands in its field, wherever that is', async () => {
-  const zone = 'Etc/UTC';
-  const before = await call('GET', '/billing/settings');
-  await call('PATCH', '/billing/settings', { time_zone: zone });
-  const { id } = await call('POST', '/customers', { external_id: 'by a service', time_zone: zone });
-  const expectZone = async (label: string): Promise<void> =>
-    await expect.poll(() => page.getByRole('combobox', { name: label }).inputValue()).toBe(zone);
-  await page.goto('/settings');
-  await expectZone('Time zone');
-  await page.goto('/usage');
-  await expectZone('Time zone');
-  await button('Export a month').click();
-  await expect
-    .poll(() => page.getByRole('dialog').getByRole('combobox', { name: 'Time zone' }).inputValue())
-    .toBe(zone);
-  await page.goto(`/customers/${id}`);
-  await button('Edit').click();
-  await expectZone('Time zone of billing');
-  await call('PATCH', '/billing/settings', { time_zone: before.time_zone });
 });
 
 test('the first steps subscribe the customer of the event, to the letter', async () => {
