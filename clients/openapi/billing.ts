@@ -13,6 +13,7 @@ const COMPONENTS = [
   'ChargeTerms',
   'Subscription',
   'Invoice',
+  'NotComputed',
   'InvoiceLine',
   'InvoiceWithLines',
   'Payment',

@@ -45,8 +45,8 @@ test('drafts and open periods are added up by currency, for who looks, and again
   expect(await reckon()).toBe(1);
   const expected = await look();
   expect(expected.currencies).toEqual([
-    { currency: 'JPY', drafts: '0', open_periods: '500', total: '500' },
-    { currency: 'USD', drafts: '13.00', open_periods: '6.00', total: '19.00' },
+    { currency: 'JPY', drafts: '0', open_periods: '500', total: '500', left_out: 0 },
+    { currency: 'USD', drafts: '13.00', open_periods: '6.00', total: '19.00', left_out: 0 },
   ]);
   // It is told again as it is, and nobody reckons meanwhile.
   await use([100, '2025-02-11T00:00:00Z']);
@@ -100,7 +100,7 @@ test('two workers that reckon at the same time count every subscription once', a
   const ended = await Promise.all([reckon(), reckon(), reckon()]);
   expect(ended.reduce((sum, each) => sum + each, 0)).toBe(1);
   expect((await look()).currencies).toEqual([
-    { currency: 'USD', drafts: '53.00', open_periods: '6.00', total: '59.00' },
+    { currency: 'USD', drafts: '53.00', open_periods: '6.00', total: '59.00', left_out: 0 },
   ]);
 });
 
@@ -114,7 +114,9 @@ test('a step holds no more than it may compute at once, and comes to the same', 
   await look();
   expect(await reckonRevenue(billing.database, 10_000, throwIt)).toBe(1);
   const { currencies } = await look();
-  expect(currencies).toEqual([{ currency: 'USD', drafts: '109.00', open_periods: '0.00', total: '109.00' }]);
+  expect(currencies).toEqual([
+    { currency: 'USD', drafts: '109.00', open_periods: '0.00', total: '109.00', left_out: 0 },
+  ]);
   // A draft of a whole period weighs 3 MB, and an open period 2 MB.
   await weir.pool.query('UPDATE charges SET terms = terms || $1 WHERE organization_id = $2', [
     { x: 'x'.repeat(1_000_000) },
@@ -130,16 +132,32 @@ test('a step holds no more than it may compute at once, and comes to the same', 
   expect((await look()).currencies).toEqual(currencies);
 });
 
+test('what cannot be computed is left out and counted, and all else is added up', async () => {
+  await billing.subscribe(billing.ownPlan.id, (await billing.customer()).id, { start_date: '2025-02-01T00:00:00Z' });
+  await look();
+  await weir.pool.query(
+    `UPDATE dues SET terms = jsonb_set(terms, '{unit_price}', '"many"') WHERE subscription_id = $1`,
+    [billing.subscription],
+  );
+  const failed: unknown[] = [];
+  expect(await reckon((error) => failed.push(error))).toBe(1);
+  expect((await look()).currencies).toEqual([
+    { currency: 'USD', drafts: '10.00', open_periods: '0.00', total: '10.00', left_out: 2 },
+  ]);
+  expect(failed.length).toBe(1);
+});
+
 test('one that cannot be reckoned is given up, and holds up nobody else', async () => {
   await look();
   const good = await startBilled(weir);
   try {
     await readExpectedRevenue(good.database.kysely, good.admin.id);
-    await weir.pool.query(`UPDATE dues SET terms = '{"type": "USAGE"}' WHERE organization_id = $1`, [billing.admin.id]);
+    await weir.pool.query(`UPDATE organizations SET time_zone = 'Nowhere/Land' WHERE id = $1`, [billing.admin.id]);
     const failed: string[] = [];
     expect(await reckon((_, organizationId) => failed.push(organizationId))).toBe(1);
     expect(failed).toEqual([billing.admin.id]);
-    expect([await look(), (await good.get('/overview')).expected.currencies.length]).toEqual([null, 1]);
+    const [mine, theirs] = [billing.admin.id, good.admin.id].map((id) => readExpectedRevenue(good.database.kysely, id));
+    expect([await mine, (await theirs)?.currencies.length]).toEqual([null, 1]);
   } finally {
     await good.close();
   }

@@ -108,6 +108,7 @@ test('nothing is finalized before its grace is over, unless it is asked for', ()
       finalized: [],
       deleted: [],
       earlierDraft: [],
+      notComputed: new Map(),
     });
     await finalizeInvoices(billing.database, billing.admin.id, [draft.id], { ...options, now: true });
     expect(await invoicesOf(made)).toMatchObject([{ status: 'OPEN' }]);
@@ -219,6 +220,7 @@ test('an invoice of a later cycle waits for those of earlier ones, and gets a la
       finalized: [],
       deleted: [],
       earlierDraft: [second.id],
+      notComputed: new Map(),
     });
     const ids = [second.id, first.id];
     expect(await finalizeInvoices(billing.database, billing.admin.id, ids, options)).toMatchObject({

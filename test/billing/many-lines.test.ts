@@ -248,6 +248,36 @@ describe('a draft of thousands of late dues', () => {
     expect(watched.take('terms').all).toBeLessThan(10);
   });
 
+  test('is not finalized by halves where its last due cannot be priced, and another is beside it', async () => {
+    const { id: plan } = await billing.plan([{ type: 'FIXED', display_name: 'Base', unit_price: '5' }]);
+    const { id: customer } = await billing.customer();
+    const { id } = await billing.subscribe(plan, customer, { start_date: '2025-05-03T00:00:00Z' });
+    const [other] = await billing.drafts(id);
+    const setPrice = (price: string) =>
+      weir.pool.query(
+        `UPDATE dues SET terms = jsonb_set(terms, '{unit_price}', to_jsonb($2::text)) WHERE subscription_id = $1 AND cycle = 0`,
+        [subscription, price],
+      );
+    const written = async () =>
+      (
+        await weir.pool.query(
+          `SELECT (SELECT count(*) FROM invoice_lines WHERE invoice_id = $1) AS lines,
+             (SELECT sum(billed) FROM dues WHERE subscription_id = $2) AS billed`,
+          [draft, subscription],
+        )
+      ).rows;
+    const before = await written();
+    await setPrice('many');
+    const { data } = await billing.post('/invoices/finalize', { ids: [draft, other?.id] });
+    await setPrice('2');
+    expect(data).toMatchObject([
+      { id: draft, outcome: 'not_computed', invoice_number: null, not_computed: { code: 'internal_error' } },
+      { id: other?.id, outcome: 'finalized', invoice_number: expect.stringMatching(/^INV-/) },
+    ]);
+    expect(await written()).toEqual(before);
+    expect((await billing.get(`/invoices/${other?.id}`)).lines).toMatchObject([{ amount: '5.00' }]);
+  });
+
   test('is finalized and computed again, some hundred dues at once', async () => {
     const closing = await closeForDrafts(watched.database, organization, [draft], { now: true });
     expect(closing).toBe(true);

@@ -17,6 +17,7 @@ const OF_NO_ROW = [
   'Entitlement',
   'EventReceipt',
   'MeterUsage',
+  'NotComputed',
   'Overview',
   'PageMeta',
   'Problem',

@@ -37,6 +37,13 @@ const finalize = async (how: 'manual' | 'automatic') => {
   expect((await billing.request('PATCH', '/billing/settings', { finalize: how })).status).toBe(200);
 };
 
+/** Gives usage of the subscription a price: `many` is none. */
+const spoil = (price: string) =>
+  weir.pool.query(
+    `UPDATE dues SET terms = jsonb_set(terms, '{unit_price}', to_jsonb($2::text)) WHERE subscription_id = $1 AND meter_id IS NOT NULL`,
+    [billing.subscription, price],
+  );
+
 test('Home says how many drafts wait where people finalize them, and leads to them', async () => {
   await openHome();
   expect(await needs().count()).toBe(0);
@@ -53,13 +60,30 @@ test('Home says how many drafts wait where people finalize them, and leads to th
   expect(visit.faults).toEqual([]);
 });
 
+test('a list of drafts says why one of them cannot be computed, and the others are finalized', async () => {
+  await finalize('manual');
+  await billing.subscribe(billing.ownPlan.id, (await billing.customer()).id);
+  await spoil('many');
+  await page.goto('/invoices?status=DRAFT');
+  await page.getByText('A draft cannot be computed. Something broke on our side').waitFor();
+  const totals = async () =>
+    (await rowsOf('Invoices').allInnerTexts()).map((row) => /amount unknown|10\.00/.exec(row)?.[0]);
+  await expect.poll(async () => new Set(await totals())).toEqual(new Set(['10.00', 'amount unknown']));
+  expect(await findBarriers(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Finalize these 2' }).click();
+  const asked = page.getByRole('dialog');
+  await asked.getByRole('button', { name: 'Finalize these 2' }).click();
+  await asked.getByText('1 finalized.').waitFor();
+  await asked.getByText('1 left a draft: it cannot be computed.').waitFor();
+  await asked.getByRole('button', { name: 'Close' }).last().click();
+  await expect.poll(totals).toEqual(['amount unknown']);
+  await spoil('0.015');
+  await finalize('automatic');
+  expect(visit.faults).toEqual([]);
+});
+
 test('Home says what the run could not bill, and leads to these subscriptions, until they are billed', async () => {
   await billing.subscribe(billing.ownPlan.id, (await billing.customer()).id);
-  const spoil = (price: string) =>
-    weir.pool.query(
-      `UPDATE dues SET terms = jsonb_set(terms, '{unit_price}', to_jsonb($2::text)) WHERE subscription_id = $1 AND meter_id IS NOT NULL`,
-      [billing.subscription, price],
-    );
   const errors = async () => (await weir.pool.query('SELECT id FROM invoices WHERE run_error IS NOT NULL')).rowCount;
   await billing.use(100, '2025-01-15T12:00:00Z');
   await spoil('many');

@@ -2,7 +2,9 @@
 
 import { makePartitions } from '@weir/db/partitions';
 import { tableOf } from '@weir/db/months-taken-out';
-import { firstIdAt } from '@weir/shared/ids';
+import { recordEvents } from '@weir/db/record';
+import { firstIdAt, newId } from '@weir/shared/ids';
+import { countsValues, type AggregationType } from '@weir/shared/meter';
 import { monthAfter } from '@weir/shared/utc-months';
 import { readFileSync } from 'node:fs';
 import type { Weir } from './harness.ts';
@@ -54,4 +56,32 @@ export async function loseMonth({ pool }: Weir, month: string): Promise<void> {
     // With its settings.
     client.release(true);
   }
+}
+
+export interface Used {
+  meter: { id: string; aggregation: AggregationType };
+  customer: string;
+  at: string;
+  /** When it came in: at its time, where nothing is said. */
+  receivedAt?: string;
+  quantity?: number;
+  user?: string;
+}
+
+/** Records usage of an organization, and returns the ids of the events. */
+export async function recordUsed({ pool }: Weir, organization: string, used: readonly Used[]): Promise<string[]> {
+  const events = used.map(({ meter, customer, at, receivedAt = at, quantity = 1, user = 'ada' }) => ({
+    countsUniqueValues: countsValues(meter.aggregation),
+    event: {
+      id: newId(Date.parse(receivedAt)),
+      organization_id: organization,
+      meter_id: meter.id,
+      customer_external_id: customer,
+      quantity: String(quantity),
+      timestamp: at,
+      metadata: JSON.stringify({ user_id: user }),
+    },
+  }));
+  await recordEvents(pool, events);
+  return events.map(({ event }) => event.id);
 }

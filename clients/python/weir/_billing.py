@@ -320,8 +320,18 @@ class Invoice(TypedDict):
     #: To whom, field by field, as the customer was when it was finalized. Null before.
     buyer: Optional[Party]
     created_at: str
-    #: When a draft was computed; null once it is finalized.
+    #: When a draft was computed; null once it is finalized, and where it could not be.
     computed_at: Optional[str]
+    #: Why a draft could not be computed, where others of a list could: its amounts are 0 then, and computed_at is
+    #: null. Null for all others.
+    not_computed: Optional[NotComputed]
+
+
+class NotComputed(TypedDict):
+    #: month_taken_out, or internal_error.
+    code: str
+    #: What is the matter and what to do about it, for a person.
+    detail: str
 
 
 class InvoiceLine(TypedDict):
@@ -414,7 +424,7 @@ class _InvoiceWithLines(TypedDict):
     #: To whom, field by field, as the customer was when it was finalized. Null before.
     buyer: Optional[Party]
     created_at: str
-    #: When a draft was computed; null once it is finalized.
+    #: When a draft was computed; null once it is finalized, and where it could not be.
     computed_at: Optional[str]
     #: At most 500, and those that hold 4000 tiers in all: of what is more, the first ones.
     lines: List[InvoiceLine]

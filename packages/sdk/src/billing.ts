@@ -316,8 +316,20 @@ export interface Invoice {
   /** To whom, field by field, as the customer was when it was finalized. Null before. */
   buyer: Party | null;
   created_at: string;
-  /** When a draft was computed; null once it is finalized. */
+  /** When a draft was computed; null once it is finalized, and where it could not be. */
   computed_at: string | null;
+  /**
+   * Why a draft could not be computed, where others of a list could: its amounts are 0 then, and computed_at is
+   * null. Null for all others.
+   */
+  not_computed: NotComputed | null;
+}
+
+export interface NotComputed {
+  /** month_taken_out, or internal_error. */
+  code: string;
+  /** What is the matter and what to do about it, for a person. */
+  detail: string;
 }
 
 export interface InvoiceLine {
@@ -414,7 +426,7 @@ export interface InvoiceWithLines {
   /** To whom, field by field, as the customer was when it was finalized. Null before. */
   buyer: Party | null;
   created_at: string;
-  /** When a draft was computed; null once it is finalized. */
+  /** When a draft was computed; null once it is finalized, and where it could not be. */
   computed_at: string | null;
   /** At most 500, and those that hold 4000 tiers in all: of what is more, the first ones. */
   lines: InvoiceLine[];

@@ -93,6 +93,7 @@ export type {
   InvoiceWithLines,
   LinePackages,
   LineTier,
+  NotComputed,
   PackageCharge,
   PackageChargeTerms,
   Party,

@@ -7,16 +7,18 @@ import { Refusal } from '@weir/shared/errors';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import { adminCodes, bodyCodes, idOf } from '../http/fields.ts';
+import { problemOfOne } from '../http/problem-of-one.ts';
 import { problemResponses } from '../http/problem.ts';
 import { credentialOf } from '../http/caller.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, writing } from '../http/writing.ts';
 import type { RouteDeps } from '../route-deps.ts';
+import { notComputed } from './invoice-shape.ts';
 
 const UNKNOWN =
   'Your organization does not have all of these invoices, and nothing was done: read the list of drafts again.';
 
-const OUTCOMES = ['finalized', 'deleted', 'earlier_draft', 'not_reached', 'invoice_not_draft'] as const;
+const OUTCOMES = ['finalized', 'deleted', 'earlier_draft', 'not_computed', 'not_reached', 'invoice_not_draft'] as const;
 type Outcome = (typeof OUTCOMES)[number];
 
 const finalizeBody = z.strictObject({
@@ -34,9 +36,10 @@ const finalizeAnswer = z.object({
       outcome: z.enum(OUTCOMES).meta({
         description:
           'deleted: it came to no line, so it is no more. earlier_draft: an earlier invoice of its subscription is a draft, and is ' +
-          'not among these. not_reached: together they have more charges than one request takes on; send it again.',
+          'not among these, or could not be computed. not_computed: it is a draft still. not_reached: together they have more charges than one request takes on; send it again.',
       }),
       invoice_number: z.string().nullable(),
+      not_computed: notComputed.optional().meta({ description: 'Why, with the outcome not_computed.' }),
     }),
   ),
 });
@@ -52,15 +55,16 @@ export function finalizeDraftsRoute(app: App, { database, guards }: RouteDeps): 
         summary: `Finalize drafts now, up to ${LIMITS.finalizedAtOnce} of them`,
         description:
           'Each as by itself, in the order of their periods, and each is answered for, in the order sent. What is finalized already ' +
-          'stays as it is. With an id that there is not, nothing is done.',
+          'stays as it is, and so does what cannot be computed. With an id that there is not, nothing is done.',
         body: finalizeBody,
         response: {
           200: finalizeAnswer,
-          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'month_taken_out'),
+          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found'),
         },
       },
     },
-    writing(database, async ({ caller, body }, write) => {
+    writing(database, async (request, write) => {
+      const { caller, body } = request;
       const { organizationId } = caller;
       const options = { actor: credentialOf(caller), now: true };
       const ids = [...new Set(body.ids)];
@@ -76,12 +80,19 @@ export function finalizeDraftsRoute(app: App, { database, guards }: RouteDeps): 
           ...finalized.finalized.map((id) => [id, 'finalized'] as const),
           ...finalized.deleted.map((id) => [id, 'deleted'] as const),
           ...finalized.earlierDraft.map((id) => [id, 'earlier_draft'] as const),
+          ...[...finalized.notComputed.keys()].map((id) => [id, 'not_computed'] as const),
           ...heavy.flat().map((id) => [id, 'not_reached'] as const),
         ]);
         const after = await findInvoicesToFinalize(transaction, organizationId, ids);
         const numbers = new Map(after.map(({ id, invoice_number }) => [id, invoice_number]));
         const data = ids.map((id) => {
-          return { id, outcome: outcomes.get(id) ?? 'invoice_not_draft', invoice_number: numbers.get(id) ?? null };
+          const why = finalized.notComputed.get(id);
+          return {
+            id,
+            outcome: outcomes.get(id) ?? 'invoice_not_draft',
+            invoice_number: numbers.get(id) ?? null,
+            ...(why !== undefined && { not_computed: problemOfOne(why, request, { invoice_id: id }) }),
+          };
         });
         return done({ data });
       });

@@ -7,6 +7,7 @@ import { findInvoiceRow } from '@weir/db/billing/invoices/invoices';
 import { readInvoice, readInvoices, readLinesOfInvoice } from '@weir/db/billing/invoices/read-invoices';
 import { recomputeInvoice } from '@weir/db/billing/invoices/recompute';
 import { findMoveOfInvoice } from '@weir/db/moves/usage-moves';
+import { mapPage } from '@weir/db/page';
 import { findSubscription } from '@weir/db/billing/subscriptions/subscriptions';
 import { Refusal } from '@weir/shared/errors';
 import { text } from '@weir/shared/text';
@@ -39,6 +40,7 @@ import {
   invoiceLine,
   invoiceWithLines,
   linesQuery,
+  listedInvoice,
   pastDueQuery,
   recomputation,
 } from './invoice-shape.ts';
@@ -55,7 +57,8 @@ const listFields = {
   ),
 };
 
-const DRAFTS = 'Drafts are computed as of computed_at, all of a page at the same moment.';
+const DRAFTS =
+  'Drafts are computed as of computed_at, all of a page at the same moment. One that cannot be computed says why (not_computed), and the others are there.';
 export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps & { turns: Turns }): void {
   const drive: Drive = (work) => inTurns(turns, work);
   const db = database.kysely;
@@ -78,7 +81,7 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
         }),
         response: {
           200: pageSchema(invoiceAnswer),
-          ...problemResponses(...viewerCodes, 'invalid_request', 'month_taken_out'),
+          ...problemResponses(...viewerCodes, 'invalid_request'),
         },
       },
     },
@@ -96,7 +99,8 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
         numberPrefix: search === '' ? undefined : search,
         ...(await between(db, organizationId, request.query)),
       };
-      return answerPage(await readInvoices(database, organizationId, filter, request.query, drive));
+      const page = await readInvoices(database, organizationId, filter, request.query, drive);
+      return answerPage(mapPage(page, (invoice) => listedInvoice(invoice, request)));
     },
   );
 
@@ -113,7 +117,7 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
         querystring: listQuery(listFields),
         response: {
           200: pageSchema(invoiceAnswer),
-          ...problemResponses(...viewerCodes, 'not_found', 'invalid_request', 'month_taken_out'),
+          ...problemResponses(...viewerCodes, 'not_found', 'invalid_request'),
         },
       },
     },
@@ -125,7 +129,8 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
         throw new Refusal('not_found', NO_SUCH_THING);
       }
       const filter = { subscriptionId, status, isPastDue, sort, ...(await between(db, organizationId, request.query)) };
-      return answerPage(await readInvoices(database, organizationId, filter, request.query, drive));
+      const page = await readInvoices(database, organizationId, filter, request.query, drive);
+      return answerPage(mapPage(page, (invoice) => listedInvoice(invoice, request)));
     },
   );
 

@@ -3,12 +3,15 @@
 import { INVOICE_KINDS, INVOICE_STATUSES, LINE_KINDS } from '@weir/billing/kinds';
 import type { InvoiceLine } from '@weir/db/billing/invoices/invoice-lines';
 import type { Invoice } from '@weir/db/billing/invoices/invoices';
+import type { ListedInvoice } from '@weir/db/billing/invoices/read-invoices';
 import type { Payment } from '@weir/db/billing/invoices/payments';
 import type { Recomputed } from '@weir/db/billing/invoices/recompute';
 import { NO_CURSOR } from '@weir/db/order';
 import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import { LIMITS } from '@weir/shared/limits';
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { problemOfOne } from '../http/problem-of-one.ts';
 import { answerOf, oneOf, sizeOf, time } from '../http/fields.ts';
 import { shownCharge } from './charge-models.ts';
 import { party } from './party.ts';
@@ -94,7 +97,9 @@ const invoiceFields = answerOf<Invoice>()({
     description: 'To whom, field by field, as the customer was when it was finalized. Null before.',
   }),
   created_at: time,
-  computed_at: time.nullable().meta({ description: 'When a draft was computed; null once it is finalized.' }),
+  computed_at: time
+    .nullable()
+    .meta({ description: 'When a draft was computed; null once it is finalized, and where it could not be.' }),
 });
 
 const meter = { meter_id: z.uuid().nullable() };
@@ -134,7 +139,32 @@ const lineFields = answerOf<InvoiceLine>()({
   rating_version: z.int(),
 });
 
-export const invoiceAnswer = invoiceFields.meta({ id: 'Invoice' });
+/** Why an invoice could not be computed, as in a problem. */
+export const notComputed = z
+  .object({
+    code: z.string().meta({ description: 'month_taken_out, or internal_error.', examples: ['month_taken_out'] }),
+    detail: z.string().meta({ description: 'What is the matter and what to do about it, for a person.' }),
+  })
+  .meta({ id: 'NotComputed' });
+
+export const invoiceAnswer = invoiceFields
+  .extend({
+    not_computed: notComputed.nullable().meta({
+      description:
+        'Why a draft could not be computed, where others of a list could: its amounts are 0 then, and computed_at is null. Null for all others.',
+    }),
+  })
+  .meta({ id: 'Invoice' });
+
+/** An invoice of a list as it is answered. */
+export function listedInvoice(
+  { notComputed: why, ...invoice }: ListedInvoice,
+  request: FastifyRequest,
+): z.output<typeof invoiceAnswer> {
+  const not_computed = why === undefined ? null : problemOfOne(why, request, { invoice_id: invoice.id });
+  return { ...invoice, not_computed };
+}
+
 export const invoiceLine = lineFields.meta({ id: 'InvoiceLine' });
 
 const SOME = `At most ${LIMITS.invoiceLines}, and those that hold ${LIMITS.invoiceLineTiers} tiers in all: of what is more, the first ones.`;

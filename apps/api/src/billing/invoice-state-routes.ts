@@ -182,7 +182,10 @@ async function finalize(database: Database, write: Write, which: InvoiceOfActor)
   if (before.status !== 'DRAFT') throw new Refusal('invoice_not_draft', NO_DRAFT);
   await closeForDrafts(database, organizationId, [id], options);
   return await write.transaction(async (transaction) => {
-    const { finalized, deleted, earlierDraft } = await finalizeClosed(transaction, organizationId, [id], options);
+    const outcome = await finalizeClosed(transaction, organizationId, [id], options);
+    const { finalized, deleted, earlierDraft, notComputed } = outcome;
+    const why = notComputed.get(id);
+    if (why !== undefined) throw why;
     if (earlierDraft.includes(id)) {
       throw new Refusal('earlier_draft', 'An earlier invoice of the subscription is a draft: finalize that one first.');
     }

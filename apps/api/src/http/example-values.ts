@@ -202,7 +202,7 @@ export const OBJECTS: Record<string, Record<string, unknown>> = {
   },
   'listLinesOfInvoice 200': { meta: { next_cursor: null } },
   'listInvoiceLines 200': { meta: { next_cursor: `2026-12-01.${id('0a')}.3` } },
-  Invoice: finalized,
+  Invoice: { ...finalized, not_computed: null },
   WidgetInvoice: finalized,
   WidgetInvoiceWithLines: { ...finalized, payments: [], lines_total: undefined, lines_next_cursor: undefined },
   InvoiceWithLines: { ...finalized, lines_total: undefined, lines_next_cursor: undefined },
@@ -287,7 +287,7 @@ export const OBJECTS: Record<string, Record<string, unknown>> = {
     expected: {
       began_at: '2026-11-20T09:36:00.000Z',
       ended_at: '2026-11-20T09:36:02.000Z',
-      currencies: [{ currency: 'USD', drafts: '98.00', open_periods: '1140.25', total: '1238.25' }],
+      currencies: [{ currency: 'USD', drafts: '98.00', open_periods: '1140.25', total: '1238.25', left_out: 0 }],
     },
   },
   WebhookEndpoint: { last_sequence: 4711 },

@@ -256,7 +256,7 @@ const FRAMEWORK: Record<string, { code: ErrorCode; detail: string }> = {
 };
 
 /** Returns what a client is told of an error; undefined when it is a defect of Weir. */
-function refusalOfError(error: unknown): Refusal | undefined {
+export function refusalOfError(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error;
   if (error instanceof MonthTakenOut) return new Refusal('month_taken_out', error.message);
   const constraint = CONSTRAINTS[violatedConstraint(error) ?? ''];
@@ -286,7 +286,7 @@ function isAboutTheRequest(error: unknown): error is Error {
   return status >= 400 && status < 500;
 }
 
-const BROKEN =
+export const BROKEN =
   'Something broke on our side; it has been logged under this request_id. Try again, and tell us if it stays.';
 
 /** Warnings of one kind: the same answer on the same path. */

@@ -130,6 +130,9 @@ const overview = z
                 'what is billed at their end. A month ends where the customer of a period is.',
             }),
             total: z.string(),
+            left_out: z.int().meta({
+              description: 'How many drafts and open periods are not in it, since they cannot be computed now.',
+            }),
           }),
         ),
       })

@@ -767,7 +767,7 @@ export interface paths {
     "/api/v1/invoices": {
         /**
          * List the invoices, newest first, without their lines
-         * @description Drafts are computed as of computed_at, all of a page at the same moment.
+         * @description Drafts are computed as of computed_at, all of a page at the same moment. One that cannot be computed says why (not_computed), and the others are there.
          *
          *     Who may: whoever is signed in, or a service account of any role.
          */
@@ -776,7 +776,7 @@ export interface paths {
     "/api/v1/subscriptions/{id}/invoices": {
         /**
          * List the invoices of a subscription, newest first, without their lines
-         * @description Drafts are computed as of computed_at, all of a page at the same moment.
+         * @description Drafts are computed as of computed_at, all of a page at the same moment. One that cannot be computed says why (not_computed), and the others are there.
          *
          *     Who may: whoever is signed in, or a service account of any role.
          */
@@ -871,7 +871,7 @@ export interface paths {
     "/api/v1/invoices/finalize": {
         /**
          * Finalize drafts now, up to 100 of them
-         * @description Each as by itself, in the order of their periods, and each is answered for, in the order sent. What is finalized already stays as it is. With an id that there is not, nothing is done.
+         * @description Each as by itself, in the order of their periods, and each is answered for, in the order sent. What is finalized already stays as it is, and so does what cannot be computed. With an id that there is not, nothing is done.
          *
          *     Who may: an admin who is signed in, or a service account with the role biller or admin.
          */
@@ -1093,7 +1093,7 @@ export interface paths {
         get: operations["listErasures"];
         /**
          * Erase a customer: nothing that is kept names it any more, and all that was counted and billed stays
-         * @description Name, email, phone, address, metadata, widget tokens and alerts over it alone are gone with the answer, and the external_id is replaced by a random one that leads back to nobody. A worker gives it to the usage, takes metadata and idempotency keys off the events, and what was sent off the audit log; until status is DONE the usage of the customer and what bills it cannot be read by itself. Sums, distinct counts and amounts stay what they are. Invoices keep the name and address that they were issued with, but for those that invoice_copies_issued_before names. Refused while a subscription of the customer has not ended, or an invoice is a draft, and while events of it are in a month that was taken out of the database, until that month is attached again. Events that are sent later with the former external_id are those of a customer without a record: stop sending them first.
+         * @description Name, email, phone, address, metadata, widget tokens and alerts over it alone are gone with the answer, and the external_id is replaced by a random one that leads back to nobody. A worker gives it to the usage, takes metadata and idempotency keys off the events, and what was sent off the audit log; until status is DONE the usage of the customer and what bills it cannot be read by itself. Sums, distinct counts and amounts stay what they are. Invoices keep the name and address that they were issued with, but for those that invoice_copies_issued_before names. Refused while a subscription of the customer has not ended, or an invoice is a draft, and while events of it are in a month that was taken out of the database, until that month is attached again. Asked for again, to erase copies of a customer that is erased already, it needs no month, unless usage was moved to the erased external_id since. Events that are sent later with the former external_id are those of a customer without a record: stop sending them first.
          *
          *     Who may: an admin who is signed in, or a service account with the role admin.
          */
@@ -1114,7 +1114,7 @@ export interface paths {
         get: operations["listUsageMoves"];
         /**
          * Move all usage of one external id to another
-         * @description For a customer who is known by two, or was tracked under a wrong one. A worker moves the events that were accepted before the request, with what they add up to; until status is DONE usage of the former id cannot be read by itself, and the other one has a part of it. Of periods of the other one that are billed it is late usage, which the next invoice has. Refused where a subscription bills, or billed, the former id, and where usage of it is in a month that was taken out of the database, until that month is attached again. Records of customers stay as they are.
+         * @description For a customer who is known by two, or was tracked under a wrong one. A worker moves the events that were accepted before the request, with what they add up to; until status is DONE usage of the former id cannot be read by itself, and the other one has a part of it. Of periods of the other one that are billed it is late usage, which the next invoice has. Refused where a subscription bills, or billed, the former id, and where usage of it is in a month that was taken out of the database, until that month is attached again. Hours of which events are lost for good while it runs stay with the former id, and it is DONE. Records of customers stay as they are.
          *
          *     Who may: an admin who is signed in, or a service account with the role admin.
          */
@@ -2082,6 +2082,12 @@ export interface components {
             fixed_amount: string | null;
             included_units: string | null;
         });
+        NotComputed: {
+            /** @description month_taken_out, or internal_error. */
+            code: string;
+            /** @description What is the matter and what to do about it, for a person. */
+            detail: string;
+        };
         Invoice: {
             /** Format: uuid */
             id: string;
@@ -2139,8 +2145,10 @@ export interface components {
             buyer: components["schemas"]["Party"] | null;
             /** Format: date-time */
             created_at: string;
-            /** @description When a draft was computed; null once it is finalized. */
+            /** @description When a draft was computed; null once it is finalized, and where it could not be. */
             computed_at: string | null;
+            /** @description Why a draft could not be computed, where others of a list could: its amounts are 0 then, and computed_at is null. Null for all others. */
+            not_computed: components["schemas"]["NotComputed"] | null;
         };
         InvoiceLine: {
             /** Format: uuid */
@@ -2253,7 +2261,7 @@ export interface components {
             buyer: components["schemas"]["Party"] | null;
             /** Format: date-time */
             created_at: string;
-            /** @description When a draft was computed; null once it is finalized. */
+            /** @description When a draft was computed; null once it is finalized, and where it could not be. */
             computed_at: string | null;
             /** @description At most 500, and those that hold 4000 tiers in all: of what is more, the first ones. */
             lines: components["schemas"]["InvoiceLine"][];
@@ -2317,7 +2325,7 @@ export interface components {
             buyer: components["schemas"]["Party"] | null;
             /** Format: date-time */
             created_at: string;
-            /** @description When a draft was computed; null once it is finalized. */
+            /** @description When a draft was computed; null once it is finalized, and where it could not be. */
             computed_at: string | null;
             /** @description At most 500, and those that hold 4000 tiers in all: of what is more, the first ones. */
             lines: {
@@ -3268,6 +3276,8 @@ export interface components {
                     /** @description What the open periods of all subscriptions have come to so far that end by the end of this month: their usage, and what is billed at their end. A month ends where the customer of a period is. */
                     open_periods: string;
                     total: string;
+                    /** @description How many drafts and open periods are not in it, since they cannot be computed now. */
+                    left_out: number;
                 }[];
             } | null;
         };
@@ -6494,11 +6504,12 @@ export interface operations {
                             /** Format: uuid */
                             id: string;
                             /**
-                             * @description deleted: it came to no line, so it is no more. earlier_draft: an earlier invoice of its subscription is a draft, and is not among these. not_reached: together they have more charges than one request takes on; send it again.
+                             * @description deleted: it came to no line, so it is no more. earlier_draft: an earlier invoice of its subscription is a draft, and is not among these, or could not be computed. not_computed: it is a draft still. not_reached: together they have more charges than one request takes on; send it again.
                              * @enum {string}
                              */
-                            outcome: "finalized" | "deleted" | "earlier_draft" | "not_reached" | "invoice_not_draft";
+                            outcome: "finalized" | "deleted" | "earlier_draft" | "not_computed" | "not_reached" | "invoice_not_draft";
                             invoice_number: string | null;
+                            not_computed?: components["schemas"]["NotComputed"];
                         }[];
                     };
                 };

@@ -31,7 +31,7 @@ function FinalizeDialog({ ids, onClose }: { ids: string[]; onClose: () => void }
   const finalize = async () => {
     const { data } = await send(client.POST('/api/v1/invoices/finalize', { body: { ids } }));
     await invalidate(queries, ...OF_INVOICES);
-    setBecame(wordsOf(data.map(({ outcome }) => outcome)));
+    setBecame(wordsOf(data));
   };
   if (became === undefined)
     return (
@@ -58,19 +58,27 @@ function FinalizeDialog({ ids, onClose }: { ids: string[]; onClose: () => void }
   );
 }
 
-type Outcome = 'finalized' | 'deleted' | 'earlier_draft' | 'not_reached' | 'invoice_not_draft';
+interface Became {
+  outcome: 'finalized' | 'deleted' | 'earlier_draft' | 'not_computed' | 'not_reached' | 'invoice_not_draft';
+  not_computed?: Schema<'NotComputed'>;
+}
+
+type Outcome = Became['outcome'];
 
 const WORDS: Record<Outcome, string> = {
   finalized: 'finalized',
   deleted: 'gone: nothing was to be billed',
   earlier_draft: 'left a draft: an earlier draft of the subscription has to be finalized first',
+  not_computed: 'left a draft: it cannot be computed',
   not_reached: 'left a draft: together they were too many for one time, finalize them next',
   invoice_not_draft: 'no draft any more: finalized meanwhile',
 };
 
-function wordsOf(outcomes: readonly Outcome[]): string[] {
-  return (Object.keys(WORDS) as Outcome[]).flatMap((each) => {
-    const count = outcomes.filter((outcome) => outcome === each).length;
+/** How many came to what, and why some could not be computed. */
+function wordsOf(data: readonly Became[]): string[] {
+  const counts = (Object.keys(WORDS) as Outcome[]).flatMap((each) => {
+    const count = data.filter(({ outcome }) => outcome === each).length;
     return count === 0 ? [] : [`${count} ${WORDS[each]}.`];
   });
+  return [...counts, ...new Set(data.flatMap(({ not_computed: why }) => why?.detail ?? []))];
 }

@@ -3,13 +3,13 @@ import { Link } from '@tanstack/react-router';
 import { client, read, send, type Schema } from '../api/client.ts';
 import { pace } from '../api/pace.ts';
 import type { Column, Sorting } from '../components/lists/data-table.tsx';
-import { formatAmount } from '../text/decimals.ts';
 import { formatDay } from '../text/instants.ts';
 import { ListExport } from '../components/lists/list-export.tsx';
 import { PagedList } from '../components/lists/paged-list.tsx';
 import { useSearchState, useSorting } from '../components/lists/search-state.ts';
 import { AdminOnly } from '../components/page/admin-only.tsx';
 import { FinalizeAll } from './finalize-all.tsx';
+import { amountOfListed } from './invoice-amount.ts';
 import { CustomerName } from './customer-name.tsx';
 import { periodOf } from './invoice-lines.tsx';
 import { InvoiceStatus } from './invoice-status.tsx';
@@ -68,12 +68,12 @@ const columns: Column<Row>[] = [
   { title: 'Due', cell: ({ due_date }) => (due_date === null ? '–' : formatDay(due_date)), isExtra: true },
   {
     title: 'Total',
-    cell: ({ total, currency }) => formatAmount(total, currency),
+    cell: (invoice) => amountOfListed(invoice, invoice.total),
     isNumber: true,
   },
   {
     title: 'Amount due',
-    cell: ({ amount_due, currency }) => formatAmount(amount_due, currency),
+    cell: (invoice) => amountOfListed(invoice, invoice.amount_due),
     isNumber: true,
     isExtra: true,
   },
@@ -91,6 +91,7 @@ export function InvoiceList({ filter, onPage, sorting }: InvoiceListProps) {
     placeholderData: keepPreviousData,
     refetchInterval: () => pace(10_000),
   });
+  const reasons = new Set(invoices.data?.data.flatMap(({ not_computed: why }) => why?.detail ?? []));
   const isOfOne = filter.customer_id !== undefined || filter.subscription_id !== undefined;
   return (
     <>
@@ -102,6 +103,9 @@ export function InvoiceList({ filter, onPage, sorting }: InvoiceListProps) {
       {filter.sort !== undefined && (filter.status ?? filter.is_past_due) === undefined && (
         <p className="muted">In the order of issue dates there are no drafts: they have none yet.</p>
       )}
+      {[...reasons].map((why) => (
+        <p key={why}>A draft cannot be computed. {why}</p>
+      ))}
       <PagedList
         query={invoices}
         onPage={onPage}

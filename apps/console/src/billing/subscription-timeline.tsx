@@ -7,9 +7,10 @@ import type { Schema } from '../api/client.ts';
 import { Loaded } from '../components/outcomes/loaded.tsx';
 import { Time } from '../components/page/time.tsx';
 import { actionWords } from '../settings/audit-words.ts';
-import { formatAmount, formatDecimal } from '../text/decimals.ts';
+import { formatDecimal } from '../text/decimals.ts';
 import { formatDays } from '../text/instants.ts';
 import './subscription-timeline.css';
+import { amountOfListed } from './invoice-amount.ts';
 import { InvoiceStatus } from './invoice-status.tsx';
 import { planOf, useTimeline, type Timeline } from './timeline-reads.ts';
 
@@ -150,7 +151,7 @@ function milestonesOf({ subscription, plans }: Timeline): Entry[] {
 }
 
 function invoiceOf(invoice: Invoice, zone: string): Entry {
-  const { id, invoice_number, total, currency, finalized_at, period_start, period_end } = invoice;
+  const { id, invoice_number, total, finalized_at, period_start, period_end } = invoice;
   const days = formatDays(period_start, period_end, zone);
   return {
     key: id,
@@ -161,7 +162,7 @@ function invoiceOf(invoice: Invoice, zone: string): Entry {
         <Link to="/invoices/$invoiceId" params={{ invoiceId: id }}>
           {invoice_number ?? 'Draft invoice'}
         </Link>{' '}
-        {formatAmount(total, currency)}, for {days} <InvoiceStatus of={invoice} />
+        {amountOfListed(invoice, total)}, for {days} <InvoiceStatus of={invoice} />
       </>
     ),
   };

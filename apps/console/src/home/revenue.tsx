@@ -1,7 +1,7 @@
 // Money of one currency: what was invoiced in this month, and what may be expected beside it.
 
 import type { Answer } from '../api/client.ts';
-import { formatAmount } from '../text/decimals.ts';
+import { formatAmount, formatDecimal } from '../text/decimals.ts';
 import { Time } from '../components/page/time.tsx';
 
 type Overview = Answer<'/api/v1/overview'>;
@@ -21,7 +21,7 @@ export function Invoiced({ of: { currency, finalized_total: total, finalized_bef
 }
 
 export function ExpectedOf({ currency, expected }: { currency: Expected['currencies'][number]; expected: Expected }) {
-  const { currency: code, drafts, open_periods: open, total } = currency;
+  const { currency: code, drafts, open_periods: open, total, left_out: leftOut } = currency;
   return (
     <div>
       <dt>Expected</dt>
@@ -29,6 +29,12 @@ export function ExpectedOf({ currency, expected }: { currency: Expected['currenc
         <span className="figure">{formatAmount(total, code)}</span>
         <div className="figure-note">Drafts {formatAmount(drafts, code)}</div>
         <div className="figure-note">Open periods that end this month {formatAmount(open, code)}</div>
+        {leftOut > 0 && (
+          <div className="figure-note">
+            Without {formatDecimal(leftOut)} {leftOut === 1 ? 'draft or period that' : 'drafts and periods that'} cannot
+            be computed
+          </div>
+        )}
         <div className="figure-note">
           As of <Time at={expected.ended_at} as="ago" />
         </div>

@@ -284,23 +284,25 @@ async function pastDue(deps: BillingDeps, turn: Turn): Promise<void> {
 async function finalizeChunk(deps: BillingDeps, organizationId: string, chunk: readonly string[]): Promise<number> {
   const { database, metrics } = deps;
   let done = 0;
+  const leaveOut = async (id: string, error: unknown): Promise<void> => {
+    done += 1;
+    tell(deps, error, { organization_id: organizationId, invoice_id: id });
+    // Somebody has to attach the month: until then each try would compute the same.
+    const isForLong = error instanceof MonthTakenOut;
+    await postponeDraft(database.kysely, organizationId, id, textOf(error), { isForLong });
+  };
   await doOrSplit(
     chunk,
     async (some) => {
-      const { finalized, deleted, earlierDraft } = await finalizeInvoices(database, organizationId, some, {
+      const { finalized, deleted, earlierDraft, notComputed } = await finalizeInvoices(database, organizationId, some, {
         actor: 'weir',
       });
       metrics.finalizedInvoices.inc(finalized.length);
       done += finalized.length + deleted.length;
+      for (const [id, error] of notComputed) await leaveOut(id, error);
       await postponeLater(database.kysely, organizationId, earlierDraft);
     },
-    async (id, error) => {
-      done += 1;
-      tell(deps, error, { organization_id: organizationId, invoice_id: id });
-      // Somebody has to attach the month: until then each try would compute the same.
-      const isForLong = error instanceof MonthTakenOut;
-      await postponeDraft(database.kysely, organizationId, id, textOf(error), { isForLong });
-    },
+    leaveOut,
   );
   return done;
 }

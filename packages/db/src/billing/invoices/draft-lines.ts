@@ -36,8 +36,7 @@ export async function computeLinePage(
   { from, limit }: LineSpan,
   drive: Drive | undefined,
 ): Promise<LinePage<ComputedLine>> {
-  const [whole] = await findParts(snapshot, organizationId, [invoice], null);
-  const parts = whole?.parts ?? [];
+  const { parts } = await findParts(snapshot, organizationId, invoice);
   const page = new PageOfLines({ limit }, tiersOfComputed);
   const some = { invoice, from, parts: parts.slice(from, from + limit + 1) };
   for await (const lines of linesOfParts(snapshot, organizationId, some, null, drive)) {
@@ -57,8 +56,7 @@ export async function computeLine(
   id: string,
   drive: Drive = inOneGo,
 ): Promise<ComputedLine | undefined> {
-  const [whole] = await findParts(snapshot, organizationId, [invoice], null);
-  const parts = whole?.parts ?? [];
+  const { parts } = await findParts(snapshot, organizationId, invoice);
   const position = await drive(
     findLine(
       invoice.id,

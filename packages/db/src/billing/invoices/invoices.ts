@@ -47,7 +47,7 @@ export interface Invoice {
   seller: Party | null;
   buyer: Party | null;
   created_at: string;
-  /** When a draft was computed; null once it is finalized. */
+  /** When a draft was computed; null once it is finalized, and where it could not be. */
   computed_at: string | null;
 }
 
@@ -67,10 +67,10 @@ export function amountDueOf(
   return total - amountOf(row.credits_applied, digits) - amountOf(row.amount_paid, digits);
 }
 
-/** What a draft was computed to come to, when, and whether only a person finalizes it. */
+/** What a draft was computed to come to, when (null: it could not be), and whether only a person finalizes it. */
 export interface ComputedDraft {
   totals: Totals;
-  at: string;
+  at: string | null;
   isManual: boolean;
 }
 

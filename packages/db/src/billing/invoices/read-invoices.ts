@@ -5,7 +5,7 @@ import type { Drive } from '@weir/billing/drive';
 import type { Database, Queries } from '../../database.ts';
 import type { Page, PageOf } from '../../page.ts';
 import { isoOf } from '@weir/shared/instant';
-import { computeInvoices } from './compute-lines.ts';
+import { computeEach } from './compute-lines.ts';
 import { computeFirstLines, computeLinePage } from './draft-lines.ts';
 import { readDrafting } from '../drafting.ts';
 import { fieldsOfComputed, lineOf, type InvoiceLine } from './invoice-lines.ts';
@@ -28,36 +28,51 @@ interface SomeLines {
   lines_next_cursor?: string;
 }
 
+/** An invoice of a list. */
+export interface ListedInvoice extends Invoice {
+  /** Why a draft could not be computed: its amounts are 0, and it has no `computed_at`. Undefined for all others. */
+  notComputed: Error | undefined;
+}
+
 /** Drafts whose dues of their periods are held at once: of a plan with as many charges as it may have some hundred kilobytes each. */
 const DRAFTS_AT_ONCE = 20;
 
-/** A page of invoices, without lines. All drafts on it are computed as of one moment, and nothing is held of them but what they come to. */
+/**
+ * A page of invoices, without lines. All drafts on it are computed as of one moment, and nothing is held of them but what they come to. One
+ * that cannot be computed says so, and the others are there.
+ */
 export async function readInvoices(
   database: Database,
   organizationId: string,
   filter: InvoiceFilter,
   wanted: Page,
   drive?: Drive,
-): Promise<PageOf<Invoice>> {
+): Promise<PageOf<ListedInvoice>> {
   return await inSnapshot(database, async (snapshot) => {
     const { rows, ...page } = await listInvoiceRows(snapshot, organizationId, filter, wanted);
     const drafts = rows.filter(({ status }) => status === 'DRAFT');
-    const computed = new Map<string, ComputedInvoice>();
+    const computed = new Map<string, ComputedInvoice | Error>();
     for (let from = 0; from < drafts.length; from += DRAFTS_AT_ONCE) {
       const some = drafts.slice(from, from + DRAFTS_AT_ONCE);
-      for (const each of await computeInvoices(snapshot, organizationId, some, null, { drive }))
-        computed.set(each.id, each);
+      for (const [index, each] of (await computeEach(snapshot, organizationId, some, null, { drive })).entries())
+        computed.set(some[index]?.id ?? '', each);
     }
     const read = drafts.length === 0 ? undefined : await readMoment(snapshot, organizationId);
     return {
       ...page,
       rows: rows.map((row) => {
-        const totals = computed.get(row.id);
-        return totals === undefined || read === undefined ? invoiceOf(row) : invoiceOf(row, { totals, ...read });
+        const each = computed.get(row.id);
+        const notComputed = each instanceof Error ? each : undefined;
+        if (each === undefined || read === undefined) return { ...invoiceOf(row), notComputed };
+        const { at, isManual } = read;
+        const draft = each instanceof Error ? { totals: NOT_COMPUTED, at: null } : { totals: each, at };
+        return { ...invoiceOf(row, { ...draft, isManual }), notComputed };
       }),
     };
   });
 }
+
+const NOT_COMPUTED = { subtotal: 0n, total: 0n };
 
 /** One invoice with its first lines; a draft as it is now. */
 export async function readInvoice(

@@ -8,24 +8,23 @@ import { newId } from '@weir/shared/ids';
 import { microsOfText } from '@weir/shared/instant';
 import { sql } from 'kysely';
 import type { Database, Queries } from '../../database.ts';
-import { MonthTakenOut } from '../../months-taken-out.ts';
 import { findTimeZone } from '../../organizations.ts';
 import { cutBoundaries } from '../invoices/cut-by-weight.ts';
-import { computeInvoices } from '../invoices/compute-lines.ts';
+import { computeEach } from '../invoices/compute-lines.ts';
 import { inSnapshot } from '../snapshot.ts';
 import { amountOf, amountText } from '../stored-amounts.ts';
 
 const PARTS = ['drafts', 'open_periods'] as const;
 type Part = (typeof PARTS)[number];
 
-/** By currency. */
-type Sums = Record<string, Record<Part, string>>;
+/** By currency. What an older version wrote says nothing of what is left out. */
+type Sums = Record<string, Record<Part, string> & { left_out?: number }>;
 
 /** What was reckoned is good for so long, and for so many times as long as it took: it is a fiftieth of what a worker does. */
 const GOOD_MINUTES = 10;
 const GOOD_FACTOR = 50;
 
-/** One that is under way for longer begins anew: its first steps are of another time. So does one that waits for a month. */
+/** One that is under way for longer begins anew: its first steps are of another time. */
 const UNDER_WAY_MINUTES = 60;
 
 /** Subscriptions, or drafts, of a step: some tens of milliseconds. It is fewer where they weigh more than is computed at once. */
@@ -41,7 +40,14 @@ export interface ExpectedRevenue {
   began_at: string;
   ended_at: string;
   /** In the order of their codes. Amounts have exactly the minor digits. */
-  currencies: { currency: string; drafts: string; open_periods: string; total: string }[];
+  currencies: {
+    currency: string;
+    drafts: string;
+    open_periods: string;
+    total: string;
+    /** Drafts and open periods that are not in it, since they cannot be computed. */
+    left_out: number;
+  }[];
 }
 
 /** Returns what was reckoned last, null before the first time, and asks workers for the next time where that is old. */
@@ -54,9 +60,9 @@ export async function readExpectedRevenue(db: Queries, organizationId: string): 
   if (row === undefined || row.began_at === null || row.ended_at === null) return null;
   const currencies = Object.entries(row.expected ?? {})
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([currency, { drafts, open_periods }]) => {
+    .map(([currency, { drafts, open_periods, left_out = 0 }]) => {
       const total = amountOf(drafts, currency) + amountOf(open_periods, currency);
-      return { currency, drafts, open_periods, total: amountText(total, currency) };
+      return { currency, drafts, open_periods, total: amountText(total, currency), left_out };
     });
   return { began_at: row.began_at, ended_at: row.ended_at, currencies };
 }
@@ -88,7 +94,8 @@ interface Step {
 /**
  * Goes on with all reckonings that are under way until the time is over, at least with one step; each organization has a step in its
  * turn. Safe to run in several processes at once, and to be cut off anywhere. Returns how many came to their end. One that fails is
- * given up, and `onError` hears of it: who looks the next time asks for it again, or an hour later where a month has to be attached first.
+ * given up, and who looks the next time asks for it again. `onError` hears of it, and of the first draft or period of a reckoning that is
+ * left out.
  */
 export async function reckonRevenue(
   database: Database,
@@ -101,10 +108,12 @@ export async function reckonRevenue(
     const step = await nextStep(database.kysely);
     if (step === undefined) return ended;
     try {
-      if (await take(database, step, size)) ended += 1;
+      const { isEnd, leftOut } = await take(database, step, size);
+      if (isEnd) ended += 1;
+      if (leftOut !== undefined) onError(leftOut, step.organization_id);
     } catch (error) {
       onError(error, step.organization_id);
-      await giveUp(database.kysely, step, error);
+      await giveUp(database.kysely, step);
     }
     if (performance.now() > until) return ended;
   }
@@ -117,16 +126,27 @@ async function nextStep(db: Queries): Promise<Step | undefined> {
   return rows[0];
 }
 
-/** Returns whether it was the last one. */
-async function take(database: Database, step: Step, size: number): Promise<boolean> {
+interface Taken {
+  /** Whether it was the last one. */
+  isEnd: boolean;
+  /** Why something is left out, where nothing was before. */
+  leftOut: Error | undefined;
+}
+
+async function take(database: Database, step: Step, size: number): Promise<Taken> {
   const { organization_id: organizationId, part } = step;
   const { last, amounts } = await inSnapshot(database, (snapshot) => reckon(snapshot, step, size));
   const sums = { ...step.sums };
   for (const { currency, total } of amounts) {
     const nothing = amountText(0n, currency);
     const before = sums[currency] ?? { drafts: nothing, open_periods: nothing };
-    sums[currency] = { ...before, [part]: amountText(amountOf(before[part], currency) + total, currency) };
+    sums[currency] =
+      total instanceof Error
+        ? { ...before, left_out: (before.left_out ?? 0) + 1 }
+        : { ...before, [part]: amountText(amountOf(before[part], currency) + total, currency) };
   }
+  const isFirst = Object.values(step.sums).every(({ left_out = 0 }) => left_out === 0);
+  const leftOut = isFirst ? amounts.map(({ total }) => total).find((total) => total instanceof Error) : undefined;
   const text = JSON.stringify(sums);
   const isLast = last === undefined && part === PARTS[1];
   // Of two workers that took the same step one counts.
@@ -136,30 +156,27 @@ async function take(database: Database, step: Step, size: number): Promise<boole
     const { numAffectedRows = 0n } = await sql`
       UPDATE revenue_reckonings SET began_at = begun_at, ended_at = billing_clock(), expected = ${text}::jsonb, ${NONE}
       WHERE ${isSame}`.execute(database.kysely);
-    return numAffectedRows > 0n;
+    return { isEnd: numAffectedRows > 0n, leftOut };
   }
   await sql`
     UPDATE revenue_reckonings SET part = ${last === undefined ? PARTS[1] : part}, after = ${last ?? null}::uuid,
       stepped_at = billing_clock(), sums = ${text}::jsonb
     WHERE ${isSame}`.execute(database.kysely);
-  return false;
+  return { isEnd: false, leftOut };
 }
 
-/** No step is to come of one that began. */
-const NO_STEP = sql`part = NULL, after = NULL, stepped_at = NULL, sums = NULL`;
-
 /** None is under way. */
-const NONE = sql`begun_at = NULL, ${NO_STEP}`;
+const NONE = sql`begun_at = NULL, part = NULL, after = NULL, stepped_at = NULL, sums = NULL`;
 
-async function giveUp(db: Queries, { organization_id: organizationId }: Step, error: unknown): Promise<void> {
-  const left = error instanceof MonthTakenOut ? NO_STEP : NONE;
-  await sql`UPDATE revenue_reckonings SET ${left} WHERE organization_id = ${organizationId}::uuid`.execute(db);
+async function giveUp(db: Queries, { organization_id: organizationId }: Step): Promise<void> {
+  await sql`UPDATE revenue_reckonings SET ${NONE} WHERE organization_id = ${organizationId}::uuid`.execute(db);
 }
 
 interface Reckoned {
   /** The last subscription that is in it; undefined where no other follows it. */
   last: string | undefined;
-  amounts: { currency: string; total: bigint }[];
+  /** What each comes to, or why that cannot be computed. */
+  amounts: { currency: string; total: bigint | Error }[];
 }
 
 async function reckon(
@@ -172,8 +189,11 @@ async function reckon(
   const amounts: Reckoned['amounts'] = [];
   const chunks = await cutBoundaries(snapshot, organizationId, invoices);
   for (const [index, some] of chunks.entries()) {
-    const computed = await computeInvoices(snapshot, organizationId, some, null);
-    amounts.push(...some.map(({ currency }, at) => ({ currency, total: computed[at]?.total ?? 0n })));
+    const computed = await computeEach(snapshot, organizationId, some, null);
+    for (const [at, { currency }] of some.entries()) {
+      const each = computed[at];
+      amounts.push({ currency, total: each instanceof Error ? each : (each?.total ?? 0n) });
+    }
     const [one, next] = [some.at(-1)?.subscription_id, chunks[index + 1]?.[0]?.subscription_id];
     // The rest is of the next step, but for other drafts of the same subscription.
     if (next !== undefined && next !== one) return { last: one, amounts };

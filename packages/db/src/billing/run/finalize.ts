@@ -8,7 +8,7 @@ import { sql } from 'kysely';
 import type { Database, Queries } from '../../database.ts';
 import { closeUntil } from '../usage/closing.ts';
 import { holdAutomatic, isAutomatic } from '../drafting.ts';
-import { computeInvoices } from '../invoices/compute-lines.ts';
+import { computeEach } from '../invoices/compute-lines.ts';
 import { invoicesById, type InvoiceRow } from '../invoices/invoices.ts';
 import { metersOf } from '../subscriptions/late-events.ts';
 import { writeFinalized, type LockedInvoice } from './write-finalized.ts';
@@ -21,6 +21,8 @@ export interface Finalized {
   deleted: string[];
   /** An earlier cycle of their subscription is a draft. */
   earlierDraft: string[];
+  /** Could not be computed, and why: they hold up the later ones of their subscription, and nothing else. */
+  notComputed: ReadonlyMap<string, Error>;
 }
 
 /** By whom, and whether before the grace is over. */
@@ -50,7 +52,7 @@ export async function finalizeInvoices(
     .execute((transaction) => finalizeClosed(transaction, organizationId, invoiceIds, options));
 }
 
-const NOTHING: Finalized = { finalized: [], deleted: [], earlierDraft: [] };
+const NOTHING: Finalized = { finalized: [], deleted: [], earlierDraft: [], notComputed: new Map() };
 
 /** The first half of it: closes the organization. Returns false, and changes nothing, where none of the drafts is due. */
 export async function closeForDrafts(
@@ -78,18 +80,49 @@ export async function finalizeClosed(
   const closing = await readClosing(transaction, organizationId);
   const covered = locked.filter((row) => isCovered(row, closing, now));
   if (covered.length === 0) return NOTHING;
-  const { ready, earlierDraft } = await leaveLater(transaction, organizationId, covered.sort(byPeriod));
-  const take = (lines: ComputedLine[]) => writeLines(transaction, organizationId, lines, closing.number);
-  const computed = await computeInvoices(transaction, organizationId, ready, closing.number, { take });
-  const both = ready.flatMap((row, index): LockedInvoice[] => {
-    const each = computed[index];
-    return each === undefined ? [] : [{ row, computed: each }];
-  });
+  const { both, earlierDraft, notComputed } = await writeEach(
+    transaction,
+    organizationId,
+    covered.sort(byPeriod),
+    closing,
+  );
   const deleted = both.filter(({ computed }) => computed.lines === 0).map(({ row }) => row.id);
   const kept = both.filter(({ computed }) => computed.lines > 0);
   await deleteInvoices(transaction, organizationId, deleted);
   await writeFinalized(transaction, organizationId, kept, closing.number, actor);
-  return { finalized: kept.map(({ row }) => row.id), deleted, earlierDraft: earlierDraft.map(({ id }) => id) };
+  return { finalized: kept.map(({ row }) => row.id), deleted, earlierDraft, notComputed };
+}
+
+interface WrittenLines extends Pick<Finalized, 'earlierDraft' | 'notComputed'> {
+  both: LockedInvoice[];
+}
+
+/**
+ * Computes drafts and writes their lines down: of those that can be computed. While one of them cannot, nothing stays written, and it is done
+ * again without that one and what has to wait for it.
+ */
+async function writeEach(
+  transaction: Queries,
+  organizationId: string,
+  covered: readonly InvoiceRow[],
+  { number }: ReadClosing,
+): Promise<WrittenLines> {
+  const take = (lines: ComputedLine[]) => writeLines(transaction, organizationId, lines, number);
+  const notComputed = new Map<string, Error>();
+  for (;;) {
+    const left = covered.filter(({ id }) => !notComputed.has(id));
+    const { ready, earlierDraft } = await leaveLater(transaction, organizationId, left);
+    await sql`SAVEPOINT before_lines`.execute(transaction);
+    const computed = await computeEach(transaction, organizationId, ready, number, { take });
+    const both: LockedInvoice[] = [];
+    for (const [index, row] of ready.entries()) {
+      const each = computed[index] ?? new Error('an invoice was not computed');
+      if (each instanceof Error) notComputed.set(row.id, each);
+      else both.push({ row, computed: each });
+    }
+    if (both.length === ready.length) return { both, earlierDraft: earlierDraft.map(({ id }) => id), notComputed };
+    await sql`ROLLBACK TO SAVEPOINT before_lines`.execute(transaction);
+  }
 }
 
 /**
