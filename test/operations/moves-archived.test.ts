@@ -7,7 +7,7 @@ import { recordEvents } from '@weir/db/record';
 import { newId } from '@weir/shared/ids';
 import { countsValues, type AggregationType } from '@weir/shared/meter';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findInTables, performAllMoves } from '../support/erasing.ts';
+import { findInTables, performAllMoves, throwIt } from '../support/erasing.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
 import { attachMonth, detachMonth, loseMonth, makeMonthsSince } from '../support/months.ts';
@@ -239,12 +239,72 @@ test('a customer with usage of a month that was taken out is erased once it is a
   expect(paid.body).toMatchObject({ status: 'PAID', reference: 'IBAN 4711' });
 
   // Years later the copies on its invoices go, for which no month is needed.
-  const copies = { customer_id: kept.id, invoice_copies_issued_before: '2024-09-01' };
-  const { id } = await billing.post('/erasures', copies, 202);
+  const eraseCopies = () =>
+    weir.request('POST', '/api/v1/erasures', {
+      session: billing.admin.session,
+      headers: { 'idempotency-key': 'copies-once' },
+      body: { customer_id: kept.id, invoice_copies_issued_before: '2024-09-01' },
+    });
+  const first = await eraseCopies();
+  expect(first).toMatchObject({ status: 202, body: { status: 'RUNNING', external_id: asked.external_id } });
   await performAllMoves(database);
-  expect(await billing.get(`/erasures/${id}`)).toMatchObject({ status: 'DONE', external_id: asked.external_id });
+  expect(await billing.get(`/erasures/${first.body.id}`)).toMatchObject({ status: 'DONE', customer_id: kept.id });
+  // Its own answer is told again, though it names the customer.
+  const repeat = await eraseCopies();
+  expect([repeat.body, repeat.headers.get('idempotent-replay')]).toEqual([first.body, 'true']);
   expect((await billing.get(`/invoices/${invoice.id}`)).customer).toBeNull();
   await attachMonth(weir, '2024-07');
   expect((await billing.post(`/invoices/${invoice.id}/recompute`, { from: 'rollups' })).identical).toBe(true);
   expect(await findInTables(weir, '"forgotten', 'IBAN 4711')).toEqual([]);
+});
+
+test('a move and an erasure whose month is lost while they run end once an empty one is in its place', async () => {
+  const calls = await meterOf('SUM');
+  const subscription = await billedFrom('2024-09-01T00:00:00Z', 'whole', calls);
+  const used = (customer: string, timestamp: string, quantity: string, receivedAt = timestamp) => {
+    return { meter: calls, customer, timestamp, quantity, receivedAt };
+  };
+  const october = '2024-10-01T00:30:00Z';
+  await record([
+    used('whole', '2024-09-10T10:00:00Z', '5'),
+    used('half', '2024-09-20T10:00:00Z', '100'),
+    // Of an hour of which only one is lost.
+    used('half', '2024-09-30T22:10:00Z', '20'),
+    used('half', '2024-09-30T22:50:00Z', '30', october),
+    used('half', '2024-09-30T23:50:00Z', '7', october),
+    used('gone', '2024-09-21T10:00:00Z', '3'),
+  ]);
+  await billing.moveTo('2024-10-01T00:40:00Z', subscription);
+  const [september] = (await billing.finalizeAll(subscription)).slice(-1);
+  expect(september.total).toBe('10.00');
+  const { id: move } = await billing.post('/usage-moves', { from_external_id: 'half', to_external_id: 'whole' }, 202);
+  const { id: erasure, external_id: erased } = await billing.post('/erasures', { customer_external_id: 'gone' }, 202);
+  await detachMonth(weir, '2024-09');
+  const errors = await look();
+  for (const id of [move, erasure]) expect(errors.get(id)).toMatchObject({ name: 'MonthTakenOut', month: '2024-09' });
+
+  await loseMonth(weir, '2024-09');
+  const lost: unknown[] = [];
+  const isRecorded = () => Promise.resolve(true);
+  await performMoves(database, 60_000, isRecorded, throwIt, (hours, { id }) => lost.push([hours, id]));
+  expect(lost).toEqual([[2, move]]);
+  expect(await billing.get(`/usage-moves/${move}`)).toMatchObject({ status: 'DONE', events: 1 });
+  expect(await billing.get(`/erasures/${erasure}`)).toMatchObject({ status: 'DONE', events: 0 });
+  const { rows } = await weir.pool.query(
+    `SELECT customer_external_id AS who, sum(event_count)::int AS events, sum(quantity_sum)::text AS usage
+     FROM customer_usage_hours WHERE meter_id = $1 GROUP BY 1 ORDER BY 1`,
+    [calls.id],
+  );
+  expect(rows).toEqual([
+    { who: erased, events: 1, usage: '3' },
+    { who: 'half', events: 3, usage: '150' },
+    { who: 'whole', events: 2, usage: '12' },
+  ]);
+  await billing.moveTo('2024-11-01T00:10:00Z', subscription);
+  const [next] = await billing.finalizeAll(subscription);
+  expect([next.total, next.lines.map(({ kind }: { kind: string }) => kind)]).toEqual([
+    '14.00',
+    ['USAGE', 'LATE_USAGE'],
+  ]);
+  expect((await billing.post(`/invoices/${september.id}/recompute`, { from: 'rollups' })).identical).toBe(true);
 });

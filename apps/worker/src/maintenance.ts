@@ -150,8 +150,14 @@ function tasksOf(deps: MaintenanceDeps, queue: QueueConnection, sweeper: Sweeper
       async perform() {
         const isRecorded = (organizationId: string, acceptedBefore: string): Promise<boolean> =>
           isAllRecorded(queue, organizationId, Date.parse(acceptedBefore));
-        const done = await performMoves(database, TURN_MS, isRecorded, (error, { id, organization_id }) =>
-          log.warn({ err: error, move: id, organization_id }, 'usage could not be moved on; it is tried again'),
+        const done = await performMoves(
+          database,
+          TURN_MS,
+          isRecorded,
+          (error, { id, organization_id }) =>
+            log.warn({ err: error, move: id, organization_id }, 'usage could not be moved on; it is tried again'),
+          (hours, { id, organization_id }) =>
+            log.warn({ hours, move: id, organization_id }, 'events of hours are lost: these stay under the former id'),
         );
         for (const { id, organization_id, kind } of done)
           log.info({ move: id, organization_id, kind }, 'usage was moved');
@@ -162,7 +168,10 @@ function tasksOf(deps: MaintenanceDeps, queue: QueueConnection, sweeper: Sweeper
       everyMs: 2_000,
       async perform() {
         await reckonRevenue(database, REVENUE_TURN_MS, (error, organizationId) =>
-          log.warn({ err: error, organization_id: organizationId }, 'expected revenue could not be reckoned'),
+          log.warn(
+            { err: error, organization_id: organizationId },
+            'expected revenue could not be reckoned, or not all of it',
+          ),
         );
       },
     },

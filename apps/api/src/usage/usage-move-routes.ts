@@ -91,7 +91,9 @@ export function usageMoveRoutes(app: App, { database, guards }: RouteDeps): void
           'events, and what was sent off the audit log; until status is DONE the usage of the customer and what bills it cannot be ' +
           'read by itself. Sums, distinct counts and amounts stay what they are. Invoices keep the name and address that they were ' +
           'issued with, but for those that invoice_copies_issued_before names. Refused while a subscription of the customer has not ' +
-          'ended, or an invoice is a draft, and while events of it are in a month that was taken out of the database, until that month is attached again. Events that are sent later with the former external_id are those of a customer without a ' +
+          'ended, or an invoice is a draft, and while events of it are in a month that was taken out of the database, until that month is attached again. ' +
+          'Asked for again, to erase copies of a customer that is erased already, it needs no month, unless usage was moved to the ' +
+          'erased external_id since. Events that are sent later with the former external_id are those of a customer without a ' +
           'record: stop sending them first.',
         body: whom,
         response: {
@@ -171,7 +173,8 @@ export function usageMoveRoutes(app: App, { database, guards }: RouteDeps): void
           'the request, with what they add up to; until status is DONE usage of the former id cannot be read by itself, and the other ' +
           'one has a part of it. Of periods of the other one that are billed it is late usage, which the next invoice has. Refused ' +
           'where a subscription bills, or billed, the former id, and where usage of it is in a month that was taken out of the database, ' +
-          'until that month is attached again. Records of customers stay as they are.',
+          'until that month is attached again. Hours of which events are lost for good while it runs stay with the former id, and it is DONE. ' +
+          'Records of customers stay as they are.',
         body: fromTo,
         response: {
           202: usageMove,

@@ -52,12 +52,7 @@ export async function expectLastEvents(
 /** Finds the `month` to attach for an hour of an organization whose last event is `$3`; null where no month is missing. */
 export const FIND_MONTH = `SELECT ${monthToAttach('$2::timestamptz', OWN, 'ARRAY[$3::uuid]')} AS month`;
 
-/** The error of an hour that has counted more events than there are. */
-export function monthInTheWay(kind: MoveKind, hour: string, month: string | null): Error {
-  return month === null
-    ? new Error(`events of the hour ${hour} are lost, and no month is missing: without them its usage cannot be moved`)
-    : notMoved(kind, month);
+/** The error of usage whose events are in a month that was taken out. */
+export function notMoved(kind: MoveKind, month: string): MonthTakenOut {
+  return new MonthTakenOut(kind === 'ERASE' ? 'Nothing is erased' : 'Usage is not moved', month);
 }
-
-const notMoved = (kind: MoveKind, month: string): MonthTakenOut =>
-  new MonthTakenOut(kind === 'ERASE' ? 'Nothing is erased' : 'Usage is not moved', month);

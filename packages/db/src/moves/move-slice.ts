@@ -26,7 +26,7 @@ import {
   type Rollup,
 } from '../rollups.ts';
 import { everInStream, IS_VOID, own, quartersOf } from '../usage/usage-rows.ts';
-import { FIND_MONTH, monthInTheWay } from './month-in-the-way.ts';
+import { FIND_MONTH, notMoved } from './month-in-the-way.ts';
 import type { RunningMove } from './usage-moves.ts';
 
 /** Events of a slice: some tenths of a second. One hour of a customer is never cut. */
@@ -212,6 +212,17 @@ interface MovedHour {
   counted: number;
 }
 
+/** Hours of a move whose events are lost for good: nothing of them is moved. */
+class LostHours extends Error {
+  override readonly name = 'LostHours';
+  readonly hours: readonly string[];
+
+  constructor(hours: readonly string[]) {
+    super('events of an hour are lost, and no month is missing');
+    this.hours = hours;
+  }
+}
+
 /**
  * Throws where an hour has counted more events than were moved. With its row locked nobody else's are under way. What is lost for good is
  * erased as it is: with no month missing nothing is left that could name anybody.
@@ -223,12 +234,14 @@ async function expectAll(
   moved: readonly MovedHour[],
 ): Promise<void> {
   const counted = new Map(moved.map((each) => [each.hour, each.counted]));
-  const short = hours.find(({ hour, event_count }) => (counted.get(hour) ?? 0) < Number(event_count));
-  if (short === undefined) return;
-  const values = [organization_id, short.hour, short.last_event_id];
+  const short = hours.filter(({ hour, event_count }) => (counted.get(hour) ?? 0) < Number(event_count));
+  // What no month is missing for, is missing for none of the hours behind it.
+  const [first] = short;
+  if (first === undefined) return;
+  const values = [organization_id, first.hour, first.last_event_id];
   const [{ month } = { month: null }] = await run<{ month: string | null }>(FIND_MONTH, values);
-  if (kind === 'ERASE' && month === null) return;
-  throw monthInTheWay(kind, short.hour, month);
+  if (month !== null) throw notMoved(kind, month);
+  if (kind === 'MOVE') throw new LostHours(short.map(({ hour }) => hour));
 }
 
 /** The next hours of a meter's usage after one, few enough for a slice; none: that was the last. */
@@ -253,11 +266,29 @@ export async function nextHours(
 }
 
 /**
- * Moves what there is in these hours, all of it or nothing. False, with nothing done, while the usage of the meter is being grouped by
- * new keys, customer by customer. Throws what Postgres says, also where it would wait for long; and MonthTakenOut where events
- * of it are in one.
+ * Moves what there is in these hours, all of it or nothing. Undefined, with nothing done, while the usage of the meter is being grouped by
+ * new keys, customer by customer. Else it returns how many hours stay under the former id as they are, since events of them are lost for
+ * good. Throws what Postgres says, also where it would wait for long; and MonthTakenOut where events of it are in one.
  */
-export async function moveHours(pool: pg.Pool, move: RunningMove, meterId: string, asked: string[]): Promise<boolean> {
+export async function moveHours(
+  pool: pg.Pool,
+  move: RunningMove,
+  meterId: string,
+  asked: readonly string[],
+): Promise<number | undefined> {
+  const lost = new Set<string>();
+  for (;;) {
+    const hours = asked.filter((hour) => !lost.has(hour));
+    try {
+      return (await moveAll(pool, move, meterId, hours)) ? lost.size : undefined;
+    } catch (error) {
+      if (!(error instanceof LostHours)) throw error;
+      for (const hour of error.hours) lost.add(hour);
+    }
+  }
+}
+
+async function moveAll(pool: pg.Pool, move: RunningMove, meterId: string, asked: readonly string[]): Promise<boolean> {
   return await inTransaction(pool, async (run) => {
     const isErased = move.kind === 'ERASE';
     const scope = [move.organization_id, meterId, move.from_external_id, move.to_external_id];
@@ -294,7 +325,7 @@ export async function moveHours(pool: pg.Pool, move: RunningMove, meterId: strin
   });
 }
 
-/** Adds the distinct values of what has stayed behind in these hours where they are missing. False as {@link moveHours}. */
+/** Adds the distinct values of what has stayed behind in these hours where they are missing. False while the usage of the meter is being grouped. */
 export async function repairValues(
   pool: pg.Pool,
   move: RunningMove,

@@ -20,20 +20,22 @@ export type IsRecorded = (organizationId: string, acceptedBefore: string) => Pro
 
 /**
  * Goes on with all moves that are not done, until the time is over; one slice at least. Safe to run in several processes at once, and
- * to be cut off anywhere. Returns those that are done now. One that cannot go on does not hold up the others: `onError` hears of it.
+ * to be cut off anywhere. Returns those that are done now. One that cannot go on does not hold up the others: `onError` hears of it. Hours
+ * of which events are lost for good stay under the former id: `onLost` hears how many there are, once the others are moved.
  */
 export async function performMoves(
   database: Database,
   milliseconds: number,
   isRecorded: IsRecorded,
   onError: (error: unknown, move: RunningMove) => void,
+  onLost: OnLost = () => {},
 ): Promise<RunningMove[]> {
   const until = performance.now() + milliseconds;
   const isOver = () => performance.now() > until;
   const done: RunningMove[] = [];
   for (const move of await listRunningMoves(database.kysely)) {
     try {
-      if (await goOn(database, move, isRecorded, isOver)) done.push(move);
+      if (await goOn(database, move, isRecorded, isOver, onLost)) done.push(move);
     } catch (error) {
       onError(error, move);
     }
@@ -42,20 +44,28 @@ export async function performMoves(
   return done;
 }
 
+type OnLost = (hours: number, move: RunningMove) => void;
+
 async function goOn(
   database: Database,
   move: RunningMove,
   isRecorded: IsRecorded,
   isOver: () => boolean,
+  onLost: OnLost,
 ): Promise<boolean> {
   const { kysely, pool } = database;
   if (move.moved_at === null) {
     const isAllThere = await isRecorded(move.organization_id, move.created_at);
+    let lost = 0;
     const isMoved = await eachSlice(pool, move, async (meterId, hours) => {
-      if (!(await moveHours(pool, move, meterId, hours))) return 'busy';
-      return isOver() ? 'over' : 'done';
+      const left = await moveHours(pool, move, meterId, hours);
+      if (left === undefined) return 'busy';
+      lost += left;
+      // What stays is found again in each look: it must not take the time of what can be moved.
+      return left < hours.length && isOver() ? 'over' : 'done';
     });
     if (!isMoved || !isAllThere) return false;
+    if (lost > 0) onLost(lost, move);
     await sql`UPDATE usage_moves SET moved_at = now()
       WHERE organization_id = ${move.organization_id}::uuid AND id = ${move.id}::uuid`.execute(kysely);
   }
