@@ -23,6 +23,20 @@ test.each(['api', 'worker'])('the %s gives V8 its option before it reads its set
   expect(ended.err).toMatch(/^Cannot start: DATABASE_URL is not set/);
 });
 
+/** Loaded before the program: says at its end whether the driver of Postgres was loaded, which all but the settings need. */
+const loaded = `
+  import { createRequire } from 'node:module';
+  const { cache } = createRequire(process.cwd() + '/package.json');
+  process.on('exit', () => console.log(Object.keys(cache).some((path) => path.includes('/node_modules/pg/'))));
+`;
+
+test.each(['api', 'worker'])('the %s tells of a wrong setting before all the rest is loaded', async (app) => {
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(loaded)}`;
+  const wrong = { NODE_OPTIONS, DATABASE_URL: 'postgres://127.0.0.1/none', REDIS_URL: 'none' };
+  const ended = await runToEnd(`apps/${app}/dist/main.js`, wrong);
+  expect(ended).toMatchObject({ code: 1, out: 'false\n', err: expect.stringMatching(/^Cannot start: REDIS_URL: /) });
+});
+
 test.each(['api', 'worker'])(
   'the %s says in one line that it may not open enough files and connections',
   async (app) => {

@@ -1,27 +1,13 @@
-import { isDatabaseAway, isStandbyAway } from '@weir/db/database';
-import { isRedisAway } from '@weir/queue/redis-away';
-import { readBuild } from '@weir/shared/build';
-import { createLog } from '@weir/shared/log';
 import { runUntilStopped } from '@weir/shared/process';
 import { loadSettings } from '@weir/shared/settings';
-import { serveApi } from './serve.ts';
 import { apiSettings } from './settings.ts';
-
-/** What the network says is of Postgres where it is not known to be of Redis. */
-const PARTS = [
-  { name: 'Redis', isAway: isRedisAway },
-  { name: 'Postgres', isAway: isDatabaseAway },
-  { name: 'the standby', isAway: isStandbyAway },
-];
 
 /** Runs the API with these settings until it is told to stop. */
 export async function runApi(env: Record<string, string | undefined>): Promise<void> {
   await runUntilStopped(async () => {
     const settings = loadSettings(apiSettings, env);
-    const log = createLog('weir-api', settings.LOG_LEVEL, PARTS);
-    const api = await serveApi(settings, log);
-    log.info({ url: api.url, ...readBuild(), schema: api.schema() }, 'the API listens');
-    const drainTimeoutMs = settings.DRAIN_DELAY_MS + settings.DRAIN_TIMEOUT_MS;
-    return { log, url: api.url, drainTimeoutMs, close: () => api.close() };
+    // Not before: all the rest takes a second to load, and whoever has set something wrong need not wait for it.
+    const { startApi } = await import('./start-api.ts');
+    return await startApi(settings);
   });
 }
