@@ -5,10 +5,10 @@
 
 import { replaceQueries } from './replace-query.ts';
 
-const READ_LOCKED = 'FROM closings_of($2::uuid[], $11::uuid)';
+const READ_LOCKED = 'FROM closings_of($2::uuid[], $11::uuid[])';
 // What the function is asked besides, whether its caller knows how meters are grouped now, is not what is broken here.
 const READ_STALE =
-  "FROM closings, pg_sleep(1), (SELECT count(*) FROM closings_of('{}', $11::uuid)) AS known WHERE organization_id = ANY ($2::uuid[])";
+  'FROM closings, pg_sleep(1), (SELECT refuse_old_knowledge($2::uuid[], $11::uuid[])) AS known WHERE organization_id = ANY ($2::uuid[])';
 
 replaceQueries((text, name) => {
   if (name === undefined || !/^record(-groups)?(-watched)?$/.test(name)) return undefined;

@@ -500,13 +500,6 @@ CREATE TABLE metadata_groups (
   CONSTRAINT metadata_groups_pkey PRIMARY KEY (organization_id, meter_id, day, group_hash)
 );
 
-CREATE TABLE metadata_keys_version (
-  version uuid NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000'::uuid,
-  is_only boolean NOT NULL DEFAULT true,
-  CONSTRAINT metadata_keys_version_is_only_check CHECK (is_only),
-  CONSTRAINT metadata_keys_version_pkey PRIMARY KEY (is_only)
-);
-
 CREATE TABLE meter_group_quarters (
   organization_id uuid NOT NULL,
   meter_id uuid NOT NULL,
@@ -691,6 +684,12 @@ CREATE TABLE reconciliations (
   problems integer NOT NULL,
   CONSTRAINT reconciliations_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   CONSTRAINT reconciliations_pkey PRIMARY KEY (organization_id)
+);
+
+CREATE TABLE recording_versions (
+  slot integer NOT NULL,
+  version uuid NOT NULL,
+  CONSTRAINT recording_versions_pkey PRIMARY KEY (slot)
 );
 
 CREATE TABLE rejected_events (
@@ -969,6 +968,8 @@ CREATE UNIQUE INDEX alert_crossings_record_key ON public.alert_crossings USING b
 
 CREATE UNIQUE INDEX alert_crossings_usage_key ON public.alert_crossings USING btree (organization_id, alert_id, customer_external_id, period_start, threshold) WHERE (currency IS NULL);
 
+CREATE INDEX alerts_slot_idx ON public.alerts USING btree (closing_slot(organization_id), organization_id) WHERE (status = 'ACTIVE'::text);
+
 CREATE INDEX api_keys_revoked_at_idx ON public.api_keys USING btree (revoked_at) WHERE (revoked_at IS NOT NULL);
 
 CREATE INDEX audit_entries_organization_id_action_idx ON public.audit_entries USING btree (organization_id, action, id);
@@ -1055,6 +1056,8 @@ CREATE INDEX metadata_groups_values_idx ON public.metadata_groups USING gin (arr
 
 CREATE INDEX meters_metadata_keys_idx ON public.meters USING btree (organization_id, id) WHERE (metadata_keys <> '{}'::text[]);
 
+CREATE INDEX meters_slot_idx ON public.meters USING btree (closing_slot(organization_id)) WHERE (metadata_keys <> '{}'::text[]);
+
 CREATE INDEX password_resets_expires_at_idx ON public.password_resets USING btree (expires_at);
 
 CREATE INDEX password_resets_organization_id_user_id_idx ON public.password_resets USING btree (organization_id, user_id);
@@ -1114,6 +1117,18 @@ CREATE OR REPLACE FUNCTION public.billing_now()
 RETURN now()
 ;
 
+CREATE OR REPLACE FUNCTION public.change_recording_versions()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  -- In one order, so that two of them wait for each other.
+  PERFORM FROM recording_versions ORDER BY slot FOR NO KEY UPDATE;
+  UPDATE recording_versions SET version = gen_random_uuid();
+  RETURN NEW;
+END $function$
+;
+
 CREATE OR REPLACE FUNCTION public.closing_slot(organization_id uuid)
  RETURNS integer
  LANGUAGE sql
@@ -1141,9 +1156,22 @@ AS $function$
 BEGIN
   PERFORM pg_advisory_xact_lock_shared(20002, slot)
   FROM (SELECT DISTINCT closing_slot(id) AS slot FROM unnest(organization_ids) AS id ORDER BY slot) AS slots;
-  IF known_version <> (SELECT version FROM metadata_keys_version) THEN
+  IF known_version IS NOT NULL AND known_version IS DISTINCT FROM (SELECT version FROM metadata_keys_version) THEN
     RAISE EXCEPTION 'the metadata keys of meters have changed' USING ERRCODE = 'WK001';
   END IF;
+  RETURN QUERY SELECT * FROM closings WHERE organization_id = ANY (organization_ids);
+END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.closings_of(organization_ids uuid[], known_versions uuid[])
+ RETURNS SETOF closings
+ LANGUAGE plpgsql
+ ROWS 10
+AS $function$
+BEGIN
+  PERFORM pg_advisory_xact_lock_shared(20002, slot)
+  FROM (SELECT DISTINCT closing_slot(id) AS slot FROM unnest(organization_ids) AS id ORDER BY slot) AS slots;
+  PERFORM refuse_old_knowledge(organization_ids, known_versions);
   RETURN QUERY SELECT * FROM closings WHERE organization_id = ANY (organization_ids);
 END $function$
 ;
@@ -1328,6 +1356,21 @@ CREATE OR REPLACE FUNCTION public.received_at(event events)
 RETURN to_timestamp((((((('x'::text || translate("left"(((event).id)::text, 13), '-'::text, ''::text)))::bit(48))::bigint)::numeric / 1000.0))::double precision)
 ;
 
+CREATE OR REPLACE FUNCTION public.refuse_old_knowledge(organization_ids uuid[], known_versions uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF known_versions IS NOT NULL AND EXISTS (
+    SELECT FROM (SELECT DISTINCT closing_slot(id) AS slot FROM unnest(organization_ids) AS id) AS slots
+    LEFT JOIN recording_versions AS versions USING (slot)
+    WHERE versions.version IS DISTINCT FROM known_versions[slot + 1]
+  ) THEN
+    RAISE EXCEPTION 'what is recorded by has changed' USING ERRCODE = 'WK001';
+  END IF;
+END $function$
+;
+
 CREATE OR REPLACE FUNCTION public.refuse_void_of_payments()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1361,3 +1404,10 @@ RETURN COALESCE(SUBSTRING(sha256(convert_to(CASE json_typeof((metadata -> 'user_
 CREATE TRIGGER invoices_keep_payments BEFORE UPDATE ON public.invoices FOR EACH ROW WHEN (((new.amount_paid > old.amount_paid) OR ((new.status = 'UNCOLLECTIBLE'::text) AND (new.uncollectible_at IS NULL)))) EXECUTE FUNCTION keep_payments();
 
 CREATE TRIGGER invoices_refuse_void_of_payments BEFORE UPDATE ON public.invoices FOR EACH ROW WHEN (((new.status = 'VOID'::text) AND (old.status <> 'VOID'::text) AND (old.amount_paid > (0)::numeric))) EXECUTE FUNCTION refuse_void_of_payments();
+
+CREATE TRIGGER metadata_keys_version_update INSTEAD OF UPDATE ON public.metadata_keys_version FOR EACH ROW EXECUTE FUNCTION change_recording_versions();
+
+CREATE VIEW metadata_keys_version AS
+ SELECT (md5(string_agg((version)::text, ' '::text ORDER BY slot)))::uuid AS version,
+    true AS is_only
+   FROM recording_versions;

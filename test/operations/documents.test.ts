@@ -92,7 +92,7 @@ test('the steps of a restore say of every table what becomes of what was written
     'accepted_events events rejected_events duplicate_events idempotency_keys late_events perhaps_staged_events pending_claims',
     'customer_usage_hours customer_usage_days customer_value_days meter_usage_quarters meter_value_days touched_usage',
     'customer_group_hours customer_group_value_days meter_group_quarters meter_group_value_days metadata_groups ungrouped_events',
-    'metadata_backfills metadata_keys_version alert_crossings unbilled_usage_days unbilled_usage_looks unbilled_usage_told',
+    'metadata_backfills recording_versions alert_crossings unbilled_usage_days unbilled_usage_looks unbilled_usage_told',
     'billed_meters billing_feeds closings credit_entries dues invoice_numbers revenue_reckonings subscription_periods',
     'drained_counts installation migrations reconciliations webhook_deliveries',
   ].flatMap((names) => names.split(' '));

@@ -62,7 +62,7 @@ test('an organization that has a thousand erasures running is asked to wait unti
 });
 
 test('a move of nothing has nobody record anew', async () => {
-  const version = async () => (await weir.pool.query('SELECT version FROM metadata_keys_version')).rows;
+  const version = async () => (await weir.pool.query('SELECT version FROM recording_versions ORDER BY slot')).rows;
   const before = await version();
   expect((await erase(other, 'who used nothing')).status).toBe(202);
   await performAllMoves(database);

@@ -20,7 +20,7 @@ afterAll(async () => {
 
 const IN_SCHEMA = `relnamespace = 'public'::regnamespace`;
 
-/** A row for each table but the months of events, which are made as time goes on; then for each index, function and trigger. */
+/** A row for each table but the months of events, which are made as time goes on; then for each index, function, trigger and view. */
 const DUMP = `
 WITH tables AS (
   SELECT * FROM pg_class WHERE ${IN_SCHEMA} AND relkind IN ('r', 'p') AND relname !~ '^events_\\d'
@@ -47,8 +47,10 @@ WHERE NOT relispartition AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindi
 UNION ALL
 SELECT 3, proname, pg_get_functiondef(oid) || ';' FROM pg_proc WHERE pronamespace = 'public'::regnamespace
 UNION ALL
-SELECT 4, tgname, pg_get_triggerdef(pg_trigger.oid) || ';' FROM pg_trigger JOIN tables ON tables.oid = tgrelid
-WHERE NOT tgisinternal
+SELECT 4, tgname, pg_get_triggerdef(pg_trigger.oid) || ';' FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid
+WHERE NOT tgisinternal AND ${IN_SCHEMA} AND NOT relispartition
+UNION ALL
+SELECT 5, relname, format(E'CREATE VIEW %s AS\\n%s', relname, pg_get_viewdef(oid)) FROM pg_class WHERE ${IN_SCHEMA} AND relkind = 'v'
 ORDER BY kind, name, definition`;
 
 test('the schema that lies in the repository is what the migrations make', async () => {

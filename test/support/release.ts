@@ -95,7 +95,7 @@ export async function readSchemaOf(client: Client): Promise<Schema> {
     `SELECT relname || '.' || attname AS name, format_type(atttypid, atttypmod) AS type, NOT attnotnull AS nullable,
        atthasdef OR attidentity <> '' AS filled
      FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
-     WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+     WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v') AND NOT relispartition
        AND attnum > 0 AND NOT attisdropped`,
   );
   const functions = await client.query<{ name: string }>(
@@ -123,6 +123,7 @@ export function brokenBy(before: Schema, after: Schema, unread: ReadonlySet<stri
     if (before.columns[name] === undefined && tables.has(name.split('.')[0]) && !nullable && !filled)
       broken.push(`${name} is new, and has to be given`);
   for (const name of before.functions)
-    if (!after.functions.includes(name) && !unread.has(`${name.split('(')[0]}()`)) broken.push(`${name} is gone`);
+    if (!after.functions.includes(name) && !unread.has(name) && !unread.has(`${name.split('(')[0]}()`))
+      broken.push(`${name} is gone`);
   return broken;
 }

@@ -8,53 +8,98 @@ import pg from 'pg';
 import { plainArray, textArray } from './array-text.ts';
 import type { Queries } from './database.ts';
 
-/** What is known at one version; null: it is known that this is how things are until the transaction ends. */
-export interface KnownForRecording {
-  version: string | null;
+/** What is known of an organization whose meters name keys, or that has alerts. */
+interface KnownOrganization {
+  slot: number;
   /** By meter: its keys as an array of Postgres. Those that name none are left out. */
-  ofMeter: ReadonlyMap<string, string>;
-  /** Organizations that have alerts. */
-  watched: ReadonlySet<string>;
+  keysOf: ReadonlyMap<string, string>;
+  hasAlerts: boolean;
 }
 
-/** As of a database in which no meter ever named keys, and there was no alert. */
-const NOTHING: KnownForRecording = {
-  version: '00000000-0000-0000-0000-000000000000',
-  ofMeter: new Map(),
-  watched: new Set(),
-};
+/** What is known at certain versions. It is never changed: what is learnt makes another one. */
+export interface KnownForRecording {
+  /** Of all slots, as an array of Postgres; null: it is known that this is how things are until the transaction ends. */
+  versions: string | null;
+  /** By id. Of others there is nothing to know. */
+  organizations: ReadonlyMap<string, KnownOrganization>;
+}
 
-const known = new WeakMap<pg.Pool, KnownForRecording>();
+interface Learnt extends KnownForRecording {
+  versionOf: readonly string[];
+}
+
+/** Organizations are in so many slots, as migration 0002 has them: who changes what is known of one changes the version of its slot. */
+const SLOTS = 64;
+const ALL_SLOTS = Array.from({ length: SLOTS }, (_, slot) => slot);
+
+/** As of a database in which no meter ever named keys, and there was no alert. */
+const NOTHING = asOf(
+  ALL_SLOTS.map(() => '00000000-0000-0000-0000-000000000000'),
+  new Map(),
+);
+
+function asOf(versionOf: readonly string[], organizations: Learnt['organizations']): Learnt {
+  return { versions: plainArray(versionOf), versionOf, organizations };
+}
+
+const learntOf = new WeakMap<pg.Pool, Learnt>();
 
 /** What is known of a database. It may be old: see {@link isKnowledgeOld}. */
 export function knownForRecording(pool: pg.Pool): KnownForRecording {
-  return known.get(pool) ?? NOTHING;
+  return learntOf.get(pool) ?? NOTHING;
 }
 
-interface KnownRow {
+interface SlotRow {
+  slot: number;
   version: string;
-  meters: [id: string, keys: string[]][];
+  meters: [organizationId: string, id: string, keys: string[]][];
   watched: string[];
 }
 
-/** Reads all of it anew, for the next that record as well. */
+/** Reads what is to be known of the organizations of some slots, in one statement, which is one snapshot. */
+async function readSlots(connection: Pick<pg.ClientBase, 'query'>, slots: readonly number[]): Promise<SlotRow[]> {
+  const { rows } = await connection.query<SlotRow>(
+    `SELECT slot, version, (SELECT coalesce(json_agg(json_build_array(organization_id, id, metadata_keys)), '[]') FROM meters
+       WHERE closing_slot(organization_id) = slot AND metadata_keys <> '{}') AS meters,
+       ARRAY(SELECT DISTINCT organization_id::text FROM alerts
+         WHERE closing_slot(organization_id) = slot AND status = 'ACTIVE') AS watched
+     FROM recording_versions WHERE slot = ANY ($1::integer[])`,
+    [slots],
+  );
+  if (rows.length < slots.length)
+    throw new Error('the table "recording_versions" has lost rows: restore it from a backup');
+  return rows;
+}
+
+/** What was known of other slots, and of these what was read. */
+function withSlots(known: Learnt, rows: readonly SlotRow[]): Learnt {
+  const versionOf = [...known.versionOf];
+  for (const { slot, version } of rows) versionOf[slot] = version;
+  const read = new Set(rows.map(({ slot }) => slot));
+  const organizations = new Map([...known.organizations].filter(([, { slot }]) => !read.has(slot)));
+  for (const { slot, meters, watched } of rows) {
+    const hasAlerts = new Set(watched);
+    const keys = new Map([...hasAlerts].map((id) => [id, new Map<string, string>()]));
+    for (const [organizationId, id, names] of meters) {
+      const ofOrganization = keys.get(organizationId) ?? new Map<string, string>();
+      keys.set(organizationId, ofOrganization.set(id, textArray(names)));
+    }
+    for (const [id, keysOf] of keys) organizations.set(id, { slot, keysOf, hasAlerts: hasAlerts.has(id) });
+  }
+  return asOf(versionOf, organizations);
+}
+
+/** Reads slots anew, all of them where none are named, for the next that record as well. */
 export async function learnForRecording(
   pool: pg.Pool,
   connection: Pick<pg.ClientBase, 'query'> = pool,
+  slots: readonly number[] = ALL_SLOTS,
+  known = learntOf.get(pool) ?? NOTHING,
 ): Promise<KnownForRecording> {
-  const { rows } = await connection.query<KnownRow>(
-    // One statement, which is one snapshot.
-    `SELECT version, (SELECT coalesce(json_agg(json_build_array(id, metadata_keys)), '[]') FROM meters
-       WHERE metadata_keys <> '{}') AS meters,
-       ARRAY(SELECT DISTINCT organization_id::text FROM alerts WHERE status = 'ACTIVE') AS watched
-     FROM metadata_keys_version`,
-  );
-  const [row] = rows;
-  if (row === undefined) throw new Error('the table "metadata_keys_version" is empty: restore it from a backup');
-  const ofMeter = new Map(row.meters.map(([id, keys]) => [id, textArray(keys)]));
-  const learnt = { version: row.version, ofMeter, watched: new Set(row.watched) };
-  known.set(pool, learnt);
-  return learnt;
+  const rows = await readSlots(connection, slots);
+  // Others may have learnt of other slots meanwhile. Of `known` it is known to whoever holds its slots that it is so.
+  learntOf.set(pool, withSlots(learntOf.get(pool) ?? NOTHING, rows));
+  return withSlots(known, rows);
 }
 
 /**
@@ -66,11 +111,17 @@ export async function holdKnown(
   connection: Pick<pg.ClientBase, 'query'>,
   organizationIds: Iterable<string>,
 ): Promise<KnownForRecording> {
-  await connection.query('SELECT FROM closings_of($1::uuid[])', [plainArray([...organizationIds])]);
-  const { rows } = await connection.query<{ version: string }>('SELECT version FROM metadata_keys_version');
-  const known = knownForRecording(pool);
-  const current = rows[0]?.version === known.version ? known : await learnForRecording(pool, connection);
-  return { ...current, version: null };
+  const ids = plainArray([...organizationIds]);
+  await connection.query('SELECT FROM closings_of($1::uuid[])', [ids]);
+  const { rows } = await connection.query<{ slot: number; version: string | null }>(
+    `SELECT slot, version FROM (SELECT DISTINCT closing_slot(id) AS slot FROM unnest($1::uuid[]) AS id) AS slots
+     LEFT JOIN recording_versions USING (slot)`,
+    [ids],
+  );
+  const known = learntOf.get(pool) ?? NOTHING;
+  const old = rows.flatMap(({ slot, version }) => (version === known.versionOf[slot] ? [] : [slot]));
+  const { organizations } = old.length === 0 ? known : await learnForRecording(pool, connection, old, known);
+  return { versions: null, organizations };
 }
 
 /** Whether a statement was refused since what its caller knows is not so any more. */
@@ -95,17 +146,22 @@ export async function limitWaits(transaction: Queries, lockWaitMsMax = LOCK_WAIT
 
 /**
  * What is recorded now of an organization has committed when this is granted, and nothing more is until the transaction has; see
- * `closings_of`.
+ * `closings_of`. The version of its slot may be in hand elsewhere for a while: it is waited for before recording is held off, and not
+ * while it is.
  */
 export async function holdRecording(transaction: Queries, organizationId: string): Promise<void> {
+  await sql`SELECT FROM recording_versions WHERE slot = closing_slot(${organizationId}::uuid) FOR NO KEY UPDATE`.execute(
+    transaction,
+  );
   await sql`SELECT pg_advisory_xact_lock(${sql.lit(RECORDING_LOCK)}, closing_slot(${organizationId}::uuid))`.execute(
     transaction,
   );
 }
 
-/** Lets every process learn anew before it records again; part of what changes what they know. */
-export async function announceChange(transaction: Queries): Promise<void> {
-  await sql`UPDATE metadata_keys_version SET version = gen_random_uuid()`.execute(transaction);
+/** Lets every process learn anew of an organization before it records of it again; part of what changes what they know. */
+export async function announceChange(transaction: Queries, organizationId: string): Promise<void> {
+  await sql`UPDATE recording_versions SET version = gen_random_uuid()
+    WHERE slot = closing_slot(${organizationId}::uuid)`.execute(transaction);
 }
 
 /**
@@ -116,5 +172,5 @@ export async function announceChange(transaction: Queries): Promise<void> {
 export async function makeRecordersLookAgain(transaction: Queries, organizationId: string): Promise<void> {
   await limitWaits(transaction);
   await holdRecording(transaction, organizationId);
-  await announceChange(transaction);
+  await announceChange(transaction, organizationId);
 }

@@ -35,5 +35,5 @@ export async function changeMetadataKeys(
       WHERE organization_id = ${organizationId}::uuid AND meter_id = ${meterId}::uuid)
     ON CONFLICT (organization_id, meter_id) DO UPDATE SET change_id = DEFAULT, stage = DEFAULT,
       customer_external_id = DEFAULT, hour = DEFAULT, event_id = DEFAULT`.execute(transaction);
-  await announceChange(transaction);
+  await announceChange(transaction, organizationId);
 }

@@ -41,7 +41,7 @@ export async function insertMeter(
   },
 ): Promise<void> {
   await db.insertInto('meters').values(meter).execute();
-  if (meter.metadata_keys.length > 0) await announceChange(db);
+  if (meter.metadata_keys.length > 0) await announceChange(db, meter.organization_id);
 }
 
 /** How many an organization has, with those that are archived. */

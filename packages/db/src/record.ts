@@ -113,7 +113,7 @@ noted AS (
 // - watched, touched: what alerts are to look at, once for each customer and meter.
 const recordStatement = ({ hasGroups, isWatched }: { hasGroups: boolean; isWatched: boolean }): string => `
 WITH closed AS MATERIALIZED (
-  SELECT organization_id, number, until FROM closings_of($2::uuid[], $11::uuid)
+  SELECT organization_id, number, until FROM closings_of($2::uuid[], $11::uuid[])
 ),
 ${hasGroups ? INPUT_WITH_GROUPS : INPUT},
 keyed AS (
@@ -224,14 +224,16 @@ export const organizationsOf = (events: readonly Pick<RecordableEvent, 'event'>[
  * errors it is worth another try.
  */
 export async function recordOnce<Event extends RecordableEvent>(
-  { version, ofMeter, watched }: KnownForRecording,
+  { versions, organizations }: KnownForRecording,
   connection: Pick<pg.ClientBase, 'query'>,
   events: readonly Event[],
 ): Promise<RecordedOnce<Event>> {
-  const hasGroups = ofMeter.size > 0 && events.some(({ event }) => ofMeter.has(event.meter_id));
-  const isWatched = watched.size > 0 && events.some(({ event }) => watched.has(event.organization_id));
-  const values = [...columnsOf(events), version];
-  if (hasGroups) values.push(textArray(events.map(({ event }) => ofMeter.get(event.meter_id) ?? null)));
+  const known = organizations.size === 0 ? [] : events.map(({ event }) => organizations.get(event.organization_id));
+  const isWatched = known.some((organization) => organization?.hasAlerts === true);
+  const keys = events.map(({ event }, index) => known[index]?.keysOf.get(event.meter_id) ?? null);
+  const hasGroups = keys.some((names) => names !== null);
+  const values = [...columnsOf(events), versions];
+  if (hasGroups) values.push(textArray(keys));
   const plain = isWatched ? RECORD_WATCHED : RECORD;
   const grouped = isWatched ? RECORD_GROUPS_WATCHED : RECORD_GROUPS;
   const { rows } = await connection.query<RecordRow>({ ...(hasGroups ? grouped : plain), values });

@@ -1,5 +1,5 @@
 WITH
-  closed AS MATERIALIZED (SELECT organization_id, number, until FROM closings_of ($2::uuid[], $11::uuid)),
+  closed AS MATERIALIZED (SELECT organization_id, number, until FROM closings_of ($2::uuid[], $11::uuid[])),
   given AS MATERIALIZED (
     SELECT t.*
     FROM

@@ -205,7 +205,7 @@ export async function correctEvents(
     events.map(({ event }) => ({ customerExternalId: event.customer_external_id, meterId: event.meter_id })),
   );
   await record(pool, queries, fresh, found);
-  if (valuesGone > 0) await announceChange(queries);
+  if (valuesGone > 0) await announceChange(queries, organizationId);
   // What is left of the time may be too little for a commit that waits for a standby.
   if (isStop) await limitStatements(transaction, STOP_MS_MAX);
   return { outcome: 'corrected', corrections, changed: changedOf(events, fresh), queries };
