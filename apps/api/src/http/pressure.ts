@@ -4,7 +4,7 @@
 import { Refusal } from '@weir/shared/errors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { getHeapStatistics } from 'node:v8';
+import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
 import { hasBodyToCome } from './bodies.ts';
 import { connectionOf, type Connections } from './connections.ts';
 
@@ -55,8 +55,11 @@ export interface Pressure {
 /** Tracking is served until the event loop is this many times later than all else is served. */
 const TRACKING_FACTOR = 3;
 
-/** Above this share of what V8 may use, most of the time goes into collecting garbage, and then the process dies. */
+/** Above this share of what V8 may use for old objects, most of the time goes into collecting garbage, and then the process dies. */
 const HEAP_SHARE_MAX = 0.9;
+
+/** Megabytes of each of the three spaces for young objects where Node is not told (services/src/node-options.ts tells it). */
+const SEMI_SPACE_MB = 16;
 
 const LOOK_INTERVAL_MS = 1_000;
 
@@ -86,9 +89,20 @@ export function usePressure(app: FastifyInstance, connections: Connections, opti
   return { ...shedUnderLoad(app, options), ...shedOthers(app, connections, options) };
 }
 
+/** Bytes of old objects that V8 may have. What it reserves for young ones is counted in its limit, and is no room for what fills up. */
+function oldBytesMax(): number {
+  const given = /--max[-_]semi[-_]space[-_]size=(\d+)/.exec(process.execArgv.join(' '))?.[1];
+  return getHeapStatistics().heap_size_limit - 3 * Number(given ?? SEMI_SPACE_MB) * 2 ** 20;
+}
+
 /** Asks V8 for the heap, and not process.memoryUsage, which opens a file and throws where there are no descriptors left. */
+function oldBytes(): number {
+  const old = getHeapSpaceStatistics().filter(({ space_name: name }) => !name.startsWith('new_'));
+  return old.reduce((bytes, space) => bytes + space.space_used_size, 0);
+}
+
 function shedUnderLoad(app: FastifyInstance, options: PressureOptions): Pick<Pressure, 'shutBecause'> {
-  const heapMax = getHeapStatistics().heap_size_limit * HEAP_SHARE_MAX;
+  const heapMax = oldBytesMax() * HEAP_SHARE_MAX;
   const delays = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
   let delayMs = 0;
   let isHeapFull = false;
@@ -104,7 +118,7 @@ function shedUnderLoad(app: FastifyInstance, options: PressureOptions): Pick<Pre
       // A loop that did not turn once in between has no mean: it is as late as it was last seen long ago.
       delayMs = Number.isNaN(delays.mean) ? sinceMs : Math.max(0, delays.mean / 1e6 - DELAY_RESOLUTION_MS);
       delays.reset();
-      isHeapFull = getHeapStatistics().used_heap_size > heapMax;
+      isHeapFull = oldBytes() > heapMax;
       fullLooks = isHeapFull ? fullLooks + 1 : 0;
     }, LOOK_INTERVAL_MS).unref();
     done();
