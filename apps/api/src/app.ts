@@ -56,33 +56,33 @@ import { isForConsole, useConsole } from './console/console.ts';
 import { invoicePdfRoute } from './pdf/invoice-pdf-route.ts';
 import { docsRoutes } from './docs/docs-routes.ts';
 import type { App } from './http/typed-app.ts';
-import { boundBodies } from './http/bodies.ts';
-import { answerBrokenConnection } from './http/broken-connection.ts';
-import { useCompression } from './http/compression.ts';
-import { limitConnections } from './http/connection-limits.ts';
-import { watchConnections } from './http/connections.ts';
-import { useCrossOrigin } from './http/cross-origin.ts';
-import { useDeprecations } from './http/deprecations.ts';
-import { useDrain } from './http/drain.ts';
-import { useForwardedFor } from './http/forwarded-for.ts';
+import { boundBodies } from './http/body/bodies.ts';
+import { answerBrokenConnection } from './http/connection/broken-connection.ts';
+import { useCompression } from './http/connection/compression.ts';
+import { limitConnections } from './http/connection/connection-limits.ts';
+import { watchConnections } from './http/connection/connections.ts';
+import { useCrossOrigin } from './http/connection/cross-origin.ts';
+import { useDeprecations } from './http/openapi/deprecations.ts';
+import { useDrain } from './http/connection/drain.ts';
+import { useForwardedFor } from './http/connection/forwarded-for.ts';
 import { healthRoutes } from './system/health-routes.ts';
 import { systemRoute } from './system/system-route.ts';
 import { versionRoute } from './system/version-route.ts';
-import { useJson } from './http/json.ts';
-import { useOpenapi } from './http/openapi.ts';
-import { REQUEST_ID, useRequestIds } from './http/request-ids.ts';
-import { useSecurityHeaders } from './http/security-headers.ts';
+import { useJson } from './http/body/json.ts';
+import { useOpenapi } from './http/openapi/openapi.ts';
+import { REQUEST_ID, useRequestIds } from './http/connection/request-ids.ts';
+import { useSecurityHeaders } from './http/connection/security-headers.ts';
 import { answerFrameworkError, useProblems, validatorCompiler } from './http/problem.ts';
-import { useStrictHttp } from './http/strict-http.ts';
+import { useStrictHttp } from './http/connection/strict-http.ts';
 import { refuseUnknownFields } from './http/unknown-fields.ts';
 import { addGauges, useMetrics, type Metrics } from './http/metrics.ts';
-import { usePressure } from './http/pressure.ts';
-import { useFirstAnswers, useRepeats } from './http/repeats.ts';
-import { useReadBudget } from './http/read-budget.ts';
-import { useRateLimits } from './http/rate-limits.ts';
-import { Turns } from './http/turns.ts';
-import { useVersions } from './http/versions.ts';
-import { dropSlowReaders } from './http/slow-readers.ts';
+import { usePressure } from './http/load/pressure.ts';
+import { useFirstAnswers, useRepeats } from './http/writing/repeats.ts';
+import { useReadBudget } from './http/load/read-budget.ts';
+import { useRateLimits } from './http/load/rate-limits.ts';
+import { Turns } from './http/load/turns.ts';
+import { useVersions } from './http/writing/versions.ts';
+import { dropSlowReaders } from './http/connection/slow-readers.ts';
 import type { DatabaseWatch } from './database-watch.ts';
 import type { Ingest } from './ingest/ingest.ts';
 import { buildMeterCache } from './ingest/meter-cache.ts';
@@ -146,7 +146,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
     requestTimeout: settings.REQUEST_TIMEOUT_MS,
     routerOptions: { maxParamLength: 512 },
     http: {
-      // Node would answer a request without Host by itself, without a word; see http/strict-http.ts.
+      // Node would answer a request without Host by itself, without a word; see http/connection/strict-http.ts.
       requireHostHeader: false,
       // How late a request that takes too long is noticed; by default only every 30 s.
       connectionsCheckingInterval: 1_000,

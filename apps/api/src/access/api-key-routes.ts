@@ -12,7 +12,7 @@ import { LIMITS } from '@weir/shared/limits';
 import { newId } from '@weir/shared/ids';
 import { z } from 'zod';
 import type { App } from '../http/typed-app.ts';
-import { gone, made, writing } from '../http/writing.ts';
+import { gone, made, writing } from '../http/writing/writing.ts';
 import {
   adminCodes,
   answerOf,

@@ -11,7 +11,7 @@ import {
 import { isUnavailable, type Database } from '@weir/db/database';
 import { newId } from '@weir/shared/ids';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { readExact } from '../http/json.ts';
+import { readExact } from '../http/body/json.ts';
 import type { App } from '../http/typed-app.ts';
 import { AUDITED, NOT_AUDITED, type AuditedOperation } from './audited-operations.ts';
 import { withoutSecrets } from './without-secrets.ts';

@@ -12,7 +12,7 @@ import { isRedisAway } from '@weir/queue/redis-away';
 import { Refusal } from '@weir/shared/errors';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { bearerTokenOf } from '../http/bearer-token.ts';
-import type { Caller, Person } from '../http/caller.ts';
+import type { Caller, Person } from '../http/load/caller.ts';
 import type { ApiKeyCache, CachedKey } from './api-key-cache.ts';
 import type { LastUse } from './last-use.ts';
 import { OPENINGS, tellOfGuards, type Opening } from './openings.ts';

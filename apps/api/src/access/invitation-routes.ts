@@ -31,7 +31,7 @@ import {
 } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
-import { gone, made, writing, type Write, type Written } from '../http/writing.ts';
+import { gone, made, writing, type Write, type Written } from '../http/writing/writing.ts';
 import { accountAnswer, answerAccount, email, role } from './accounts.ts';
 import { requireSameOrigin } from './authenticate.ts';
 import { holdMaker, linkToken, newLink, notValid, openLink } from './links.ts';

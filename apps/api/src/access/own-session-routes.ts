@@ -17,7 +17,7 @@ import {
 } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
-import { gone, writing } from '../http/writing.ts';
+import { gone, writing } from '../http/writing/writing.ts';
 import { personOf } from './authenticate.ts';
 import type { RouteDeps } from '../route-deps.ts';
 

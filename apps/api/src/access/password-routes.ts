@@ -17,7 +17,7 @@ import { z } from 'zod';
 import { adminCodes, bodyCodes, idInPath, nothing, sessionCodes, time } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
-import { gone, made, writing } from '../http/writing.ts';
+import { gone, made, writing } from '../http/writing/writing.ts';
 import { accountAnswer, answerAccount } from './accounts.ts';
 import { personOf, requireSameOrigin } from './authenticate.ts';
 import { linkFields, mailed, strangerCodes, type PeopleDeps } from './invitation-routes.ts';

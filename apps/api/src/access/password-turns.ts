@@ -2,8 +2,8 @@ import type { AccountWithPassword } from '@weir/db/users';
 import { Refusal } from '@weir/shared/errors';
 import type { FastifyRequest } from 'fastify';
 import pLimit from 'p-limit';
-import { isHungUp } from '../http/connections.ts';
-import type { Pressure } from '../http/pressure.ts';
+import { isHungUp } from '../http/connection/connections.ts';
+import type { Pressure } from '../http/load/pressure.ts';
 import { hashPassword, isPassword } from './passwords.ts';
 import type { Throttle } from './throttle.ts';
 

@@ -42,8 +42,8 @@ import {
 } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
-import { done, gone, made, writing } from '../http/writing.ts';
-import { changing, reading, type Versioned } from '../http/versions.ts';
+import { done, gone, made, writing } from '../http/writing/writing.ts';
+import { changing, reading, type Versioned } from '../http/writing/versions.ts';
 import type { RouteDeps } from '../route-deps.ts';
 import { hashSecret, last4Of, newServiceToken } from './secrets.ts';
 

@@ -8,7 +8,7 @@ import { buildLimit, isRemembered, remember, type Limit, type LimitState } from 
 import { Refusal } from '@weir/shared/errors';
 import { digest } from '@weir/shared/hash';
 import { LIMITS } from '@weir/shared/limits';
-import { addressBlock } from '../http/address-block.ts';
+import { addressBlock } from '../http/connection/address-block.ts';
 
 const WINDOW_SECONDS = 15 * 60;
 const SIGNUP_WINDOW_SECONDS = 60 * 60;

@@ -21,8 +21,8 @@ import {
 } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
-import { done, gone, writing } from '../http/writing.ts';
-import { changing, reading, type Versioned } from '../http/versions.ts';
+import { done, gone, writing } from '../http/writing/writing.ts';
+import { changing, reading, type Versioned } from '../http/writing/versions.ts';
 import { role } from './accounts.ts';
 import type { RouteDeps } from '../route-deps.ts';
 

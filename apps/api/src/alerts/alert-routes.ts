@@ -39,10 +39,10 @@ import {
   viewerCodes,
 } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
-import { RECORDING_STOP_COST } from '../http/read-budget.ts';
+import { RECORDING_STOP_COST } from '../http/load/read-budget.ts';
 import type { App } from '../http/typed-app.ts';
-import { changing, reading, type Versioned } from '../http/versions.ts';
-import { done, gone, made, writing } from '../http/writing.ts';
+import { changing, reading, type Versioned } from '../http/writing/versions.ts';
+import { done, gone, made, writing } from '../http/writing/writing.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
 const STATUSES = ['ACTIVE', 'DISABLED'] as const;

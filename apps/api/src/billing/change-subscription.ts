@@ -15,9 +15,9 @@ import {
 import type { Queries } from '@weir/db/database';
 import { holdRow } from '@weir/db/hold-row';
 import { Refusal } from '@weir/shared/errors';
-import { credentialOf, type Caller } from '../http/caller.ts';
+import { credentialOf, type Caller } from '../http/load/caller.ts';
 import { NO_SUCH_THING } from '../http/problem.ts';
-import type { Versioned } from '../http/versions.ts';
+import type { Versioned } from '../http/writing/versions.ts';
 import { BEHIND, ENDED } from './subscription-refusals.ts';
 
 export const subscriptions: Versioned<Subscription> = {

@@ -21,8 +21,8 @@ import {
 } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
-import { done, made, writing } from '../http/writing.ts';
-import { changingWithin } from '../http/versions.ts';
+import { done, made, writing } from '../http/writing/writing.ts';
+import { changingWithin } from '../http/writing/versions.ts';
 import { plans } from '../catalog/whole-plan.ts';
 import { addCharges, changeCharges } from './add-charges.ts';
 import { answerCharge, chargeAnswer } from './charge-answer.ts';

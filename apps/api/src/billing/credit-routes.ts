@@ -23,9 +23,9 @@ import { endTime, readEnd } from '../http/end-time.ts';
 import { adminCodes, bodyCodes, idInPath } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { refuseErased } from '../catalog/refuse-erased.ts';
-import { credentialOf } from '../http/caller.ts';
+import { credentialOf } from '../http/load/caller.ts';
 import type { App } from '../http/typed-app.ts';
-import { done, made, writing } from '../http/writing.ts';
+import { done, made, writing } from '../http/writing/writing.ts';
 import { creditAnswer } from './credit-shape.ts';
 import type { RouteDeps } from '../route-deps.ts';
 

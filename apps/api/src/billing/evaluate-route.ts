@@ -13,7 +13,7 @@ import { decimal } from '../http/decimals.ts';
 import { sessionCodes, bodyCodes } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
-import { done, writing } from '../http/writing.ts';
+import { done, writing } from '../http/writing/writing.ts';
 import { termsOf, triedCharge } from './charge-body.ts';
 import { CHARGE_DECIMALS } from './charge-models.ts';
 import { ratedDetail } from './invoice-shape.ts';

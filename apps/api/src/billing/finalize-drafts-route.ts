@@ -9,9 +9,9 @@ import { z } from 'zod';
 import { adminCodes, bodyCodes, idOf } from '../http/fields.ts';
 import { problemOfOne } from '../http/problem-of-one.ts';
 import { problemResponses } from '../http/problem.ts';
-import { credentialOf } from '../http/caller.ts';
+import { credentialOf } from '../http/load/caller.ts';
 import type { App } from '../http/typed-app.ts';
-import { done, writing } from '../http/writing.ts';
+import { done, writing } from '../http/writing/writing.ts';
 import type { RouteDeps } from '../route-deps.ts';
 import { notComputed } from './invoice-shape.ts';
 

@@ -1,6 +1,6 @@
 // Invoices and their lines as they are answered: a page of lines may hold thousands of tiers, which are written between the turns of others.
 
-import { writingList } from '../http/write-list.ts';
+import { writingList } from '../http/writing/write-list.ts';
 import type { LinePage } from '@weir/db/billing/invoices/line-pages';
 
 /** Lines that are written in one step: each may hold a hundred tiers, and as many parts. */

@@ -28,10 +28,10 @@ import {
   viewerCodes,
 } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
-import { sendJson } from '../http/send-json.ts';
-import { inTurns, type Turns } from '../http/turns.ts';
+import { sendJson } from '../http/body/send-json.ts';
+import { inTurns, type Turns } from '../http/load/turns.ts';
 import type { App } from '../http/typed-app.ts';
-import { done, writing } from '../http/writing.ts';
+import { done, writing } from '../http/writing/writing.ts';
 import { USAGE_MOVING } from '../usage/usage-query.ts';
 import { between, betweenQuery } from './between.ts';
 import { writingPage, writingWithLines } from './invoice-answer.ts';

@@ -19,9 +19,9 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { adminCodes, bodyCodes, idInPath } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
-import { credentialOf } from '../http/caller.ts';
+import { credentialOf } from '../http/load/caller.ts';
 import type { App } from '../http/typed-app.ts';
-import { done, writing, type Write, type Written } from '../http/writing.ts';
+import { done, writing, type Write, type Written } from '../http/writing/writing.ts';
 import { invoiceWithLines } from './invoice-shape.ts';
 import type { RouteDeps } from '../route-deps.ts';
 

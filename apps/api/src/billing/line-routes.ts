@@ -28,10 +28,10 @@ import {
   viewerCodes,
 } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
-import { sendJson } from '../http/send-json.ts';
-import { inTurns, type Turns } from '../http/turns.ts';
+import { sendJson } from '../http/body/send-json.ts';
+import { inTurns, type Turns } from '../http/load/turns.ts';
 import type { App } from '../http/typed-app.ts';
-import { gone, made, writing } from '../http/writing.ts';
+import { gone, made, writing } from '../http/writing/writing.ts';
 import { receipt, writeReceipts } from '../usage/receipt.ts';
 import { writingUsage } from '../usage/usage-answer.ts';
 import { refuseMoving } from '../usage/usage-query.ts';

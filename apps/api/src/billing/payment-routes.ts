@@ -17,7 +17,7 @@ import { decimal } from '../http/decimals.ts';
 import { adminCodes, bodyCodes, idInPath, idOf, nothing } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
-import { done, gone, writing } from '../http/writing.ts';
+import { done, gone, writing } from '../http/writing/writing.ts';
 import { invoiceWithLines } from './invoice-shape.ts';
 import { getInvoice, noteBody, refuseNotOpen, whichOf } from './invoice-state-routes.ts';
 import { amountOfText } from './signed-amount.ts';

@@ -8,12 +8,12 @@ import { lockPlanToBill, type SubscriptionRow } from '@weir/db/billing/subscript
 import type { Queries } from '@weir/db/database';
 import { Refusal } from '@weir/shared/errors';
 import { z } from 'zod';
-import type { Caller } from '../http/caller.ts';
+import type { Caller } from '../http/load/caller.ts';
 import { adminCodes, bodyCodes, idInPath } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
-import { inTurns, type Turns } from '../http/turns.ts';
+import { inTurns, type Turns } from '../http/load/turns.ts';
 import type { App } from '../http/typed-app.ts';
-import { done, writing } from '../http/writing.ts';
+import { done, writing } from '../http/writing/writing.ts';
 import { changeSubscription, changeUntold, type Change } from './change-subscription.ts';
 import { invoicePreview } from './invoice-shape.ts';
 import { changeBody, previewChangeBody, subscriptionAnswer } from './subscription-body.ts';

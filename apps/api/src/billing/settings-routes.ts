@@ -8,8 +8,8 @@ import { z } from 'zod';
 import { adminCodes, answerOf, bodyCodes, changesOf, oneOf, timeZone, viewerCodes } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
-import { done } from '../http/writing.ts';
-import { changing, reading, type Versioned } from '../http/versions.ts';
+import { done } from '../http/writing/writing.ts';
+import { changing, reading, type Versioned } from '../http/writing/versions.ts';
 import { party, partyBody } from './party.ts';
 import type { RouteDeps } from '../route-deps.ts';
 

@@ -26,7 +26,7 @@ import { Refusal } from '@weir/shared/errors';
 import { newId } from '@weir/shared/ids';
 import { noSuchCustomer } from '../catalog/no-such-customer.ts';
 import { refuseErased } from '../catalog/refuse-erased.ts';
-import { made, type Write, type Written } from '../http/writing.ts';
+import { made, type Write, type Written } from '../http/writing/writing.ts';
 import { USAGE_MOVING } from '../usage/usage-query.ts';
 import { METER_TAKEN, noSuchPlan, planInactive, refuseMeterTaken } from './subscription-refusals.ts';
 import { termsOf, type SubscriptionBody } from './subscription-body.ts';

@@ -8,10 +8,10 @@ import { Refusal } from '@weir/shared/errors';
 import { z } from 'zod';
 import { adminCodes, answerOf, idInPath, viewerCodes } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
-import { inTurns, type Turns } from '../http/turns.ts';
-import { credentialOf } from '../http/caller.ts';
+import { inTurns, type Turns } from '../http/load/turns.ts';
+import { credentialOf } from '../http/load/caller.ts';
 import type { App } from '../http/typed-app.ts';
-import { done, made, writing } from '../http/writing.ts';
+import { done, made, writing } from '../http/writing/writing.ts';
 import { invoicePreview, invoiceWithLines } from './invoice-shape.ts';
 import type { RouteDeps } from '../route-deps.ts';
 

@@ -26,7 +26,7 @@ import { text } from '@weir/shared/text';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import type { App } from '../http/typed-app.ts';
-import { done, gone, made, writing } from '../http/writing.ts';
+import { done, gone, made, writing } from '../http/writing/writing.ts';
 import {
   adminCodes,
   answerOf,
@@ -45,11 +45,11 @@ import {
   timeZone,
   sortOf,
 } from '../http/fields.ts';
-import type { JsonText } from '../http/json.ts';
+import type { JsonText } from '../http/body/json.ts';
 import { CUSTOMER_IN_USE, invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
-import { problemOfMetadataText, roundedKeyOf } from '../http/metadata-text.ts';
-import { RECORDING_STOP_COST } from '../http/read-budget.ts';
-import { changing, reading, type Versioned } from '../http/versions.ts';
+import { problemOfMetadataText, roundedKeyOf } from '../http/body/metadata-text.ts';
+import { RECORDING_STOP_COST } from '../http/load/read-budget.ts';
+import { changing, reading, type Versioned } from '../http/writing/versions.ts';
 import { refuseMoving } from '../usage/usage-query.ts';
 import { refuseErased } from './refuse-erased.ts';
 import type { RouteDeps } from '../route-deps.ts';

@@ -23,7 +23,7 @@ import { slug } from '@weir/shared/text';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import type { App } from '../http/typed-app.ts';
-import { done, gone, made, writing } from '../http/writing.ts';
+import { done, gone, made, writing } from '../http/writing/writing.ts';
 import {
   adminCodes,
   answerOf,
@@ -42,10 +42,10 @@ import {
   sortOf,
 } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
-import { sendJson } from '../http/send-json.ts';
-import { inTurns, type Turns } from '../http/turns.ts';
-import { changing, reading, type Versioned } from '../http/versions.ts';
-import { writingList } from '../http/write-list.ts';
+import { sendJson } from '../http/body/send-json.ts';
+import { inTurns, type Turns } from '../http/load/turns.ts';
+import { changing, reading, type Versioned } from '../http/writing/versions.ts';
+import { writingList } from '../http/writing/write-list.ts';
 import { metadataKeys, unit } from './meter-fields.ts';
 import type { RouteDeps } from '../route-deps.ts';
 

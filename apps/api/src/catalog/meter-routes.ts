@@ -7,7 +7,7 @@ import { Refusal } from '@weir/shared/errors';
 import { AGGREGATION_TYPES, METER_STATUSES } from '@weir/shared/meter';
 import { z } from 'zod';
 import type { App } from '../http/typed-app.ts';
-import { done } from '../http/writing.ts';
+import { done } from '../http/writing/writing.ts';
 import {
   adminCodes,
   answerOf,
@@ -25,8 +25,8 @@ import {
   sortOf,
 } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
-import { RECORDING_STOP_COST } from '../http/read-budget.ts';
-import { changing, reading, type Versioned } from '../http/versions.ts';
+import { RECORDING_STOP_COST } from '../http/load/read-budget.ts';
+import { changing, reading, type Versioned } from '../http/writing/versions.ts';
 import { metadataKeys, unit } from './meter-fields.ts';
 import type { RouteDeps } from '../route-deps.ts';
 

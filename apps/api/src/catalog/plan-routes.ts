@@ -29,7 +29,7 @@ import { chargeAnswer } from '../billing/charge-answer.ts';
 import { addedCharges, changedCharges, firstCharges } from '../billing/charge-body.ts';
 import { CHARGE_DECIMALS } from '../billing/charge-models.ts';
 import type { App } from '../http/typed-app.ts';
-import { done, gone, made, writing } from '../http/writing.ts';
+import { done, gone, made, writing } from '../http/writing/writing.ts';
 import {
   adminCodes,
   answerOf,
@@ -49,7 +49,7 @@ import {
   viewerCodes,
 } from '../http/fields.ts';
 import { NO_SUCH_THING, PLAN_IN_USE, problemResponses } from '../http/problem.ts';
-import { changingWithin, reading } from '../http/versions.ts';
+import { changingWithin, reading } from '../http/writing/versions.ts';
 import { PLAN_FEATURE_DECIMALS, planFeatureAnswer, planFeatureBody } from './plan-feature-body.ts';
 import { putFeatures, takeOutFeatures } from './put-features.ts';
 import { plans } from './whole-plan.ts';

@@ -6,7 +6,7 @@ import { Refusal } from '@weir/shared/errors';
 import { LIMITS } from '@weir/shared/limits';
 import { answerCharge } from '../billing/charge-answer.ts';
 import { NO_SUCH_THING } from '../http/problem.ts';
-import type { Versioned } from '../http/versions.ts';
+import type { Versioned } from '../http/writing/versions.ts';
 
 /** A plan with all that it includes and costs. Its features and charges have no ETag of their own: that of the plan stands for them. */
 export const plans = {

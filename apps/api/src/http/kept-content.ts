@@ -5,7 +5,7 @@ import negotiate from '@fastify/accept-negotiator';
 import type { FastifyReply } from 'fastify';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { BROTLI_QUALITY, BYTES_MIN, GZIP_LEVEL } from './compression.ts';
+import { BROTLI_QUALITY, BYTES_MIN, GZIP_LEVEL } from './connection/compression.ts';
 
 /** For the options of a route that sends kept content: no other hook compresses it. */
 export const KEPT = { compress: false, schema: { hide: true } } as const;

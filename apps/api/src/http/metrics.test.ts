@@ -1,7 +1,7 @@
 import { createLog } from '@weir/shared/log';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { expect, test } from 'vitest';
-import type { Connections } from './connections.ts';
+import type { Connections } from './connection/connections.ts';
 import { buildMetrics, useMetrics, type MetricSources } from './metrics.ts';
 import type { App } from './typed-app.ts';
 

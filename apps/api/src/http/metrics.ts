@@ -3,9 +3,9 @@ import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom
 import type { DirectAnswer } from '@weir/db/record-directly';
 import type { Admission } from '@weir/queue/admit';
 import type { Shortage } from '@weir/shared/errors';
-import { trafficOf, type ShedReason } from './pressure.ts';
+import { trafficOf, type ShedReason } from './load/pressure.ts';
 import { SparseLog } from './sparse-log.ts';
-import type { Connections } from './connections.ts';
+import type { Connections } from './connection/connections.ts';
 import type { App } from './typed-app.ts';
 
 /** Why an event is refused for now. `away`: what it needs of Redis and Postgres does not answer. */

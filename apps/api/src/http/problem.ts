@@ -8,7 +8,7 @@ import { Refusal, errorCodeOf, type ErrorCode, type FieldError } from '@weir/sha
 import { LIMITS } from '@weir/shared/limits';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { isHungUp } from './connections.ts';
+import { isHungUp } from './connection/connections.ts';
 import { SparseLog } from './sparse-log.ts';
 
 declare module 'fastify' {

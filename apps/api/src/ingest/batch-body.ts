@@ -4,9 +4,9 @@
 import { Refusal } from '@weir/shared/errors';
 import { LIMITS } from '@weir/shared/limits';
 import type { FastifyRequest } from 'fastify';
-import { walkMembers } from '../http/json-decimals.ts';
-import { itemsOf, skipSpace, spansOfMembers, type Items } from '../http/json-spans.ts';
-import { parseJson } from '../http/json.ts';
+import { walkMembers } from '../http/body/json-decimals.ts';
+import { itemsOf, skipSpace, spansOfMembers, type Items } from '../http/body/json-spans.ts';
+import { parseJson } from '../http/body/json.ts';
 import { invalidFields } from '../http/problem.ts';
 
 /** The text of a batch, and where in it the items stand, of which nothing was checked. */

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { Turns } from '../http/turns.ts';
+import { Turns } from '../http/load/turns.ts';
 import { readBatch } from './batch-body.ts';
 import type { MeterCache } from './meter-cache.ts';
 import { readItems } from './read-batch.ts';

@@ -6,7 +6,7 @@ import { trackBody } from '@weir/shared/event';
 import { epochMsOfId } from '@weir/shared/ids';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { spansOfMembers } from '../http/json-spans.ts';
+import { spansOfMembers } from '../http/body/json-spans.ts';
 import { readEventOf, readTimestamp } from './read-event.ts';
 
 const meter: TrackedMeter = {

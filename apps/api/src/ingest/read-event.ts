@@ -13,8 +13,8 @@ import { newId } from '@weir/shared/ids';
 import { instantOf, parseInstant } from '@weir/shared/instant';
 import { FIRST_YEAR } from '@weir/shared/limits';
 import { invalidFields } from '../http/problem.ts';
-import type { Spans } from '../http/json-spans.ts';
-import { readMetadataText } from '../http/metadata-text.ts';
+import type { Spans } from '../http/body/json-spans.ts';
+import { readMetadataText } from '../http/body/metadata-text.ts';
 import { nameOfMeter, ofOrganization, type MeterCache } from './meter-cache.ts';
 
 const EARLIEST_EPOCH_MS = Date.UTC(FIRST_YEAR, 0, 1);

@@ -17,9 +17,9 @@ import {
   statusOf,
   validatorCompiler,
 } from '../http/problem.ts';
-import { headerKey, KEY_HEADER, keyHeaderSchema, textOfKeyHeader } from '../http/key-header.ts';
+import { headerKey, KEY_HEADER, keyHeaderSchema, textOfKeyHeader } from '../http/writing/key-header.ts';
 import type { RefusedBecause } from '../http/metrics.ts';
-import type { RateLimits } from '../http/rate-limits.ts';
+import type { RateLimits } from '../http/load/rate-limits.ts';
 import { readBatch } from './batch-body.ts';
 import type { Ingest } from './ingest.ts';
 import { asRefusal, countByReason, throwIfAboutTheRequest } from './refusals.ts';

@@ -10,8 +10,8 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { JSON_NUMBER } from '../http/decimals.ts';
 import { idOf, oneOf } from '../http/fields.ts';
-import { itemsOf, spansOfMembers, type Spans } from '../http/json-spans.ts';
-import { problemOfMetadataText } from '../http/metadata-text.ts';
+import { itemsOf, spansOfMembers, type Spans } from '../http/body/json-spans.ts';
+import { problemOfMetadataText } from '../http/body/metadata-text.ts';
 import { invalidFields } from '../http/problem.ts';
 import { readTimestamp } from '../ingest/read-event.ts';
 

@@ -23,7 +23,7 @@ import { LIMITS } from '@weir/shared/limits';
 import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { credentialOf } from '../http/caller.ts';
+import { credentialOf } from '../http/load/caller.ts';
 import {
   adminCodes,
   answerOf,
@@ -36,9 +36,9 @@ import {
   viewerCodes,
 } from '../http/fields.ts';
 import { invalidFields, problemResponses } from '../http/problem.ts';
-import { RECORDING_STOP_COST } from '../http/read-budget.ts';
+import { RECORDING_STOP_COST } from '../http/load/read-budget.ts';
 import type { App } from '../http/typed-app.ts';
-import { done, made, writing, type Write, type Written } from '../http/writing.ts';
+import { done, made, writing, type Write, type Written } from '../http/writing/writing.ts';
 import { amendBody, amendmentIn, correctionsBody, correctionsOf, DECIMALS, voidBody } from './correction-body.ts';
 import { getReceipt, type EventDeps } from './event-routes.ts';
 import { correctionFields } from './receipt.ts';

@@ -26,12 +26,12 @@ import {
   time,
 } from '../http/fields.ts';
 import type { App } from '../http/typed-app.ts';
-import { writing } from '../http/writing.ts';
+import { writing } from '../http/writing/writing.ts';
 import { dateOrInstant } from '../http/date-or-instant.ts';
 import { NO_SUCH_THING, invalidFields, problemResponses } from '../http/problem.ts';
-import { sendJson } from '../http/send-json.ts';
+import { sendJson } from '../http/body/send-json.ts';
 import type { Ingest } from '../ingest/ingest.ts';
-import { problemOfMetadataText } from '../http/metadata-text.ts';
+import { problemOfMetadataText } from '../http/body/metadata-text.ts';
 import { receipt, writeReceipt, writeReceipts, type Receipt } from './receipt.ts';
 import { noSuchMeterToken, refuseMoving } from './usage-query.ts';
 import type { RouteDeps } from '../route-deps.ts';

@@ -23,7 +23,7 @@ import {
 import { noSuchCustomer } from '../catalog/no-such-customer.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
-import { writing } from '../http/writing.ts';
+import { writing } from '../http/writing/writing.ts';
 import { USAGE_MOVING } from './usage-query.ts';
 import type { RouteDeps } from '../route-deps.ts';
 

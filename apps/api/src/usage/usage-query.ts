@@ -13,7 +13,7 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { oneOf } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING } from '../http/problem.ts';
-import { inTurns, type Turns } from '../http/turns.ts';
+import { inTurns, type Turns } from '../http/load/turns.ts';
 import { groupQuery } from './group-query.ts';
 
 const DATES = 'ISO 8601 with an offset (write + as %2B), or a bare date in the time zone.';

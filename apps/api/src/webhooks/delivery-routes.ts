@@ -20,7 +20,7 @@ import {
 } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
-import { done, made, writing } from '../http/writing.ts';
+import { done, made, writing } from '../http/writing/writing.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
 const STATUSES = ['PENDING', 'DELIVERED', 'FAILED'] as const;

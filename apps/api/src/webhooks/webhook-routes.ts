@@ -37,8 +37,8 @@ import {
 } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
-import { done, gone, made, writing } from '../http/writing.ts';
-import { changing, reading, type Versioned } from '../http/versions.ts';
+import { done, gone, made, writing } from '../http/writing/writing.ts';
+import { changing, reading, type Versioned } from '../http/writing/versions.ts';
 import type { RouteDeps } from '../route-deps.ts';
 import { replayBody, replayOf } from './replay-body.ts';
 import { problemOfWebhookUrl } from './webhook-url.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Caller } from '../http/caller.ts';
+import type { Caller } from '../http/load/caller.ts';
 
 /** Any page may ask: it gets an answer for the token that it sends, and for nothing else. */
 export const OPEN_TO_PAGES = { isOpenToPages: true } as const;

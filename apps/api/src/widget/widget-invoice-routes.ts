@@ -15,7 +15,7 @@ import { Refusal } from '@weir/shared/errors';
 import { z } from 'zod';
 import { writingPage, writingWithLines } from '../billing/invoice-answer.ts';
 import { amount, copiedCharge, invoiceLine, linesQuery } from '../billing/invoice-shape.ts';
-import type { Caller } from '../http/caller.ts';
+import type { Caller } from '../http/load/caller.ts';
 import {
   answerPage,
   cursorMeta,
@@ -29,8 +29,8 @@ import {
   viewerCodes,
 } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
-import { sendJson } from '../http/send-json.ts';
-import { inTurns, type Turns } from '../http/turns.ts';
+import { sendJson } from '../http/body/send-json.ts';
+import { inTurns, type Turns } from '../http/load/turns.ts';
 import type { App } from '../http/typed-app.ts';
 import { pdfAnswer, pdfQuery, sendInvoicePdf } from '../pdf/invoice-pdf-route.ts';
 import type { RouteDeps } from '../route-deps.ts';

@@ -15,7 +15,7 @@ import { hashSecret, newWidgetToken } from '../access/secrets.ts';
 import { bodyCodes, idInPath, nullInRepeats, readCodes, time, viewerCodes } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
-import { made, writing } from '../http/writing.ts';
+import { made, writing } from '../http/writing/writing.ts';
 import { meterUsage, usage } from '../usage/usage-answer.ts';
 import { chartQuery, getMeter, refuseMoving, windowOf, windowQuery } from '../usage/usage-query.ts';
 import { sendMeterUsage, type UsageDeps } from '../usage/usage-routes.ts';

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '@weir/shared/errors';
-import { statusOf } from './problem.ts';
+import { statusOf } from '../problem.ts';
 
 /** An operation of the document, as far as its problems go. */
 export interface TellingOperation {

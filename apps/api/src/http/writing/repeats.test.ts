@@ -2,7 +2,7 @@ import type { Database } from '@weir/db/database';
 import Fastify from 'fastify';
 import { expect, test } from 'vitest';
 import { useRepeats } from './repeats.ts';
-import type { App } from './typed-app.ts';
+import type { App } from '../typed-app.ts';
 import { done, writing } from './writing.ts';
 
 const database = {} as Database;

@@ -1,7 +1,7 @@
 import type { Database } from '@weir/db/database';
 import Fastify from 'fastify';
 import { expect, test } from 'vitest';
-import type { App } from './typed-app.ts';
+import type { App } from '../typed-app.ts';
 import { changing, changingWithin, useVersions } from './versions.ts';
 import { done, writing } from './writing.ts';
 

@@ -2,7 +2,7 @@
 
 import { LIMITS } from '@weir/shared/limits';
 import { addProblem } from './openapi-problems.ts';
-import { isRepeatable, refusesKey } from './repeats.ts';
+import { isRepeatable, refusesKey } from '../writing/repeats.ts';
 
 interface Response {
   description: string;

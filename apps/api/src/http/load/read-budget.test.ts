@@ -2,7 +2,7 @@ import { Refusal } from '@weir/shared/errors';
 import fastify from 'fastify';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Caller } from './caller.ts';
-import { watchConnections } from './connections.ts';
+import { watchConnections } from '../connection/connections.ts';
 import { usePressure } from './pressure.ts';
 import { ALTOGETHER, QUICK_READ, ReadBudget, useReadBudget } from './read-budget.ts';
 

@@ -5,8 +5,8 @@ import { Refusal } from '@weir/shared/errors';
 import type { FastifyInstance, FastifyRequest, RequestPayload } from 'fastify';
 import { Transform } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import type { Caller } from './caller.ts';
-import { isHungUp, type Connections } from './connections.ts';
+import type { Caller } from '../load/caller.ts';
+import { isHungUp, type Connections } from '../connection/connections.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,7 +1,7 @@
 // What the document says of ETags: of every GET that has one, and of every PATCH, which takes it in If-Match.
 
 import { addProblem } from './openapi-problems.ts';
-import type { Tagged } from './versions.ts';
+import type { Tagged } from '../writing/versions.ts';
 
 interface Response {
   description: string;

@@ -6,8 +6,8 @@ import { buildLimit, type Limit } from '@weir/queue/limits';
 import { Refusal } from '@weir/shared/errors';
 import { digest } from '@weir/shared/hash';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { addressBlock } from './address-block.ts';
-import { bearerTokenOf } from './bearer-token.ts';
+import { addressBlock } from '../connection/address-block.ts';
+import { bearerTokenOf } from '../bearer-token.ts';
 import { trafficOf } from './pressure.ts';
 
 const WINDOW_SECONDS = 60;

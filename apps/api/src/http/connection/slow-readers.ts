@@ -3,7 +3,7 @@
 
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { nextReply, type Connections } from './connections.ts';
-import { SparseLog } from './sparse-log.ts';
+import { SparseLog } from '../sparse-log.ts';
 
 /** Closes each connection whose next answer has been on its way for longer than `timeoutMs`, however much of it was taken. */
 export function dropSlowReaders(app: FastifyInstance, connections: Connections, timeoutMs: number): void {

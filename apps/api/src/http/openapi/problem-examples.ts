@@ -1,6 +1,6 @@
 import { Refusal, type ErrorCode, type RefusalFields } from '@weir/shared/errors';
 import { IDS } from './example-ids.ts';
-import { problemOf } from './problem.ts';
+import { problemOf } from '../problem.ts';
 
 const REQUEST_ID = '5f0f7a1c-5c0e-4f7e-9d0a-0c1d2e3f4a5b';
 

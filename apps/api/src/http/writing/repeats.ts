@@ -4,10 +4,10 @@
 import type { Database } from '@weir/db/database';
 import type { FastifyRequest, onRequestHookHandler } from 'fastify';
 import { createHash } from 'node:crypto';
-import { credentialOf } from './caller.ts';
+import { credentialOf } from '../load/caller.ts';
 import { KEY_HEADER, keyInHeader } from './key-header.ts';
-import { invalidFields } from './problem.ts';
-import type { App } from './typed-app.ts';
+import { invalidFields } from '../problem.ts';
+import type { App } from '../typed-app.ts';
 import { findFirst, isWriting, sendWritten, type Written } from './writing.ts';
 
 /** The key of an event is the event's, for ever. */
@@ -65,7 +65,7 @@ export function useRepeats(app: App): void {
       if (why !== undefined) route.onRequest = [route.onRequest ?? [], refuseKey(why)].flat();
       else if (isRepeatable(method, route.url) && !isWriting(route.handler))
         throw new Error(
-          `${method} ${route.url} is not safe to repeat: make its handler with writing of http/writing.ts`,
+          `${method} ${route.url} is not safe to repeat: make its handler with writing of http/writing/writing.ts`,
         );
     }
   });

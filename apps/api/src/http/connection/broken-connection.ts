@@ -1,7 +1,7 @@
 import { Refusal, type ErrorCode } from '@weir/shared/errors';
 import type { Socket } from 'node:net';
 import { connectionOf, isAnswered } from './connections.ts';
-import { problemOf } from './problem.ts';
+import { problemOf } from '../problem.ts';
 
 const BROKEN_CONNECTIONS: Record<string, { code: ErrorCode; detail: string }> = {
   HPE_HEADER_OVERFLOW: {

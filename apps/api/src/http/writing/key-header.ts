@@ -6,7 +6,7 @@ import { LIMITS } from '@weir/shared/limits';
 import type { FastifyRequest } from 'fastify';
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
-import { invalidFields, invalidRequest } from './problem.ts';
+import { invalidFields, invalidRequest } from '../problem.ts';
 
 export const KEY_HEADER = 'Idempotency-Key';
 

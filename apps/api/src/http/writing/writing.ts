@@ -14,7 +14,7 @@ import {
 } from '@weir/db/request-keys';
 import { Refusal } from '@weir/shared/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { sendJson } from './send-json.ts';
+import { sendJson } from '../body/send-json.ts';
 import { isToCompute, keptOf, keptOfComputed, type Answer } from './kept-answer.ts';
 
 declare module 'fastify' {

@@ -5,8 +5,8 @@ import { Refusal } from '@weir/shared/errors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
-import { hasBodyToCome } from './bodies.ts';
-import { connectionOf, type Connections } from './connections.ts';
+import { hasBodyToCome } from '../body/bodies.ts';
+import { connectionOf, type Connections } from '../connection/connections.ts';
 
 /**
  * `tracking` is what services must not wait for. `vital` is what operators look at when everything else is refused. All

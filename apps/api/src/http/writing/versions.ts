@@ -6,10 +6,10 @@ import type { Database, Queries } from '@weir/db/database';
 import { Refusal } from '@weir/shared/errors';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { createHash } from 'node:crypto';
-import { invalidFields } from './problem.ts';
-import { BYTES_OF_BUCKET } from './read-budget.ts';
+import { invalidFields } from '../problem.ts';
+import { BYTES_OF_BUCKET } from '../load/read-budget.ts';
 import { isRepeatable } from './repeats.ts';
-import type { App } from './typed-app.ts';
+import type { App } from '../typed-app.ts';
 import { writing, type Write, type Written } from './writing.ts';
 
 /** A thing that is read and changed: of the organization, by the id in the path; without one, the organization itself. */
@@ -173,7 +173,10 @@ export function useVersions(app: App): ReadonlyMap<string, Tagged> {
       const isOfPatch = changers.get(route.handler);
       if (method !== 'PATCH') route.onRequest = [route.onRequest ?? [], refuseMatch].flat();
       else if (isOfPatch !== undefined) add(route.url, { isOfPatch });
-      else throw new Error(`PATCH ${route.url} takes no If-Match: make its handler with changing of http/versions.ts`);
+      else
+        throw new Error(
+          `PATCH ${route.url} takes no If-Match: make its handler with changing of http/writing/versions.ts`,
+        );
     }
   });
   return tagged;

@@ -8,7 +8,7 @@ import { tellOfAccess } from './openapi-access.ts';
 import { tellOfRepeats } from './openapi-repeats.ts';
 import { tellOfVersions } from './openapi-versions.ts';
 import { problemExamples } from './problem-examples.ts';
-import type { Tagged } from './versions.ts';
+import type { Tagged } from '../writing/versions.ts';
 
 interface Content {
   schema?: DocumentSchema;

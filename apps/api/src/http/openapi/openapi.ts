@@ -2,9 +2,9 @@ import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import type { Deprecated } from './deprecations.ts';
-import { KEPT, KeptContent } from './kept-content.ts';
+import { KEPT, KeptContent } from '../kept-content.ts';
 import { finishDocument } from './openapi-document.ts';
-import type { Tagged } from './versions.ts';
+import type { Tagged } from '../writing/versions.ts';
 
 /** Serves `/openapi.json`, made of the same zod schemas that check the requests; `docs/docs-routes.ts` shows it. */
 export async function useOpenapi(

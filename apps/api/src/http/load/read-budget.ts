@@ -4,7 +4,7 @@
 
 import { Refusal } from '@weir/shared/errors';
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
-import { isHungUp, type Connections } from './connections.ts';
+import { isHungUp, type Connections } from '../connection/connections.ts';
 import type { Pressure } from './pressure.ts';
 
 declare module 'fastify' {

@@ -1,6 +1,6 @@
 import fastify from 'fastify';
 import { expect, test } from 'vitest';
-import { watchConnections } from './connections.ts';
+import { watchConnections } from '../connection/connections.ts';
 import { usePressure, type ShedReason } from './pressure.ts';
 
 test('a process that was busy until it listened has no more to do than it can', async () => {
