@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { client, read, send, type Schema } from '../api/client.ts';
 import { PAGE_SIZE_MAX } from '../api/limits.ts';
@@ -36,16 +36,19 @@ function EraseDialog({ customer, onClose }: { customer: Schema<'Customer'>; onCl
   const queries = useQueryClient();
   const [before, setBefore] = useState('');
   const [former, setFormer] = useState<readonly string[]>([]);
+  const [begun, setBegun] = useState<readonly string[]>([]);
+  const isDone = useAreDone(begun);
   const { id, name, external_id: externalId } = customer;
   const isErased = customer.erased_at !== null;
   const erase = async () => {
     const copies = before === '' ? {} : { invoice_copies_issued_before: before };
-    await eraseFormer(former);
+    if (begun.length < former.length) return await eraseFormer(former.slice(begun.length), setBegun);
     try {
       await send(client.POST('/api/v1/erasures', { body: { customer_id: id, ...copies } }));
     } catch (problem) {
       if (problemOf(problem).code !== 'external_id_billed') throw problem;
       // It had another external id when it was billed, and what names it by that is erased first. Nobody has been asked about it yet.
+      setBegun([]);
       return setFormer(await findFormer(customer));
     }
     await invalidate(
@@ -61,8 +64,9 @@ function EraseDialog({ customer, onClose }: { customer: Schema<'Customer'>; onCl
   return (
     <Dialog title={title} onClose={onClose}>
       <Question
-        label={former.length === 0 ? 'Erase' : 'Erase these, too'}
+        label={begun.length < former.length ? 'Erase these, too' : 'Erase'}
         onConfirm={erase}
+        isReady={isDone}
         onCancel={onClose}
         isDangerous
       >
@@ -92,6 +96,13 @@ function EraseDialog({ customer, onClose }: { customer: Schema<'Customer'>; onCl
           onChange={setBefore}
         />
         {former.length > 0 && <FormerIds key={former.join()} of={former} />}
+        {begun.length > 0 && (
+          <p role="status">
+            {isDone
+              ? 'What had the former IDs has a random one by now: erase the customer.'
+              : 'What has the former IDs gets a random one. It goes on if you close this: erase the customer later then.'}
+          </p>
+        )}
       </Question>
     </Dialog>
   );
@@ -111,7 +122,7 @@ function FormerIds({ of: ids }: { of: readonly string[] }) {
             <code>{each}</code>
           </span>
         ))}
-        . The customer follows once their usage has its new id.
+        . The customer is erased after that.
       </p>
     </div>
   );
@@ -130,16 +141,27 @@ async function findFormer({ id, external_id: now }: Schema<'Customer'>): Promise
   return [...names];
 }
 
-/** Erases these ids, and waits until a worker has done so. */
-async function eraseFormer(externalIds: readonly string[]): Promise<void> {
+/** Has these ids erased, and says of each at once that it is begun. A worker does it. */
+async function eraseFormer(
+  externalIds: readonly string[],
+  begin: (add: (begun: readonly string[]) => string[]) => void,
+): Promise<void> {
   for (const customer_external_id of externalIds) {
-    let erasure = await send(client.POST('/api/v1/erasures', { body: { customer_external_id } }));
-    while (erasure.status === 'RUNNING') {
-      await new Promise((resolve) => setTimeout(resolve, pace(REFRESH_MS)));
-      const params = { path: { id: erasure.id } };
-      erasure = await send(client.GET('/api/v1/erasures/{id}', { params }));
-    }
+    const { id } = await send(client.POST('/api/v1/erasures', { body: { customer_external_id } }));
+    begin((begun) => [...begun, id]);
   }
+}
+
+/** Whether these erasures are done, looked at until they are. */
+function useAreDone(ids: readonly string[]): boolean {
+  return useQueries({
+    queries: ids.map((id) => ({
+      ...read('/api/v1/erasures/{id}', { path: { id } }),
+      refetchInterval: ({ state }: { state: { data: Schema<'Erasure'> | undefined } }) =>
+        state.data?.status === 'DONE' ? (false as const) : pace(REFRESH_MS),
+    })),
+    combine: (erasures) => erasures.every(({ data }) => data?.status === 'DONE'),
+  });
 }
 
 /** When a customer was erased, and while its usage is being renamed how far that is. */

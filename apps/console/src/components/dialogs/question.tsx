@@ -13,11 +13,14 @@ export interface QuestionProps {
   /** Does it. When it throws, the dialog stays and says why. */
   onConfirm: () => Promise<unknown>;
   isDangerous?: boolean;
+  /** Whether it can be done by now. Default: true. */
+  isReady?: boolean;
   onCancel: () => void;
 }
 
 /** What is asked in a dialog, and the button that does it. */
-export function Question({ label, children, onConfirm, isDangerous = false, onCancel }: QuestionProps) {
+export function Question(props: QuestionProps) {
+  const { label, children, onConfirm, isDangerous = false, isReady = true, onCancel } = props;
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const isThere = useIsThere();
@@ -43,7 +46,12 @@ export function Question({ label, children, onConfirm, isDangerous = false, onCa
         <Button variant="default" onClick={onCancel} disabled={isBusy} data-autofocus>
           Cancel
         </Button>
-        <Button color={isDangerous ? 'red.9' : undefined} loading={isBusy} onClick={() => void confirm()}>
+        <Button
+          color={isDangerous ? 'red.9' : undefined}
+          loading={isBusy}
+          disabled={!isReady}
+          onClick={() => void confirm()}
+        >
           {label}
         </Button>
       </div>
