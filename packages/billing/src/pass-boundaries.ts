@@ -172,8 +172,26 @@ export function nextCycleOf({ cycle, anchor_cycle }: SubscriptionState): number 
  * When a charge has to be in force for a period to be billed by it: at the period's start, and not when somebody gets to open it, so that a
  * run that comes late changes nothing; and not before somebody subscribed, who may have chosen a start in the past.
  */
-export function pricedAt({ created_at }: Pick<SubscriptionState, 'created_at'>, start: Micros): Micros {
+function pricedAt({ created_at }: Pick<SubscriptionState, 'created_at'>, start: Micros): Micros {
   return Math.max(start, microsOfText(created_at));
+}
+
+/**
+ * Which plan, and when (ISO 8601) its charges have to be in force, for what is open to be billed by them. Before the first period nothing
+ * is billed: there it is what bills that one.
+ */
+export function pricedBy(
+  row: Pick<
+    SubscriptionState,
+    'plan_id' | 'pending_plan_id' | 'cycle' | 'current_period_start' | 'current_period_end' | 'created_at'
+  >,
+): { plan_id: string; priced_at: string } {
+  const isFirst = row.cycle === null;
+  const start = isFirst ? row.current_period_end : row.current_period_start;
+  return {
+    plan_id: isFirst ? (row.pending_plan_id ?? row.plan_id) : row.plan_id,
+    priced_at: isoOf(pricedAt(row, microsOfText(start))),
+  };
 }
 
 /** Opens the period that begins where the open one ends; `isPart`: not at a boundary of the schedule. */

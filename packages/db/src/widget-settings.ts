@@ -1,5 +1,4 @@
-import { pricedAt } from '@weir/billing/pass-boundaries';
-import { isoOf, microsOfText } from '@weir/shared/instant';
+import { pricedBy } from '@weir/billing/pass-boundaries';
 import type { AggregationType } from '@weir/shared/meter';
 import type { Interval } from '@weir/rating/periods';
 import { sql, type RawBuilder } from 'kysely';
@@ -96,7 +95,7 @@ export async function findBillingPeriod(db: Queries, customer: WidgetCustomer): 
   return rows[0];
 }
 
-/** What a customer is on, and when (ISO 8601) the charges have to be in force that its open period is billed by. */
+/** A plan, and when (ISO 8601) its charges have to be in force that a customer is billed by. */
 export interface ShownPlan {
   id: string;
   name: string;
@@ -105,17 +104,18 @@ export interface ShownPlan {
   priced_at: string;
 }
 
-/** The plan of the same subscription. */
+/** The plan that bills the open period of the same subscription; in a trial the period after it. */
 export async function findShownPlan(db: Queries, customer: WidgetCustomer): Promise<ShownPlan | undefined> {
-  const { rows } = await sql<Omit<ShownPlan, 'priced_at'> & { created_at: string; period_start: string }>`
-    SELECT plans.id, plans.name, plans.billing_interval, plans.currency, newest.created_at,
-      newest.current_period_start AS period_start
+  const { rows } = await sql<Omit<ShownPlan, 'priced_at'> & Parameters<typeof pricedBy>[0]>`
+    SELECT plans.id, plans.name, plans.billing_interval, plans.currency, newest.*
     FROM ${newestSubscription(customer)} JOIN plans
-      ON plans.organization_id = ${customer.organizationId} AND plans.id = newest.plan_id`.execute(db);
-  const [row] = rows;
+      ON plans.organization_id = ${customer.organizationId} AND plans.id IN (newest.plan_id, newest.pending_plan_id)`.execute(
+    db,
+  );
+  const row = rows.find((each) => each.id === pricedBy(each).plan_id);
   if (row === undefined) return undefined;
-  const { created_at, period_start, ...plan } = row;
-  return { ...plan, priced_at: isoOf(pricedAt({ created_at }, microsOfText(period_start))) };
+  const { id, name, billing_interval, currency } = row;
+  return { id, name, billing_interval, currency, priced_at: pricedBy(row).priced_at };
 }
 
 interface WidgetCustomer {
@@ -125,7 +125,7 @@ interface WidgetCustomer {
 
 function newestSubscription({ organizationId, customerExternalId }: WidgetCustomer): RawBuilder<unknown> {
   return sql`(
-    SELECT current_period_start, current_period_end, time_zone, plan_id, created_at
+    SELECT current_period_start, current_period_end, time_zone, plan_id, pending_plan_id, cycle, created_at
     FROM subscriptions
     WHERE organization_id = ${organizationId}
       AND customer_id = (

@@ -31,7 +31,8 @@ export function upcomingRoutes(app: App, { database, guards, turns }: RouteDeps 
         operationId: 'getSubscriptionUsage',
         tags: ['Billing'],
         summary: 'The quantity and the amount of each charge for usage, in the open period as of now',
-        description: 'In a trial usage is counted and costs nothing.',
+        description:
+          'In a trial usage is counted and costs nothing: the charges are those of the first period after it.',
         params: idInPath,
         response: {
           200: z.object({ data: z.array(chargeUsage) }),

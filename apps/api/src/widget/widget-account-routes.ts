@@ -39,10 +39,15 @@ const planAnswer = z
         name: z.string(),
         billing_interval: z.enum(INTERVALS),
         currency: z.string(),
-        charges: z.array(copiedCharge).meta({ description: 'In force in the period that is open now.' }),
+        charges: z
+          .array(copiedCharge)
+          .meta({ description: 'What the open period is billed by; in a trial, what the period after it is.' }),
       })
       .nullable()
-      .meta({ description: 'That of the newest subscription; null: the customer has none.' }),
+      .meta({
+        description:
+          'That of the newest subscription, in a trial the one that bills after it; null: the customer has none.',
+      }),
   })
   .meta({ id: 'WidgetPlan' });
 

@@ -923,7 +923,7 @@ export interface paths {
     "/api/v1/subscriptions/{id}/usage": {
         /**
          * The quantity and the amount of each charge for usage, in the open period as of now
-         * @description In a trial usage is counted and costs nothing.
+         * @description In a trial usage is counted and costs nothing: the charges are those of the first period after it.
          *
          *     Who may: whoever is signed in, or a service account of any role.
          */
@@ -3346,13 +3346,13 @@ export interface components {
             }[];
         };
         WidgetPlan: {
-            /** @description That of the newest subscription; null: the customer has none. */
+            /** @description That of the newest subscription, in a trial the one that bills after it; null: the customer has none. */
             plan: {
                 name: string;
                 /** @enum {string} */
                 billing_interval: "day" | "week" | "month" | "year";
                 currency: string;
-                /** @description In force in the period that is open now. */
+                /** @description What the open period is billed by; in a trial, what the period after it is. */
                 charges: components["schemas"]["ChargeTerms"][];
             } | null;
         };

@@ -6,7 +6,7 @@ import type { Drive } from '@weir/billing/drive';
 import { cycleKey } from '@weir/billing/dues-of-invoices';
 import { usageToRate, type DueUsage, type SubscriptionCycle } from '@weir/billing/due';
 import { newInvoice, type NewInvoice } from '@weir/billing/new-invoice';
-import { passBoundaries, type OpenedPeriod } from '@weir/billing/pass-boundaries';
+import { passBoundaries, pricedBy, type OpenedPeriod } from '@weir/billing/pass-boundaries';
 import { PeriodCache } from '@weir/billing/schedules';
 import type { SubscriptionRow } from '../subscriptions/subscriptions.ts';
 import type { ChargeTerms } from '@weir/rating/charge-terms';
@@ -268,14 +268,14 @@ async function pricedInPeriods(
 }
 
 async function pricedInTrial(db: Queries, organizationId: string, row: SubscriptionRow): Promise<PricedMeter[]> {
+  const { plan_id, priced_at } = pricedBy(row);
   const { rows } = await sql<PricedMeter>`
     SELECT charges.id AS charge_id, meter_id, ${row.customer_external_id}::text AS customer_external_id, terms,
       ${row.current_period_start}::timestamptz AS period_start, ${row.current_period_end}::timestamptz AS period_end,
       NULL AS days_in_force, NULL AS days_in_period, aggregation_type
     FROM charges JOIN meters ON meters.organization_id = charges.organization_id AND meters.id = charges.meter_id
-    WHERE charges.organization_id = ${organizationId}::uuid AND plan_id = ${row.plan_id}::uuid
-      AND effective_from <= ${row.current_period_end}::timestamptz
-      AND (ended_at IS NULL OR ended_at > ${row.current_period_end}::timestamptz)
+    WHERE charges.organization_id = ${organizationId}::uuid AND plan_id = ${plan_id}::uuid
+      AND effective_from <= ${priced_at}::timestamptz AND (ended_at IS NULL OR ended_at > ${priced_at}::timestamptz)
     ORDER BY charges.id`.execute(db);
   return rows;
 }
