@@ -9,6 +9,7 @@ import { countsValues, type AggregationType } from '@weir/shared/meter';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findInTables, performAllMoves, throwIt } from '../support/erasing.ts';
 import { expectProblem } from '../support/expect-problem.ts';
+import { until } from '../support/harness.ts';
 import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
 import { attachMonth, detachMonth, loseMonth, makeMonthsSince } from '../support/months.ts';
 import { openTestDatabase } from '../support/test-database.ts';
@@ -307,4 +308,57 @@ test('a move and an erasure whose month is lost while they run end once an empty
     ['USAGE', 'LATE_USAGE'],
   ]);
   expect((await billing.post(`/invoices/${september.id}/recompute`, { from: 'rollups' })).identical).toBe(true);
+});
+
+/** Goes on with moves while a month is being attached: that commits once one of them waits for it. */
+async function lookWhileAttaching(month: string): Promise<void> {
+  const holder = await weir.pool.connect();
+  try {
+    await holder.query('BEGIN');
+    await attachMonth({ pool: holder }, month);
+    const moving = performMoves(database, 60_000, () => Promise.resolve(true), throwIt);
+    await until(async () => {
+      const { rowCount } = await holder.query(
+        `SELECT FROM pg_locks WHERE relation = 'events_default'::regclass AND NOT granted
+           AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+      );
+      return rowCount === 1;
+    }, 'a move waits for the month');
+    await holder.query('COMMIT');
+    await moving;
+  } finally {
+    holder.release(true);
+  }
+}
+
+test.each([
+  ['usage-moves', { from_external_id: 'attached-moved', to_external_id: 'attached' }],
+  ['erasures', { customer_external_id: 'attached-erased' }],
+])('events of a month that is being attached while they are looked for are found: %s', async (path, request) => {
+  const users = await meterOf('UNIQUE_COUNT');
+  const [former = ''] = Object.values(request);
+  const by = (user: string, timestamp: string, receivedAt = timestamp) => {
+    return { meter: users, customer: former, timestamp, receivedAt, metadata: { user_id: user } };
+  };
+  await record([
+    by('a', '2024-11-10T10:00:00Z'),
+    // Of an hour of which one is in another month.
+    by('b', '2024-11-30T23:10:00Z'),
+    by('c', '2024-11-30T23:50:00Z', '2024-12-01T00:30:00Z'),
+  ]);
+  const { id } = await billing.post(`/${path}`, request, 202);
+  await detachMonth(weir, '2024-11');
+  await lookWhileAttaching('2024-11');
+
+  expect(await billing.get(`/${path}/${id}`)).toMatchObject({ status: 'DONE', events: 3 });
+  const { rows } = await weir.pool.query(
+    `SELECT customer_external_id = $2 AS is_former, count(*)::int AS events,
+       (SELECT sum(event_count)::int FROM customer_usage_hours AS hours WHERE meter_id = $1
+          AND hours.customer_external_id = events.customer_external_id) AS counted,
+       (SELECT count(*)::int FROM customer_value_days AS days WHERE meter_id = $1
+          AND days.customer_external_id = events.customer_external_id) AS values
+     FROM events WHERE meter_id = $1 GROUP BY customer_external_id`,
+    [users.id, former],
+  );
+  expect(rows).toEqual([{ is_former: false, events: 3, counted: 3, values: 3 }]);
 });

@@ -38,7 +38,8 @@ export async function detachMonth({ pool }: Weir, month: string): Promise<void> 
   await pool.query(`ALTER TABLE events DETACH PARTITION ${tableOf(month)}`);
 }
 
-export async function attachMonth({ pool }: Weir, month: string): Promise<void> {
+/** Attaches it again, in a transaction of who asks, where it is given a connection as the pool. */
+export async function attachMonth({ pool }: { pool: Pick<Weir['pool'], 'query'> }, month: string): Promise<void> {
   const first = new Date(`${month}-01T00:00:00Z`);
   const after = new Date(first);
   after.setUTCMonth(first.getUTCMonth() + 1);

@@ -223,25 +223,41 @@ class LostHours extends Error {
   }
 }
 
+/** The hours that have counted more events than were moved. With its row locked nobody else's are under way. */
+function shortHours(hours: readonly LockedHour[], moved: readonly MovedHour[]): LockedHour[] {
+  const counted = new Map<string, number>();
+  for (const each of moved) counted.set(each.hour, (counted.get(each.hour) ?? 0) + each.counted);
+  return hours.filter(({ hour, event_count }) => (counted.get(hour) ?? 0) < Number(event_count));
+}
+
 /**
- * Throws where an hour has counted more events than were moved. With its row locked nobody else's are under way. What is lost for good is
- * erased as it is: with no month missing nothing is left that could name anybody.
+ * Moves the events of hours, and throws where it does not find all that they have counted. What is lost for good is erased as it is: with
+ * no month missing nothing is left that could name anybody.
+ *
+ * The statement takes the months that there are before it has its locks. One that was being attached it waits for, and leaves out. From
+ * then on nobody attaches one or takes one out before this transaction ends, for the locks on `events` and on its default partition. So
+ * events are lost that a second statement does not find either.
  */
-async function expectAll(
+async function moveEvents(
   run: Run,
   { organization_id, kind }: RunningMove,
   hours: readonly LockedHour[],
-  moved: readonly MovedHour[],
-): Promise<void> {
-  const counted = new Map(moved.map((each) => [each.hour, each.counted]));
-  const short = hours.filter(({ hour, event_count }) => (counted.get(hour) ?? 0) < Number(event_count));
+  [statement, values]: readonly [string, readonly unknown[]],
+): Promise<MovedHour[]> {
+  const found = await run<MovedHour>(statement, values);
   // What no month is missing for, is missing for none of the hours behind it.
-  const [first] = short;
-  if (first === undefined) return;
-  const values = [organization_id, first.hour, first.last_event_id];
-  const [{ month } = { month: null }] = await run<{ month: string | null }>(FIND_MONTH, values);
+  const [first] = shortHours(hours, found);
+  if (first === undefined) return found;
+  const [{ month } = { month: null }] = await run<{ month: string | null }>(FIND_MONTH, [
+    organization_id,
+    first.hour,
+    first.last_event_id,
+  ]);
   if (month !== null) throw notMoved(kind, month);
-  if (kind === 'MOVE') throw new LostHours(short.map(({ hour }) => hour));
+  const moved = [...found, ...(await run<MovedHour>(statement, values))];
+  const lost = shortHours(hours, moved);
+  if (kind === 'MOVE' && lost.length > 0) throw new LostHours(lost.map(({ hour }) => hour));
+  return moved;
 }
 
 /** The next hours of a meter's usage after one, few enough for a slice; none: that was the last. */
@@ -300,10 +316,14 @@ async function moveAll(pool: pg.Pool, move: RunningMove, meterId: string, asked:
     if (hours.length === 0) return true;
     const slice = [...scope, hours.map(({ hour }) => hour), meter.metadata_keys];
     await run(LOCK_DAYS, slice);
-    const moved = isErased
-      ? await run<MovedHour>(ERASE_EVENTS, [...slice, countsValues(meter.aggregation_type)])
-      : await run<MovedHour>(MOVE_EVENTS, [...slice, closed?.number ?? '0', closed?.until ?? '-infinity']);
-    await expectAll(run, move, hours, moved);
+    const moved = await moveEvents(
+      run,
+      move,
+      hours,
+      isErased
+        ? [ERASE_EVENTS, [...slice, countsValues(meter.aggregation_type)]]
+        : [MOVE_EVENTS, [...slice, closed?.number ?? '0', closed?.until ?? '-infinity']],
+    );
     await run(ADD_DAYS, slice);
     await run(moveRows(HOURS), slice);
     await run(TAKE_DAYS, slice);
