@@ -3,12 +3,17 @@
 
 import { findAlertWork, readAlertsOldestSeconds, TouchedPlaces } from '@weir/db/alerts/find-alert-work';
 import { performAlerts } from '@weir/db/alerts/perform-alerts';
-import type { Database } from '@weir/db/database';
-import type pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { openDatabase, type Database } from '@weir/db/database';
+import { migrate } from '@weir/db/migrate';
+import { findFreePort } from '@weir/services/connection';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { signUp, until } from '../support/harness.ts';
+import { killServer, settleServers } from '../support/postgres-server.ts';
 import { indexPagesReadBy } from '../support/reading-effort.ts';
 import { openTestDatabase } from '../support/test-database.ts';
+import { untilAvailable } from '../support/until-available.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const weir = ownWeir({ withWorker: false, unobserved: true });
@@ -43,7 +48,7 @@ async function makeAlerted(): Promise<string> {
 
 /** Somebody else's transaction, which goes on until it is ended. */
 async function begin(how = ''): Promise<pg.PoolClient> {
-  const other = await weir.pool.connect();
+  const other = await database.pool.connect();
   others.push(other);
   await other.query(`BEGIN ${how}`);
   return other;
@@ -69,12 +74,35 @@ async function look(at = database): Promise<string[]> {
   return found;
 }
 
+/**
+ * Waits for what comes when the transactions that run now are over, of all databases of this server: tests beside this one have some, too.
+ * Says which one is in the way.
+ */
+async function untilOver(condition: () => Promise<boolean>, what: string): Promise<void> {
+  await until(condition, what).catch(async (error: unknown) => {
+    const { rows } = await weir.pool.query(
+      `SELECT datname, pid, xact_start, state, query FROM pg_stat_activity
+       WHERE backend_xid IS NOT NULL ORDER BY xact_start LIMIT 1`,
+    );
+    throw new Error(`${String(error)}; the oldest transaction: ${JSON.stringify(rows[0])}`, { cause: error });
+  });
+}
+
 /** Nothing that is noted may get this id any more, or a lower one. */
 const passed = (id: bigint): Promise<void> =>
-  until(async () => {
+  untilOver(async () => {
     await look();
     return BigInt(places.of(organization)) > id;
   }, 'looks go on behind what is gone');
+
+/** Has a transaction get its number, and waits until it is the oldest that runs. */
+async function untilOldest(client: pg.PoolClient): Promise<void> {
+  const { rows } = await client.query<{ own: string }>('SELECT pg_current_xact_id()::text AS own');
+  await untilOver(async () => {
+    const { rows: now } = await weir.pool.query('SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS oldest');
+    return now[0].oldest === rows[0]?.own;
+  }, 'older transactions are over');
+}
 
 test('what alerts have looked at is passed over once, and not again by each look', async () => {
   const snapshot = await begin('ISOLATION LEVEL REPEATABLE READ');
@@ -110,7 +138,14 @@ test('a change that is committed after later ones were looked at is found by the
 });
 
 test('a change that another worker has in hand is found again where that one does not get it done', async () => {
-  await note(1);
+  const inHand = await note(1);
+  const idle = await makeAlerted();
+  // Looks without a turn.
+  await untilOver(async () => {
+    await findAlertWork(database, places);
+    return BigInt(places.of(idle)) > inHand;
+  }, 'looks at others begin behind the change');
+  expect(places.of(organization)).toBe(String(inHand));
   const other = await begin();
   await other.query('DELETE FROM touched_usage WHERE organization_id = $1', [organization]);
   await note(1);
@@ -127,4 +162,54 @@ test('a Postgres that has gone back in time, and hands out ids again, is looked 
   await note(1);
   expect(await look()).toEqual([organization]);
   expect(await left()).toBe(0);
+});
+
+test('ids that are handed out again before they were passed over are found as well', async () => {
+  await passed(await note(1));
+  const oldest = await begin();
+  await untilOldest(oldest);
+  const last = await note(100);
+  // It is to pass over the hundred once the oldest transaction is over.
+  await look();
+  await weir.pool.query(`SELECT setval('touched_usage_id_seq', $1)`, [last - 50n]);
+  const late = await begin();
+  await late.query('SELECT pg_current_xact_id()');
+  expect(await note(1, late)).toBe(last - 49n);
+  await oldest.query('ROLLBACK');
+  await untilOldest(late);
+  await look();
+  await note(100);
+  await late.query('COMMIT');
+  await look();
+  expect(await left()).toBe(0);
+});
+
+test('a Postgres that has recovered from a crash without a restart is looked at from the beginning', async () => {
+  const servers = await settleServers('weir');
+  onTestFinished(() => servers.remove());
+  const [data, port] = [join(servers.folder, 'data'), await findFreePort()];
+  await servers.initialize(data);
+  const server = await servers.start(data, port);
+  onTestFinished(() => killServer(server));
+  const url = servers.urlOf(port);
+  await migrate(url);
+  let isCrashed = false;
+  const crashing = openDatabase(url, {
+    connectionsMax: 1,
+    statementTimeoutMs: 30_000,
+    onConnectionError: () => (isCrashed = true),
+  });
+  onTestFinished(() => crashing.close());
+  await until(async () => {
+    await findAlertWork(crashing, places);
+    return places.isBehind;
+  }, 'looks go on behind what is gone');
+  const killed = new pg.Client({ connectionString: url });
+  killed.on('error', () => {});
+  await killed.connect();
+  const { rows } = await killed.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  process.kill(rows[0]?.pid ?? Number.NaN, 'SIGKILL');
+  await until(() => isCrashed, 'the idle connection is lost');
+  await untilAvailable(() => findAlertWork(crashing, places));
+  expect(places.isBehind).toBe(false);
 });

@@ -14,7 +14,7 @@ import { poolTransaction } from '../pool-transaction.ts';
 
 /** Until when ids of changes were handed out, and to whom: read before the transaction `own` got its number. */
 interface HandedOut {
-  /** Changes when Postgres is started, or another server is. */
+  /** Changes when Postgres is started or recovers from a crash, or another server is. */
   server: string;
   last: bigint;
   own: bigint;
@@ -49,10 +49,10 @@ export class TouchedPlaces {
 
   /**
    * Learns which ids are decided: whoever looks from now on sees the change, or nobody ever does. A Postgres that has gone back in time
-   * hands out ids again, so all begins anew.
+   * hands out ids again, so all begins anew: also where it has gone back to ids that are not decided, but about to be.
    */
   learn({ server, last, own, oldest }: HandedOut): void {
-    if (server !== this.#server || last < (this.#decided ?? 0n)) {
+    if (server !== this.#server || last < (this.#mark?.last ?? 0n)) {
       this.#places.clear();
       this.#mark = undefined;
       this.#decided = undefined;
@@ -150,9 +150,11 @@ async function readHandedOut(pool: pg.Pool): Promise<HandedOut> {
     const { rows: sequences } = await client.query<{ last: string }>(
       'SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS last FROM touched_usage_id_seq',
     );
-    // Whoever was handed out an id before this has a lower number.
+    // Whoever was handed out an id before this has a lower number. One process that is killed has Postgres recover without a start, and ids
+    // that it has not written to disk are handed out again: it counts its own statistics anew then, and not after a stop.
     const { rows: transactions } = await client.query<{ server: string; own: string; oldest: string }>(
-      `SELECT pg_postmaster_start_time()::text AS server, pg_current_xact_id()::text AS own,
+      `SELECT concat(pg_postmaster_start_time(), ' ', pg_stat_get_bgwriter_stat_reset_time()) AS server,
+         pg_current_xact_id()::text AS own,
          pg_snapshot_xmin(pg_current_snapshot())::text AS oldest`,
     );
     const [{ last } = { last: '0' }] = sequences;
