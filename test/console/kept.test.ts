@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { SMTPServer } from 'smtp-server';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { holdBack } from '../support/browser/hold-back.ts';
 import { findBarriers, openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
 import { handsOn, type Hands } from '../support/browser/journey-steps.ts';
 import { signUp, type Organization } from '../support/harness.ts';
@@ -148,52 +149,117 @@ test('who gives an endpoint another secret a second time is told that the one be
   expect(visit.faults).toEqual([]);
 });
 
-test('a secret that is shown once is not lost without a question, however one closes what shows it', async () => {
+interface MadeOnce {
+  /** The list in which one finds where it is made. */
+  list: string;
+  make: () => Promise<void>;
+  /** What whoever has left is told. */
+  told: RegExp;
+}
+
+/** All that shows something once, in a dialog. */
+async function whatIsShownOnce(name: string): Promise<MadeOnce[]> {
   const { call, button, dialog, field } = hands;
-  const url = 'https://example.com/asked';
+  const url = `https://example.com/${name}`;
   await call('POST', '/webhook-endpoints', { url });
-  await call('POST', '/service-accounts', { name: 'Nightly', role: 'viewer' });
-  const question = page.getByRole('dialog', { name: 'Leave without copying it?' });
-  const link = (name: string) => page.getByRole('link', { name, exact: true });
-  const shows: [list: string, show: () => Promise<void>][] = [
-    [
-      'Webhooks',
-      async () => {
+  await call('POST', '/service-accounts', { name: `Account ${name}`, role: 'viewer' });
+  const link = (to: string) => page.getByRole('link', { name: to, exact: true });
+  return [
+    {
+      list: 'Webhooks',
+      async make() {
         await link(url).click();
         await actOn('More actions', 'Rotate the secret');
         await dialog().getByRole('button', { name: 'Rotate the secret' }).click();
       },
-    ],
-    [
-      'Webhooks',
-      async () => {
+      told: /got another secret while you were elsewhere, .* Rotate it again/,
+    },
+    {
+      list: 'Webhooks',
+      async make() {
         await button('New endpoint').click();
-        await field('URL').fill('https://example.com/asked-too');
+        await field('URL').fill(`${url}-too`);
         await button('Create the endpoint').click();
       },
-    ],
-    [
-      'API keys',
-      async () => {
+      told: /-too was made while you were elsewhere, .* Rotate it on the page of the endpoint/,
+    },
+    {
+      list: 'API keys',
+      async make() {
         await button('New key').click();
-        await field('Name').fill('Asked');
+        await field('Name').fill(`Key ${name}`);
         await button('Create the key').click();
       },
-    ],
-    [
-      'Service accounts',
-      async () => {
-        await link('Nightly').click();
+      told: new RegExp(`The key “Key ${name}” was made while you were elsewhere, .* make another`),
+    },
+    {
+      list: 'Service accounts',
+      async make() {
+        await link(`Account ${name}`).click();
         await button('New token').click();
-        await field('Name').fill('Asked');
+        await field('Name').fill(`Token ${name}`);
         await button('Create the token').click();
       },
-    ],
+      told: new RegExp(`The token “Token ${name}” was made while you were elsewhere, .* make another`),
+    },
   ];
-  for (const [list, show] of shows) {
+}
+
+/** A press whose request is held back. Returns what lets it go, once it is sent. */
+async function hold(press: () => Promise<void>, on = page): Promise<() => Promise<void>> {
+  const letGo = await holdBack(on, /\/(rotate|webhook-endpoints|api-keys|tokens)$/);
+  await Promise.all([on.waitForRequest((request) => request.method() === 'POST'), press()]);
+  return async () => {
+    letGo();
+    await on.unrouteAll({ behavior: 'wait' });
+  };
+}
+
+test('whoever leaves while something is made that is shown once is asked, and told that it is lost', async () => {
+  const { dialog } = hands;
+  const question = page.getByRole('dialog', { name: 'Leave without copying it?' });
+  for (const { list, make, told } of await whatIsShownOnce('left')) {
     await page.goto('/');
     await page.getByRole('navigation').getByRole('link', { name: list }).click();
-    await show();
+    const letGo = await hold(make);
+    await page.evaluate('history.back()');
+    await question.getByRole('button', { name: 'Leave' }).click();
+    await expect.poll(() => dialog().count()).toBe(0);
+    await letGo();
+    await page.getByText(told).waitFor();
+    expect(await dialog().count()).toBe(0);
+  }
+  expect(await findBarriers(page)).toEqual([]);
+  expect(visit.faults).toEqual([]);
+});
+
+test('a secret that comes while one is asked whether to leave is shown, and leads nowhere', async () => {
+  const { dialog } = hands;
+  const question = page.getByRole('dialog', { name: 'Leave without copying it?' });
+  for (const { list, make } of (await whatIsShownOnce('stayed')).slice(0, 2)) {
+    await page.goto('/');
+    await page.getByRole('navigation').getByRole('link', { name: list }).click();
+    const letGo = await hold(make);
+    const address = page.url();
+    await page.evaluate('history.back()');
+    await question.waitFor();
+    await letGo();
+    await question.waitFor({ state: 'detached' });
+    await dialog().locator('pre').waitFor();
+    await page.waitForURL(address);
+    await dialog().getByRole('button', { name: 'I have copied it' }).click();
+  }
+  expect(visit.faults).toEqual([]);
+});
+
+test('a secret that is shown once is not lost without a question, however one closes what shows it', async () => {
+  const { button, dialog } = hands;
+  const question = page.getByRole('dialog', { name: 'Leave without copying it?' });
+  const makes = await whatIsShownOnce('asked');
+  for (const { list, make } of makes) {
+    await page.goto('/');
+    await page.getByRole('navigation').getByRole('link', { name: list }).click();
+    await make();
     const shown = dialog().locator('pre');
     const secret = await shown.innerText();
     const ways = [
@@ -224,6 +290,14 @@ test('the first key is not lost by a wrong click before an event has come with i
   const question = home.getByRole('dialog', { name: 'Leave without copying it?' });
   const leave = () => home.getByRole('navigation').getByRole('link', { name: 'Plans' }).click();
   await home.goto('/');
+  const letGo = await hold(() => home.getByRole('button', { name: 'Create the key' }).click(), home);
+  await leave();
+  await question.getByRole('button', { name: 'Leave' }).click();
+  await home.getByRole('heading', { level: 1, name: 'Plans' }).waitFor();
+  await letGo();
+  await home.getByText('The key “First key” was made while you were elsewhere').waitFor();
+  await home.goto('/');
+  await home.getByRole('button', { name: 'Make another' }).click();
   await home.getByRole('button', { name: 'Create the key' }).click();
   const shown = home.locator('pre', { hasText: /^org_live_/ });
   const apiKey = await shown.innerText();

@@ -8,13 +8,14 @@ import { useSession } from '../api/session.ts';
 import { Confirm } from '../components/dialogs/confirm.tsx';
 import type { Column } from '../components/lists/data-table.tsx';
 import { Dialog } from '../components/dialogs/dialog.tsx';
+import { useShownOnce } from '../components/dialogs/shown-once.ts';
 import { PagedList } from '../components/lists/paged-list.tsx';
 import { RowMenu } from '../components/lists/row-menu.tsx';
 import { notify } from '../components/outcomes/notices.tsx';
 import { Page } from '../components/page/page.tsx';
 import { Snippet } from '../components/page/snippet.tsx';
 import { Time } from '../components/page/time.tsx';
-import { NewKeyForm } from './new-key-form.tsx';
+import { lostKey, NewKeyForm } from './new-key-form.tsx';
 
 type ApiKey = Answer<'/api/v1/api-keys'>['data'][number];
 
@@ -57,7 +58,7 @@ export function ApiKeysPage() {
 }
 
 function NewKeyDialog({ onClose }: { onClose: () => void }) {
-  const [created, setCreated] = useState<Schema<'CreatedApiKey'> | undefined>();
+  const { shown: created, show } = useShownOnce(lostKey);
   return (
     <Dialog
       title={created === undefined ? 'New API key' : `The key “${created.name}”`}
@@ -66,7 +67,7 @@ function NewKeyDialog({ onClose }: { onClose: () => void }) {
       isShownOnce={typeof created?.key === 'string'}
     >
       {created === undefined ? (
-        <NewKeyForm onCreated={setCreated} onCancel={onClose} />
+        <NewKeyForm onCreated={show} onCancel={onClose} />
       ) : (
         <ShownKey apiKey={created} onClose={onClose} />
       )}

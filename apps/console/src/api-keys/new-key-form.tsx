@@ -11,6 +11,10 @@ const SCOPES: { scope: Scope; label: string; about: string }[] = [
   { scope: 'usage.read', label: 'Read usage', about: 'Read usage, events, features, meters and customers.' },
 ];
 
+/** Told to whoever has left before the key was there. */
+export const lostKey = ({ name }: Schema<'CreatedApiKey'>): string =>
+  `The key “${name}” was made while you were elsewhere, and nobody can show it again: delete it, and make another.`;
+
 interface NewKeyFormProps {
   initialName?: string;
   onCreated: (key: Schema<'CreatedApiKey'>) => void;
@@ -30,7 +34,7 @@ export function NewKeyForm({ initialName = '', onCreated, onCancel }: NewKeyForm
     },
   });
   return (
-    <FormBox form={form} submitLabel="Create the key" onCancel={onCancel}>
+    <FormBox form={form} submitLabel="Create the key" onCancel={onCancel} isShownOnce>
       <TextInput label="Name" placeholder="Backend, production" data-autofocus {...form.field('name')} />
       <Checkbox.Group label="Scopes" {...form.field('scopes')}>
         <div className="choices">

@@ -5,9 +5,11 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Schema } from '../api/client.ts';
 import { useSession } from '../api/session.ts';
-import { NewKeyForm } from '../api-keys/new-key-form.tsx';
+import { lostKey, NewKeyForm } from '../api-keys/new-key-form.tsx';
 import { LeaveQuestion } from '../components/dialogs/dialog.tsx';
 import { useLeaving } from '../components/dialogs/leaving.ts';
+import { useShownOnce } from '../components/dialogs/shown-once.ts';
+import { AskBeforeLeaving } from '../components/forms/ask-before-leaving.tsx';
 import { AdminOnly } from '../components/page/admin-only.tsx';
 import { SecretOnce } from '../components/page/secret-once.tsx';
 import { Snippet } from '../components/page/snippet.tsx';
@@ -28,7 +30,7 @@ interface CountStepProps {
 }
 
 export function CountStep({ meter, apiKey, event }: CountStepProps) {
-  const [created, setCreated] = useState<Created>();
+  const { shown: created, show } = useShownOnce(lostKey);
   return (
     <>
       {meter === undefined && event === undefined && (
@@ -46,7 +48,7 @@ export function CountStep({ meter, apiKey, event }: CountStepProps) {
       )}
       {/* A key that was made here is shown until one leaves the page. */}
       {(event === undefined || created !== undefined) && meter !== undefined && (
-        <KeyOf apiKey={apiKey} created={created} isUsed={event !== undefined} onCreated={setCreated} />
+        <KeyOf apiKey={apiKey} created={created} isUsed={event !== undefined} onCreated={show} />
       )}
       {event === undefined && meter !== undefined && apiKey !== undefined && (
         <SendIt meter={meter} secret={created?.key ?? undefined} last4={apiKey.last4} />
@@ -93,14 +95,16 @@ function KeyOf({ apiKey, created, isUsed, onCreated }: KeyOfProps) {
     return (
       <>
         <p>Your services report usage with an API key.</p>
-        <NewKeyForm
-          initialName="First key"
-          onCreated={(key) => {
-            setAsking(false);
-            onCreated(key);
-          }}
-          onCancel={cancel}
-        />
+        <AskBeforeLeaving>
+          <NewKeyForm
+            initialName="First key"
+            onCreated={(key) => {
+              setAsking(false);
+              onCreated(key);
+            }}
+            onCancel={cancel}
+          />
+        </AskBeforeLeaving>
       </>
     );
   }

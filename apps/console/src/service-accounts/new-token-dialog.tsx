@@ -1,9 +1,9 @@
 import { Button, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import { client, send, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
 import { Dialog } from '../components/dialogs/dialog.tsx';
+import { useShownOnce } from '../components/dialogs/shown-once.ts';
 import { DateField } from '../components/forms/date-field.tsx';
 import { FormBox, useForm } from '../components/forms/form.tsx';
 import { Snippet } from '../components/page/snippet.tsx';
@@ -11,13 +11,17 @@ import { addDays, isDay, LOCAL_ZONE, startOfDay } from '../text/instants.ts';
 
 type Created = Schema<'CreatedServiceToken'>;
 
+/** Told to whoever has left before the token was there. */
+const lostToken = ({ name }: Created): string =>
+  `The token “${name}” was made while you were elsewhere, and nobody can show it again: delete it, and make another.`;
+
 interface NewTokenProps {
   accountId: string;
   onClose: () => void;
 }
 
 export function NewTokenDialog({ accountId, onClose }: NewTokenProps) {
-  const [created, setCreated] = useState<Created>();
+  const { shown: created, show } = useShownOnce(lostToken);
   return (
     <Dialog
       title={created === undefined ? 'New token' : `The token “${created.name}”`}
@@ -26,7 +30,7 @@ export function NewTokenDialog({ accountId, onClose }: NewTokenProps) {
       isShownOnce={typeof created?.token === 'string'}
     >
       {created === undefined ? (
-        <TokenForm accountId={accountId} onCreated={setCreated} onClose={onClose} />
+        <TokenForm accountId={accountId} onCreated={show} onClose={onClose} />
       ) : (
         <ShownToken token={created.token} onClose={onClose} />
       )}
@@ -51,7 +55,7 @@ function TokenForm({ accountId, onCreated, onClose }: NewTokenProps & { onCreate
     },
   });
   return (
-    <FormBox form={form} submitLabel="Create the token" onCancel={onClose}>
+    <FormBox form={form} submitLabel="Create the token" onCancel={onClose} isShownOnce>
       <TextInput label="Name" placeholder="Host 1" data-autofocus required {...form.field('name')} />
       <DateField
         label="Last day"

@@ -10,6 +10,7 @@ import { problemOf } from '../api/problem.ts';
 import { Confirm } from '../components/dialogs/confirm.tsx';
 import { FormDialog } from '../components/dialogs/form-dialog.tsx';
 import { useOnward } from '../components/dialogs/leaving.ts';
+import { useShownOnce } from '../components/dialogs/shown-once.ts';
 import { useForm } from '../components/forms/form.tsx';
 import { ToChange } from '../components/forms/to-change.tsx';
 import { Facts } from '../components/lists/facts.tsx';
@@ -23,7 +24,7 @@ import { Time } from '../components/page/time.tsx';
 import { addDays, readDay, startOfDay } from '../text/instants.ts';
 import { Deliveries, LOOK_MS } from './deliveries.tsx';
 import { bodyOf, EventTypes, type EndpointValues } from './event-types.tsx';
-import { ShownSecret } from './shown-secret.tsx';
+import { lostRotation, ShownSecret } from './shown-secret.tsx';
 import { EndpointStatus } from './webhooks-page.tsx';
 
 type Endpoint = Schema<'WebhookEndpoint'>;
@@ -86,7 +87,7 @@ function EndpointChanges({ endpoint }: { endpoint: Endpoint }) {
   const queries = useQueryClient();
   const onward = useOnward();
   const [open, setOpen] = useState<'edit' | 'replay'>();
-  const [secret, setSecret] = useState<string | null>();
+  const { shown: rotated, show, putAway } = useShownOnce(lostRotation);
   const path = { params: { path: { id } } };
   const readAnew = () => invalidate(queries, LIST, ONE, DELIVERIES);
   const turn = async (to: Endpoint['status']) => {
@@ -118,10 +119,11 @@ function EndpointChanges({ endpoint }: { endpoint: Endpoint }) {
       <Confirm
         label="Rotate the secret"
         title="Give the endpoint another secret?"
+        isShownOnce
         onConfirm={async () => {
-          const { secret: next } = await send(client.POST('/api/v1/webhook-endpoints/{id}/rotate', path));
+          const made = await send(client.POST('/api/v1/webhook-endpoints/{id}/rotate', path));
           // It is shown at once, whatever becomes of the page.
-          setSecret(next);
+          show(made);
           void readAnew();
         }}
         trigger={(rotate) => (
@@ -163,7 +165,7 @@ function EndpointChanges({ endpoint }: { endpoint: Endpoint }) {
         </ToChange>
       )}
       {open === 'replay' && <Replay id={id} onClose={close} onDone={readAnew} />}
-      {secret !== undefined && <ShownSecret secret={secret} isRotated onClose={() => setSecret(undefined)} />}
+      {rotated !== undefined && <ShownSecret secret={rotated.secret} isRotated onClose={putAway} />}
     </>
   );
 }

@@ -1,4 +1,5 @@
 import { Button } from '@mantine/core';
+import type { Schema } from '../api/client.ts';
 import { Dialog } from '../components/dialogs/dialog.tsx';
 import { SecretOnce } from '../components/page/secret-once.tsx';
 
@@ -13,6 +14,14 @@ interface ShownSecretProps {
 const ELSEWHERE = 'Rotate it on the page of the endpoint, and give the receiver that one.';
 const AGAIN =
   'Rotate it again, and give the receiver that one: the secret that the receiver knows signs no longer from then on.';
+
+type Made = Schema<'WebhookEndpointWithSecret'>;
+
+/** Told to whoever has left before the secret was there: of a new endpoint, and of one that has another secret. */
+export const lostSecret = ({ url }: Made): string =>
+  `The endpoint of ${url} was made while you were elsewhere, and nobody can show its secret again. ${ELSEWHERE}`;
+export const lostRotation = ({ url }: Made): string =>
+  `The endpoint of ${url} got another secret while you were elsewhere, and nobody can show it again. ${AGAIN}`;
 
 /** The secret of an endpoint, which nobody can show again. */
 export function ShownSecret({ secret, isRotated = false, onClose }: ShownSecretProps) {

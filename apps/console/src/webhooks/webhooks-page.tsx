@@ -6,6 +6,7 @@ import { client, read, send, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
 import { useSession } from '../api/session.ts';
 import { Dialog } from '../components/dialogs/dialog.tsx';
+import { useShownOnce } from '../components/dialogs/shown-once.ts';
 import { FormBox, useForm } from '../components/forms/form.tsx';
 import { DataTable, type Column } from '../components/lists/data-table.tsx';
 import { Status } from '../components/lists/status.tsx';
@@ -13,7 +14,7 @@ import { Loaded } from '../components/outcomes/loaded.tsx';
 import { Page } from '../components/page/page.tsx';
 import { Time } from '../components/page/time.tsx';
 import { bodyOf, EventTypes, type EndpointValues } from './event-types.tsx';
-import { ShownSecret } from './shown-secret.tsx';
+import { lostSecret, ShownSecret } from './shown-secret.tsx';
 
 type Endpoint = Schema<'WebhookEndpoint'>;
 
@@ -72,22 +73,22 @@ export function WebhooksPage() {
 
 function NewEndpoint({ onClose }: { onClose: () => void }) {
   const queries = useQueryClient();
-  const [secret, setSecret] = useState<string | null>();
+  const { shown: created, show } = useShownOnce(lostSecret);
   const form = useForm<EndpointValues & { is_off: boolean }>({
     name: 'webhook-endpoint',
     initial: { url: '', event_types: [], is_off: false },
     onSubmit: async ({ is_off: isOff, ...values }) => {
       const body = { ...bodyOf(values), status: isOff ? ('DISABLED' as const) : ('ACTIVE' as const) };
-      const created = await send(client.POST('/api/v1/webhook-endpoints', { body }));
+      const made = await send(client.POST('/api/v1/webhook-endpoints', { body }));
       // It is shown at once, whatever becomes of the list.
-      setSecret(created.secret);
+      show(made);
       void invalidate(queries, '/api/v1/webhook-endpoints');
     },
   });
-  if (secret !== undefined) return <ShownSecret secret={secret} onClose={onClose} />;
+  if (created !== undefined) return <ShownSecret secret={created.secret} onClose={onClose} />;
   return (
     <Dialog title="New endpoint" onClose={onClose}>
-      <FormBox form={form} submitLabel="Create the endpoint" onCancel={onClose}>
+      <FormBox form={form} submitLabel="Create the endpoint" onCancel={onClose} isShownOnce>
         <TextInput label="URL" placeholder="https://example.com/weir" data-autofocus {...form.field('url')} />
         <EventTypes form={form} />
         <Checkbox

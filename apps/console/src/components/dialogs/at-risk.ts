@@ -14,12 +14,18 @@ export function useAtRisk(risk: Risk | undefined): void {
   useLayoutEffect(() => (risk === undefined ? undefined : report(risk)), [risk, report]);
 }
 
-/** What is at risk in it, and how that is reported. While something is sent that comes first: nobody knows yet what is lost. */
-export function useRisks(): { risk: Risk | undefined; report: Report } {
+/**
+ * The worst risk comes first: what is shown once nobody can show again, also where it is only being made. Of what is sent nobody knows
+ * yet what is lost.
+ */
+const WORST_FIRST: readonly Risk[] = ['shown once', 'sent', 'typed'];
+
+/** What is at risk in it, whether something is sent by it now, and how that is reported. */
+export function useRisks(): { risk: Risk | undefined; isSent: boolean; report: Report } {
   const [risks, setRisks] = useState<readonly Risk[]>([]);
   const report = useCallback((risk: Risk) => {
     setRisks((before) => [...before, risk]);
     return () => setRisks((before) => before.toSpliced(before.indexOf(risk), 1));
   }, []);
-  return { risk: risks.includes('sent') ? 'sent' : risks[0], report };
+  return { risk: WORST_FIRST.find((each) => risks.includes(each)), isSent: risks.includes('sent'), report };
 }

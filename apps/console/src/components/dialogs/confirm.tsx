@@ -12,7 +12,8 @@ interface ConfirmProps extends Omit<QuestionProps, 'onCancel'> {
 }
 
 /** A button that asks before it does something that cannot be taken back easily. */
-export function Confirm({ label, title, children, onConfirm, isDangerous = false, trigger }: ConfirmProps) {
+export function Confirm(props: ConfirmProps) {
+  const { label, title, children, onConfirm, isDangerous = false, isShownOnce = false, trigger } = props;
   // What was asked stays, and so does what it does, whatever is read meanwhile.
   const [asked, setAsked] = useState<Pick<ConfirmProps, 'label' | 'title' | 'children' | 'onConfirm'>>();
   const open = () => setAsked({ label, title, children, onConfirm });
@@ -32,6 +33,7 @@ export function Confirm({ label, title, children, onConfirm, isDangerous = false
             label={asked.label}
             onConfirm={() => asked.onConfirm().then(close)}
             isDangerous={isDangerous}
+            isShownOnce={isShownOnce}
             onCancel={close}
           >
             {asked.children}

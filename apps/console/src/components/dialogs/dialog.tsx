@@ -25,7 +25,7 @@ export function Dialog({ title, size = 'md', onClose, isShownOnce = false, child
   const [isAsked, setAsked] = useState(false);
   const risk = isShownOnce ? 'shown once' : inIt.risk;
   // Who closed it would not hear what became of what is on its way.
-  const isHeld = inIt.risk === 'sent';
+  const isHeld = inIt.isSent;
   const leaving = useLeaving(risk, { isWholePage: isShownOnce || isHeld });
   useFocusBack();
   const leave = () => {

@@ -1,5 +1,5 @@
 import { useBlocker, useNavigate, type NavigateOptions, type UseNavigateResult } from '@tanstack/react-router';
-import { useCallback, useEffect } from 'react';
+import { useCallback, useEffect, useRef } from 'react';
 import { isSessionOfAnother } from '../../api/session.ts';
 import type { Risk } from './at-risk.ts';
 import { useIsThere } from './is-there.ts';
@@ -22,13 +22,20 @@ export function useLeaving(risk: Risk | undefined, { isWholePage }: { isWholePag
     enableBeforeUnload: () => isWholePage && risk !== undefined && !isSessionOfAnother(),
     withResolver: true,
   });
-  const { proceed, reset } = leaving;
-  // What has asked is gone, as a dialog whose form was taken: nothing is lost, and the address is where the reader wanted to go.
-  useEffect(() => () => proceed?.(), [proceed]);
+  // As it was before the render that changes it.
+  const before = useRef({ risk, ...leaving });
+  useEffect(() => {
+    before.current = { risk, ...leaving };
+  });
+  // What has asked is gone, as a dialog whose form was taken. The address is where the reader wanted to go, unless something was made
+  // that is shown once: that stands on this page by now.
+  useEffect(() => {
+    return () => (before.current.risk === 'shown once' ? before.current.reset : before.current.proceed)?.();
+  }, []);
   useEffect(() => {
     if (risk === undefined) return undefined;
-    return () => reset?.();
-  }, [reset, risk]);
+    return () => before.current.reset?.();
+  }, [risk]);
   return leaving;
 }
 

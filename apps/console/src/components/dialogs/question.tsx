@@ -13,6 +13,8 @@ export interface QuestionProps {
   /** Does it. When it throws, the dialog stays and says why. */
   onConfirm: () => Promise<unknown>;
   isDangerous?: boolean;
+  /** What comes of it is shown once: whoever leaves while it is made is asked as where it is shown. */
+  isShownOnce?: boolean;
   /** Whether it can be done by now. Default: true. */
   isReady?: boolean;
   onCancel: () => void;
@@ -20,11 +22,12 @@ export interface QuestionProps {
 
 /** What is asked in a dialog, and the button that does it. */
 export function Question(props: QuestionProps) {
-  const { label, children, onConfirm, isDangerous = false, isReady = true, onCancel } = props;
+  const { label, children, onConfirm, isDangerous = false, isShownOnce = false, isReady = true, onCancel } = props;
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const isThere = useIsThere();
   useAtRisk(isBusy ? 'sent' : undefined);
+  useAtRisk(isBusy && isShownOnce ? 'shown once' : undefined);
   const confirm = async (): Promise<void> => {
     setBusy(true);
     setError(null);

@@ -167,15 +167,19 @@ interface FormBoxProps<Values> {
   onCancel?: () => void;
   /** False for a form that changes nothing: then one may leave it before its answer is there. */
   isHeldOpen?: boolean;
+  /** What comes of it is shown once: whoever leaves while it is made is asked as where it is shown. */
+  isShownOnce?: boolean;
   children: ReactNode;
 }
 
 /** The fields, what went wrong, and the buttons. Enter sends it. */
-export function FormBox<Values>({ form, submitLabel, onCancel, isHeldOpen = true, children }: FormBoxProps<Values>) {
+export function FormBox<Values>(props: FormBoxProps<Values>) {
+  const { form, submitLabel, onCancel, isHeldOpen = true, isShownOnce = false, children } = props;
   const box = useRef<HTMLFormElement>(null);
   const wasBusy = useRef(false);
   const isHeld = isHeldOpen && form.isBusy;
   useAtRisk(isHeldOpen ? form.risk : undefined);
+  useAtRisk(isHeld && isShownOnce ? 'shown once' : undefined);
   useEffect(() => {
     // While it is sent its button cannot have the focus, which then is nowhere.
     if (wasBusy.current && !form.isBusy && box.current !== null) focusAfterSending(box.current);
