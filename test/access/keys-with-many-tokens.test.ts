@@ -4,7 +4,7 @@ import { deleteRevokedKeys, revokeApiKey } from '@weir/db/api-keys';
 import type { Database } from '@weir/db/database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
-import { signUp, type Organization } from '../support/harness.ts';
+import { signUp, until, type Organization } from '../support/harness.ts';
 import { rowsReadBy } from '../support/reading-effort.ts';
 import { openTestDatabase } from '../support/test-database.ts';
 import { ownWeir } from '../support/use-weir.ts';
@@ -87,6 +87,26 @@ test('processes of the version before find no such key either, and record nothin
   expect([(await found()).rowCount, (await records()).rowCount]).toEqual([1, 1]);
   expect((await revoke(id)).status).toBe(204);
   expect([(await found()).rowCount, (await records()).rowCount]).toEqual([0, 0]);
+});
+
+test('where somebody else deletes the same tokens, the rest is left to a worker all the same', async () => {
+  const { id } = await createKey();
+  const other = await weir.pool.connect();
+  await other.query('BEGIN');
+  await other.query(
+    `DELETE FROM widget_tokens WHERE token_hash = ANY (ARRAY(
+       SELECT token_hash FROM widget_tokens WHERE organization_id = $1 AND api_key_id = $2 LIMIT 1000))`,
+    [organization.id, id],
+  );
+  const revoked = revoke(id);
+  const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  await until(async () => (await weir.pool.query(waiting)).rowCount === 1, 'the request waits for the other one');
+  await other.query('COMMIT');
+  other.release();
+  expect((await revoked).status).toBe(204);
+  expect((await secretsLeft()).length).toBeGreaterThan(TOKENS / 2);
+  while ((await deleteRevokedKeys(database.kysely)) > 0);
+  expect((await weir.pool.query('SELECT FROM api_keys WHERE id = $1', [id])).rowCount).toBe(0);
 });
 
 test('a key with few tokens is gone with them at once', async () => {

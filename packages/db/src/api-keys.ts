@@ -99,14 +99,18 @@ export async function deleteRevokedKeys(db: Queries): Promise<number> {
   );
 }
 
-/** Deletes so many tokens of a key, and it with the last of them. Returns how many tokens. */
+/**
+ * Deletes so many tokens of a key that is marked, and it with the last of them. Returns how many tokens: also fewer where others delete some
+ * of the same, so that it is looked whether any is left. With the key all of them would go, in one statement.
+ */
 async function deleteWithTokens(db: Queries, organizationId: string, id: string, tokensMax: number): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     DELETE FROM widget_tokens WHERE token_hash = ANY (ARRAY(
       SELECT token_hash FROM widget_tokens WHERE organization_id = ${organizationId}::uuid AND api_key_id = ${id}::uuid
       LIMIT ${tokensMax}))`.execute(db);
-  // One that was made meanwhile goes with it.
   if (numAffectedRows < tokensMax)
-    await db.deleteFrom('api_keys').where('organization_id', '=', organizationId).where('id', '=', id).execute();
+    await sql`
+      DELETE FROM api_keys AS keys WHERE organization_id = ${organizationId}::uuid AND id = ${id}::uuid AND NOT EXISTS (
+        SELECT FROM widget_tokens WHERE organization_id = keys.organization_id AND api_key_id = keys.id)`.execute(db);
   return Number(numAffectedRows);
 }

@@ -3,7 +3,7 @@
 
 import { Refusal } from '@weir/shared/errors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { constants, monitorEventLoopDelay, PerformanceObserver, type NodeGCPerformanceDetail } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
 import { hasBodyToCome } from '../body/bodies.ts';
 import { connectionOf, type Connections } from '../connection/connections.ts';
@@ -55,8 +55,11 @@ export interface Pressure {
 /** Tracking is served until the event loop is this many times later than all else is served. */
 const TRACKING_FACTOR = 3;
 
-/** Above this share of what V8 may use for old objects, most of the time goes into collecting garbage, and then the process dies. */
-const HEAP_SHARE_MAX = 0.9;
+/**
+ * Where more than this share of what V8 may use for old objects is left when it has collected them, most of the time goes into that. Above
+ * 80 % V8 ends a process that it collects in vain.
+ */
+const HEAP_SHARE_MAX = 0.75;
 
 /** Megabytes of each of the three spaces for young objects where Node is not told (services/src/node-options.ts tells it). */
 const SEMI_SPACE_MB = 16;
@@ -91,14 +94,32 @@ export function usePressure(app: FastifyInstance, connections: Connections, opti
 
 /** Bytes of old objects that V8 may have. What it reserves for young ones is counted in its limit, and is no room for what fills up. */
 function oldBytesMax(): number {
-  const given = /--max[-_]semi[-_]space[-_]size=(\d+)/.exec(process.execArgv.join(' '))?.[1];
-  return getHeapStatistics().heap_size_limit - 3 * Number(given ?? SEMI_SPACE_MB) * 2 ** 20;
+  // oxlint-disable-next-line no-restricted-properties -- no setting of Weir: Node has read it, and its own command line after it.
+  const given = [process.env['NODE_OPTIONS'] ?? '', ...process.execArgv]
+    .join(' ')
+    .matchAll(/--max[-_]semi[-_]space[-_]size=(\d+)/g);
+  const megabytes = [...given].at(-1)?.[1] ?? SEMI_SPACE_MB;
+  return getHeapStatistics().heap_size_limit - 3 * Number(megabytes) * 2 ** 20;
 }
 
 /** Asks V8 for the heap, and not process.memoryUsage, which opens a file and throws where there are no descriptors left. */
 function oldBytes(): number {
   const old = getHeapSpaceStatistics().filter(({ space_name: name }) => !name.startsWith('new_'));
   return old.reduce((bytes, space) => bytes + space.space_used_size, 0);
+}
+
+/**
+ * Tells what is left of old objects each time that V8 has collected them. Until it does garbage may take up all that there is room for, and
+ * says nothing (packages/shared/src/v8-options.ts).
+ */
+function watchWhatIsLeft(onCollected: (bytes: number) => void): PerformanceObserver {
+  const observer = new PerformanceObserver((list) => {
+    // The types of Node do not know what it tells of a collection.
+    const entries = list.getEntries() as unknown as { detail: NodeGCPerformanceDetail }[];
+    if (entries.some(({ detail }) => detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR)) onCollected(oldBytes());
+  });
+  observer.observe({ entryTypes: ['gc'] });
+  return observer;
 }
 
 function shedUnderLoad(app: FastifyInstance, options: PressureOptions): Pick<Pressure, 'shutBecause'> {
@@ -108,6 +129,7 @@ function shedUnderLoad(app: FastifyInstance, options: PressureOptions): Pick<Pre
   let isHeapFull = false;
   let fullLooks = 0;
   let timer: NodeJS.Timeout | undefined;
+  const collections = watchWhatIsLeft((bytes) => (isHeapFull = bytes > heapMax));
   // What a process does before it listens holds nobody up: its start is no overload.
   app.addHook('onListen', (done) => {
     let lookedAt = performance.now();
@@ -118,13 +140,13 @@ function shedUnderLoad(app: FastifyInstance, options: PressureOptions): Pick<Pre
       // A loop that did not turn once in between has no mean: it is as late as it was last seen long ago.
       delayMs = Number.isNaN(delays.mean) ? sinceMs : Math.max(0, delays.mean / 1e6 - DELAY_RESOLUTION_MS);
       delays.reset();
-      isHeapFull = oldBytes() > heapMax;
       fullLooks = isHeapFull ? fullLooks + 1 : 0;
     }, LOOK_INTERVAL_MS).unref();
     done();
   });
   app.addHook('onClose', (_app, done) => {
     clearInterval(timer);
+    collections.disconnect();
     delays.disable();
     done();
   });
