@@ -80,4 +80,22 @@ describe('with 5,000 customers on a day', LONG, () => {
     });
     expect(few).toBeLessThan(CUSTOMERS);
   });
+
+  test.each([
+    ['in a trial', `UPDATE subscriptions SET trial_end_at = '2025-03-01'`],
+    [
+      'after the period that is open',
+      `UPDATE subscriptions SET trial_end_at = null, current_period_end = '2025-02-03';
+       UPDATE subscription_periods SET period_start = period_start - interval '1 month', period_end = '2025-02-03'`,
+    ],
+  ])('one %s, of a plan that gives it or not, is looked at', async (_, changed) => {
+    const { id } = await billing.plan([]);
+    const at = { ...day, meterId: billing.ownMeter.id };
+    await weir.pool.query(changed);
+    for (const plan of [billing.ownPlan.id, id]) {
+      await weir.pool.query('UPDATE subscriptions SET plan_id = $1', [plan]);
+      const rows = await rowsReadBy(weir, (database) => lookAtDay(database, billing.admin.id, at));
+      expect(rows).toBeLessThan(30 * CUSTOMERS);
+    }
+  });
 });

@@ -1,5 +1,6 @@
 // Usage of a priced meter that no charge bills is told: in a list, in the feed once a month, and as a metric.
 
+import { countBilledEvents } from '@weir/db/billing/checks/billed-events';
 import { countUnbilledMeters, writeLook } from '@weir/db/billing/usage/unbilled-usage';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { openRun, type BillingRun } from '../support/billing-run.ts';
@@ -36,6 +37,8 @@ const calls = (unit_price: string, more: object = {}) => ({
   ...more,
 });
 
+const base = { type: 'FIXED', display_name: 'Base', unit_price: '1' };
+
 async function subscribe(start_date = '2025-01-01', fields: object = {}) {
   const customer = await billing.customer();
   const { id } = await billing.subscribe(plan.id, customer.id, { start_date, ...fields });
@@ -49,8 +52,20 @@ async function look(at: string): Promise<void> {
   await billing.moveTo(at);
   for (let jobs = (await run.find()).filter(({ task }) => task === 'open'); jobs.length > 0;)
     jobs = (await Promise.all(jobs.map((job) => run.perform(job)))).flat().filter(({ task }) => task === 'open');
+  await lookUnopened(at);
+}
+
+/** The same where the run has opened nothing. */
+async function lookUnopened(at: string): Promise<void> {
+  await billing.moveTo(at);
   for (let jobs = await run.findLooks(); jobs.length > 0;)
     jobs = (await Promise.all(jobs.map((job) => run.perform(job)))).flat();
+}
+
+/** What `npm run reconcile` says of the same events. */
+async function reconciled(): Promise<Record<string, number>> {
+  const { months } = await countBilledEvents(billing.database, { organizationId: billing.admin.id });
+  return Object.fromEntries(months.flatMap(({ fates }) => Object.entries(fates)).filter(([, events]) => events > 0));
 }
 
 const listed = async (month?: string) =>
@@ -131,6 +146,43 @@ describe('usage that nothing bills is told', () => {
     expect(await countUnbilledMeters(billing.database.kysely)).toBe(1);
   });
 
+  test('of one whose only subscription was canceled before its start', async () => {
+    const { id, customer } = await subscribe('2025-06-01');
+    await billing.post(`/subscriptions/${id}/cancel`, { cancel_at_period_end: false });
+    await use(customer, '2025-01-07T08:00:00Z');
+    await look('2025-01-08T01:00:00Z');
+    expect(await listed()).toMatchObject([{ reason: 'after_end', events: 1 }]);
+    expect(await told()).toMatchObject([{ data: { reason: 'after_end', day: '2025-01-07' } }]);
+    expect(await reconciled()).toEqual({ after_end: 1 });
+  });
+
+  test('where a price ended, also of who is in a trial of a plan that never had one', async () => {
+    const { id } = await billing.customer({ external_id: 'both' });
+    await billing.subscribe(plan.id, id, { start_date: '2025-01-01' });
+    const other = await billing.plan([base]);
+    await billing.subscribe(other.id, id, { start_date: '2025-01-01', trial_end_date: '2025-03-15' });
+    await billing.moveTo('2025-01-20T00:00:00Z');
+    await endPrice();
+    await look('2025-02-02T00:00:00Z');
+    await use('both', '2025-02-02T08:00:00Z');
+    await look('2025-02-03T01:00:00Z');
+    expect(await listed()).toMatchObject([{ reason: 'price_ended', events: 1 }]);
+    expect(await told()).toMatchObject([{ data: { reason: 'price_ended', day: '2025-02-02' } }]);
+    expect(await reconciled()).toEqual({ not_priced: 1 });
+  });
+
+  test('where a price ended before a period that the run has not opened', async () => {
+    const { customer } = await subscribe();
+    await billing.moveTo('2025-01-20T00:00:00Z');
+    await endPrice();
+    await billing.moveTo('2025-02-02T20:00:00Z');
+    await use(customer, '2025-02-02T08:00:00Z');
+    await lookUnopened('2025-02-03T01:00:00Z');
+    expect(await listed()).toMatchObject([{ reason: 'price_ended', events: 1 }]);
+    expect(await told()).toMatchObject([{ data: { reason: 'price_ended', day: '2025-02-02' } }]);
+    expect(await reconciled()).toEqual({ not_priced: 1 });
+  });
+
   test('no longer where a subscription with a start in the past bills it by now', async () => {
     await subscribe();
     const customer = await billing.customer();
@@ -181,6 +233,34 @@ describe('nothing is told', () => {
     expect(await all()).toEqual(nothing);
   });
 
+  test('of a trial whose plan gets the meter with the change to come, or had it when the trial ended', async () => {
+    const withMeter = plan.id;
+    const without = await billing.plan([base]);
+    const change = (id: string, plan_id: string, when: string) =>
+      billing.post(`/subscriptions/${id}/change`, { plan_id, when });
+    const had = await subscribe('2025-01-01', { trial_end_date: '2025-01-12' });
+    plan = without;
+    const gets = await subscribe('2025-01-01', { trial_end_date: '2025-01-31' });
+    await change(gets.id, withMeter, 'period_end');
+    await billing.moveTo('2025-01-11T20:00:00Z');
+    for (const { customer } of [had, gets]) await use(customer, '2025-01-11T08:00:00Z');
+    await look('2025-01-12T08:00:00Z');
+    await change(had.id, without.id, 'now');
+    await look('2025-01-13T01:00:00Z');
+    expect([await told(), await listed()]).toEqual([[], []]);
+    expect(await reconciled()).toEqual({ trial: 2 });
+  });
+
+  test('of a period that the run will open with a price, also one that ended since', async () => {
+    const { customer } = await subscribe();
+    await billing.moveTo('2025-02-02T20:00:00Z');
+    await use(customer, '2025-02-02T08:00:00Z');
+    await endPrice();
+    await lookUnopened('2025-02-03T01:00:00Z');
+    expect([await told(), await listed()]).toEqual([[], []]);
+    expect(await reconciled()).toEqual({ not_opened: 1 });
+  });
+
   test('of a meter whose only price is of a plan that nobody is on', async () => {
     await billing.moveTo('2025-01-12T00:00:00Z');
     await use('stranger', '2025-01-11T08:00:00Z');
@@ -190,7 +270,7 @@ describe('nothing is told', () => {
 
   test('of a plan that was made without the meter: it is only shown', async () => {
     await subscribe();
-    plan = await billing.plan([{ type: 'FIXED', display_name: 'Base', unit_price: '1' }]);
+    plan = await billing.plan([base]);
     const { customer } = await subscribe();
     await billing.moveTo('2025-01-10T00:00:00Z');
     await use(customer, '2025-01-09T08:00:00Z');

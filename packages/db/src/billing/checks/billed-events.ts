@@ -7,6 +7,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import { caseOfTotal } from '../../aggregations.ts';
 import type { Database } from '../../database.ts';
+import { isBilledNext, isFreeInTrial } from '../usage/billed-later.ts';
 
 /** Why an event is in no due, in the order in which it counts. */
 export const UNBILLED_REASONS = [
@@ -237,6 +238,7 @@ const isMiscounted = sql`billed_events IS DISTINCT FROM events OR adds_up::numer
  * is there at its time and gives no reason leaves it unexplained, whatever the others say.
  */
 function whyUnbilled(own: RawBuilder<unknown>): RawBuilder<unknown> {
+  const asked = { own, subscription: sql`each`, meter: sql`e.meter_id` };
   return sql`
     SELECT bool_or(is_there AND why IS NULL) AS is_unexplained,
       bool_or(why = 'trial') AS has_trial,
@@ -247,16 +249,9 @@ function whyUnbilled(own: RawBuilder<unknown>): RawBuilder<unknown> {
     FROM (
       SELECT each.start_at, ends.at AS ends_at, there.is_there, CASE
         WHEN NOT there.is_there THEN NULL
-        WHEN e."timestamp" < each.trial_end_at THEN CASE WHEN EXISTS (
-            SELECT FROM charges c WHERE c.organization_id = ${own} AND c.meter_id = e.meter_id
-              AND c.plan_id IN (each.plan_id, CASE WHEN each.cycle IS NULL THEN each.pending_plan_id END)
-          ) OR EXISTS (
-            SELECT FROM dues o WHERE o.organization_id = ${own} AND o.subscription_id = each.id AND o.meter_id = e.meter_id
-          ) THEN 'trial' ELSE 'not_priced' END
-        WHEN e."timestamp" >= each.current_period_end AND each.status <> 'CANCELED' THEN CASE WHEN EXISTS (
-            SELECT FROM charges c WHERE c.organization_id = ${own} AND c.meter_id = e.meter_id
-              AND c.plan_id = coalesce(each.pending_plan_id, each.plan_id) AND c.ended_at IS NULL
-          ) THEN 'not_opened' ELSE 'not_priced' END
+        WHEN e."timestamp" < each.trial_end_at THEN CASE WHEN ${isFreeInTrial(asked)} THEN 'trial' ELSE 'not_priced' END
+        WHEN e."timestamp" >= each.current_period_end AND each.status <> 'CANCELED'
+          THEN CASE WHEN ${isBilledNext(asked)} THEN 'not_opened' ELSE 'not_priced' END
         WHEN EXISTS (
             SELECT FROM subscription_periods p WHERE p.organization_id = ${own} AND p.subscription_id = each.id
               AND p.period_start <= e."timestamp" AND p.period_end > e."timestamp" AND NOT EXISTS (

@@ -9,6 +9,7 @@ import { DELETED_MAX, inSlices } from '../../delete-in-slices.ts';
 import type { Order } from '../../order.ts';
 import { mapPage, selectPage, type Page, type PageOf } from '../../page.ts';
 import { appendFeed } from '../feed.ts';
+import { isBilledNext, isFreeInTrial } from './billed-later.ts';
 
 /** Why nothing bills it, in the order in which it counts where a customer has several subscriptions. */
 export const UNBILLED_USAGE_REASONS = ['price_ended', 'not_in_plan', 'after_end', 'no_subscription'] as const;
@@ -137,7 +138,7 @@ export async function writeLook(
 
 // Each customer of the day with why nothing bills its usage, null where something does or will, or where it is free as agreed: in a
 // trial, or before the start of the first subscription. The conditions on day rows leave Postgres only the index by days; dues and
-// subscriptions are asked for one customer at a time.
+// subscriptions are asked for one customer at a time, and OFFSET 0 has Postgres find a reason once and not for each place that names it.
 function reasonsOf(own: RawBuilder<unknown>, meter: RawBuilder<unknown>, date: RawBuilder<unknown>) {
   const start = sql`(${date}::timestamp AT TIME ZONE 'UTC')`;
   const end = sql`((${date} + 1)::timestamp AT TIME ZONE 'UTC')`;
@@ -152,7 +153,8 @@ function reasonsOf(own: RawBuilder<unknown>, meter: RawBuilder<unknown>, date: R
       ELSE coalesce((${whyOf(own, meter, start, end)}), 'no_subscription') END AS reason
     FROM customer_usage_days u
     WHERE uuid_hash_extended(u.meter_id, 0) = uuid_hash_extended(${meter}, 0) AND u.day = ${start}
-      AND (u.meter_id = ${meter}) IS TRUE AND (u.organization_id = ${own}) IS TRUE`;
+      AND (u.meter_id = ${meter}) IS TRUE AND (u.organization_id = ${own}) IS TRUE
+    OFFSET 0`;
 }
 
 /** What the subscriptions of the customer say; of several the one that would bill it counts. Null where there is none. */
@@ -162,24 +164,28 @@ function whyOf(
   start: RawBuilder<unknown>,
   end: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
-  // When a charge has to be in force for the period to be billed by it. One that began and ended later never billed anything.
-  const pricedAt = sql`greatest(period.period_start, s.created_at)`;
+  const asked = { own, subscription: sql`s`, meter };
+  // The period that the day is in: the open one, or where that is over, the one that the run has not opened yet.
+  const isOpen = sql`coalesce(last.period_end > ${start}, false)`;
+  const planId = sql`CASE WHEN ${isOpen} THEN last.plan_id ELSE coalesce(s.pending_plan_id, s.plan_id) END`;
+  const periodStart = sql`CASE WHEN ${isOpen} THEN last.period_start ELSE s.current_period_end END`;
+  // Of the end first: what was canceled before it began has both to come and ended.
   return sql`
     SELECT why FROM subscriptions s
     LEFT JOIN LATERAL (
       SELECT plan_id, period_start, period_end FROM subscription_periods
       WHERE organization_id = ${own} AND subscription_id = s.id AND period_start < ${end}
       ORDER BY cycle DESC LIMIT 1
-    ) AS period ON true
+    ) AS last ON true
     CROSS JOIN LATERAL (SELECT CASE
-      WHEN s.start_at >= ${end} THEN 'before_start'
       WHEN coalesce(s.ended_at, CASE WHEN s.cancel_at_period_end THEN s.current_period_end END) <= ${start} THEN 'after_end'
-      WHEN s.trial_end_at > ${start} THEN 'trial'
-      WHEN period.period_end IS NULL OR period.period_end <= ${start} THEN 'not_opened'
+      WHEN s.start_at >= ${end} THEN 'before_start'
+      WHEN s.trial_end_at > ${start} THEN CASE WHEN ${isFreeInTrial(asked)} THEN 'trial' ELSE 'not_in_plan' END
+      WHEN NOT ${isOpen} AND ${isBilledNext(asked)} THEN 'not_opened'
       WHEN (SELECT true FROM charges c JOIN plans p ON p.organization_id = c.organization_id AND p.id = c.plan_id
-        WHERE c.organization_id = ${own} AND c.plan_id = period.plan_id AND c.meter_id = ${meter}
-          AND c.ended_at <= ${pricedAt} AND ${isRecent(start)} LIMIT 1) THEN 'price_ended'
-      ELSE 'not_in_plan' END AS why) AS reason
+        WHERE c.organization_id = ${own} AND c.plan_id = ${planId} AND c.meter_id = ${meter}
+          AND c.ended_at <= greatest(${periodStart}, s.created_at) AND ${isRecent(start)} LIMIT 1) THEN 'price_ended'
+      ELSE 'not_in_plan' END AS why OFFSET 0) AS reason
     WHERE s.organization_id = ${own} AND s.customer_external_id = u.customer_external_id
     ORDER BY array_position(
       ARRAY['trial', 'not_opened', 'price_ended', 'not_in_plan', 'after_end', 'before_start'], why) LIMIT 1`;
