@@ -100,9 +100,12 @@ test('where somebody else deletes the same tokens, the rest is left to a worker 
   );
   const revoked = revoke(id);
   const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-  await until(async () => (await weir.pool.query(waiting)).rowCount === 1, 'the request waits for the other one');
-  await other.query('COMMIT');
-  other.release();
+  try {
+    await until(async () => (await weir.pool.query(waiting)).rowCount === 1, 'the request waits for the other one');
+  } finally {
+    await other.query('COMMIT');
+    other.release();
+  }
   expect((await revoked).status).toBe(204);
   expect((await secretsLeft()).length).toBeGreaterThan(TOKENS / 2);
   while ((await deleteRevokedKeys(database.kysely)) > 0);

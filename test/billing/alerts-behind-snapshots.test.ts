@@ -50,6 +50,8 @@ async function makeAlerted(): Promise<string> {
 async function begin(how = ''): Promise<pg.PoolClient> {
   const other = await database.pool.connect();
   others.push(other);
+  // It is to idle for as long as others on the server take.
+  await other.query('SET idle_in_transaction_session_timeout = 0');
   await other.query(`BEGIN ${how}`);
   return other;
 }

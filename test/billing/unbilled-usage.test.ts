@@ -156,6 +156,17 @@ describe('usage that nothing bills is told', () => {
     expect(await reconciled()).toEqual({ after_end: 1 });
   });
 
+  test('but not of one whose start was put off: canceled, and made again for a later day', async () => {
+    const { id, customer } = await subscribe('2025-02-01');
+    await billing.post(`/subscriptions/${id}/cancel`, { cancel_at_period_end: false });
+    await billing.subscribe(plan.id, (await billing.get(`/subscriptions/${id}`)).customer_id, {
+      start_date: '2025-02-15',
+    });
+    await use(customer, '2025-01-07T08:00:00Z');
+    await look('2025-01-08T01:00:00Z');
+    expect([await listed(), await told()]).toEqual([[], []]);
+  });
+
   test('where a price ended, also of who is in a trial of a plan that never had one', async () => {
     const { id } = await billing.customer({ external_id: 'both' });
     await billing.subscribe(plan.id, id, { start_date: '2025-01-01' });

@@ -317,6 +317,8 @@ async function lookWhileAttaching(month: string): Promise<void> {
     await holder.query('BEGIN');
     await attachMonth({ pool: holder }, month);
     const moving = performMoves(database, 60_000, () => Promise.resolve(true), throwIt);
+    // What it says is told below.
+    moving.catch(() => {});
     await until(async () => {
       const { rowCount } = await holder.query(
         `SELECT FROM pg_locks WHERE relation = 'events_default'::regclass AND NOT granted

@@ -2,7 +2,6 @@
 
 import { LOOKUP_MS_MAX } from '@weir/api/serve';
 import { migrate } from '@weir/db/migrate';
-import { NODE_OPTIONS } from '@weir/services/node-options';
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import type { Edge } from '../../chaos/environment/edge.ts';
@@ -81,60 +80,6 @@ test('an API that takes no events either way is not ready, and says why', async 
   await until(async () => (await ready()).status === 200, 'the door is open');
   await api.close();
 });
-
-/** Loaded before the program: on SIGWINCH it takes most of the memory that V8 may use, and gives it back at the next one. */
-const GREEDY = `
-  import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
-  import { runInNewContext } from 'node:vm';
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc');
-  let held = [];
-  process.on('SIGWINCH', () => {
-    const isToFill = held.length === 0;
-    held = [];
-    collect();
-    // In few pieces, each of which is old at once or with the next collection.
-    const kept = () => getHeapSpaceStatistics().filter(({ space_name: name }) => name !== 'new_space');
-    const left = () => 0.78 * 300 * 2 ** 20 - kept().reduce((bytes, space) => bytes + space.space_used_size, 0);
-    while (isToFill && left() > 2 ** 20) held.push(new Array(Math.min(Math.floor(left() / 8), 2 ** 22)).fill('held'));
-    collect();
-  });
-`;
-
-const SMALL = [...NODE_OPTIONS, '--max-old-space-size=300'];
-// `NODE_OPTIONS` does not take the collector's.
-const OF_ENVIRONMENT = SMALL.filter((option) => option !== '--single-threaded-gc').join(' ');
-
-test.each([
-  ['on its command line', '', SMALL],
-  ['in NODE_OPTIONS', OF_ENVIRONMENT, []],
-])(
-  'an API whose memory stays full is not ready and says why (with its size %s)',
-  async (_where, given, options) => {
-    const greedy = `--import=data:text/javascript,${encodeURIComponent(GREEDY)}`;
-    const { url: baseUrl, child } = await weir.spawnApi({ NODE_OPTIONS: `${given} ${greedy}` }, { options });
-    const ready = () => weir.request('GET', '/readyz', { baseUrl });
-    const shed = async () => {
-      const { body } = await weir.request('GET', '/metrics', { baseUrl });
-      return Number(/^weir_shed_requests_total\{reason="memory"\} (\d+)$/m.exec(body)?.[1]);
-    };
-    expect((await ready()).status).toBe(200);
-    child.kill('SIGWINCH');
-    await until(async () => {
-      expect((await weir.request('GET', '/api/v1/features', { baseUrl })).status).toBeOneOf([401, 503]);
-      return (await shed()) > 0;
-    }, 'requests are refused');
-    // For a moment it is no reason to send them elsewhere.
-    expect((await ready()).status).toBe(200);
-    await until(async () => (await ready()).status === 503, 'it is not ready');
-    expectProblem(await ready(), 503, 'unavailable');
-    expect((await ready()).body.detail).toContain('memory');
-    expect((await weir.request('GET', '/healthz', { baseUrl })).status).toBe(200);
-    child.kill('SIGWINCH');
-    await until(async () => (await ready()).status === 200, 'it is ready again');
-  },
-  120_000,
-);
 
 test('processes started before Postgres are ready once it is there and migrated, and not before', async () => {
   const name = `${inject('templateDatabase')}_${randomBytes(6).toString('hex')}`;

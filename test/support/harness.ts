@@ -86,8 +86,6 @@ interface SpawnOptions {
   descriptorsMax?: number;
   /** The Node that it runs on, where that is another than this one. */
   node?: string;
-  /** Options of Node. */
-  options?: readonly string[];
 }
 
 interface Spawned {
@@ -208,10 +206,10 @@ function onlyOnce(close: () => Promise<void>): () => Promise<void> {
 async function spawnProgram(
   app: 'api' | 'worker',
   env: Env,
-  { descriptorsMax, node = process.execPath, options = [] }: SpawnOptions,
+  { descriptorsMax, node = process.execPath }: SpawnOptions,
 ): Promise<Spawned> {
   const root = fileURLToPath(new URL('../..', import.meta.url));
-  const built = [node, ...options, `apps/${app}/dist/main.js`];
+  const built = [node, `apps/${app}/dist/main.js`];
   const limited = ['bash', '-c', `ulimit -n ${descriptorsMax}; exec "$0" "$@"`, ...built];
   const [command = '', ...args] = descriptorsMax === undefined ? built : limited;
   const child = spawn(command, args, {

@@ -250,7 +250,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   healthRoutes(app, {
     postgres: () => pingDatabase(deps.probe),
     redis: () => ping(queue),
-    shutBecause: () => ownership.problem() ?? pressure.shutBecause() ?? ingest.refusal()?.message,
+    shutBecause: () => ownership.problem() ?? ingest.refusal()?.message,
     schema: deps.schema,
     isDirect: () => ingest.isDirect(),
     isDraining: deps.isDraining,

@@ -34,7 +34,7 @@ const unbilledUsage = answerOf<UnbilledUsage>()({
   reason: z.enum(UNBILLED_USAGE_REASONS).meta({
     description:
       'price_ended: the charge of the customer’s plan had ended when the period began, and no other was there. not_in_plan: the ' +
-      'plan has no charge of the meter, or got its first one within the period. after_end: the subscription has ended. ' +
+      'plan has no charge of the meter, or got its first one within the period. after_end: the subscription has ended, or was canceled before it began. ' +
       'no_subscription: the customer never had one.',
   }),
   events: z.int(),

@@ -2959,7 +2959,7 @@ export interface components {
             meter_id: string;
             meter_name: string;
             /**
-             * @description price_ended: the charge of the customer’s plan had ended when the period began, and no other was there. not_in_plan: the plan has no charge of the meter, or got its first one within the period. after_end: the subscription has ended. no_subscription: the customer never had one.
+             * @description price_ended: the charge of the customer’s plan had ended when the period began, and no other was there. not_in_plan: the plan has no charge of the meter, or got its first one within the period. after_end: the subscription has ended, or was canceled before it began. no_subscription: the customer never had one.
              * @enum {string}
              */
             reason: "price_ended" | "not_in_plan" | "after_end" | "no_subscription";

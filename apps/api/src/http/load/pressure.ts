@@ -3,8 +3,8 @@
 
 import { Refusal } from '@weir/shared/errors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { constants, monitorEventLoopDelay, PerformanceObserver, type NodeGCPerformanceDetail } from 'node:perf_hooks';
-import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { getHeapStatistics } from 'node:v8';
 import { hasBodyToCome } from '../body/bodies.ts';
 import { connectionOf, type Connections } from '../connection/connections.ts';
 
@@ -41,8 +41,6 @@ export interface PressureOptions {
 }
 
 export interface Pressure {
-  /** Why all requests are refused, and have been for a while, for the operator; undefined while they are not. */
-  shutBecause(): string | undefined;
   /** Requests other than tracking that are worked on. */
   slotsTaken(): number;
   /**
@@ -55,24 +53,10 @@ export interface Pressure {
 /** Tracking is served until the event loop is this many times later than all else is served. */
 const TRACKING_FACTOR = 3;
 
-/**
- * Where more than this share of what V8 may use for old objects is left when it has collected them, most of the time goes into that. Above
- * 80 % V8 ends a process that it collects in vain.
- */
-const HEAP_SHARE_MAX = 0.75;
-
-/** Megabytes of each of the three spaces for young objects where Node is not told (services/src/node-options.ts tells it). */
-const SEMI_SPACE_MB = 16;
+/** Above this share of what V8 may use, most of the time goes into collecting garbage, and then the process dies. */
+const HEAP_SHARE_MAX = 0.9;
 
 const LOOK_INTERVAL_MS = 1_000;
-
-/**
- * After so many looks at a full heap in a row the door counts as shut. What requests hold is free sooner, since all are refused meanwhile: it
- * is memory that stays, and others may have room. An event loop that is late is no reason: all that have the same load are late in turn.
- */
-const FULL_LOOKS = 5;
-
-const FULL = 'The memory of this process stays nearly full: restart it, and report it where it fills up again.';
 
 /**
  * Requests other than tracking that one connection has under way. Their answers leave one after the other, so that more of them
@@ -89,47 +73,17 @@ export function trafficOf(request: FastifyRequest): Traffic {
 
 /** Sheds load. Has to be set up before every hook that costs more than it does. */
 export function usePressure(app: FastifyInstance, connections: Connections, options: PressureOptions): Pressure {
-  return { ...shedUnderLoad(app, options), ...shedOthers(app, connections, options) };
-}
-
-/** Bytes of old objects that V8 may have. What it reserves for young ones is counted in its limit, and is no room for what fills up. */
-function oldBytesMax(): number {
-  // oxlint-disable-next-line no-restricted-properties -- no setting of Weir: Node has read it, and its own command line after it.
-  const given = [process.env['NODE_OPTIONS'] ?? '', ...process.execArgv]
-    .join(' ')
-    .matchAll(/--max[-_]semi[-_]space[-_]size=(\d+)/g);
-  const megabytes = [...given].at(-1)?.[1] ?? SEMI_SPACE_MB;
-  return getHeapStatistics().heap_size_limit - 3 * Number(megabytes) * 2 ** 20;
+  shedUnderLoad(app, options);
+  return shedOthers(app, connections, options);
 }
 
 /** Asks V8 for the heap, and not process.memoryUsage, which opens a file and throws where there are no descriptors left. */
-function oldBytes(): number {
-  const old = getHeapSpaceStatistics().filter(({ space_name: name }) => !name.startsWith('new_'));
-  return old.reduce((bytes, space) => bytes + space.space_used_size, 0);
-}
-
-/**
- * Tells what is left of old objects each time that V8 has collected them. Until it does garbage may take up all that there is room for, and
- * says nothing (packages/shared/src/v8-options.ts).
- */
-function watchWhatIsLeft(onCollected: (bytes: number) => void): PerformanceObserver {
-  const observer = new PerformanceObserver((list) => {
-    // The types of Node do not know what it tells of a collection.
-    const entries = list.getEntries() as unknown as { detail: NodeGCPerformanceDetail }[];
-    if (entries.some(({ detail }) => detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR)) onCollected(oldBytes());
-  });
-  observer.observe({ entryTypes: ['gc'] });
-  return observer;
-}
-
-function shedUnderLoad(app: FastifyInstance, options: PressureOptions): Pick<Pressure, 'shutBecause'> {
-  const heapMax = oldBytesMax() * HEAP_SHARE_MAX;
+function shedUnderLoad(app: FastifyInstance, options: PressureOptions): void {
+  const heapMax = getHeapStatistics().heap_size_limit * HEAP_SHARE_MAX;
   const delays = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
   let delayMs = 0;
   let isHeapFull = false;
-  let fullLooks = 0;
   let timer: NodeJS.Timeout | undefined;
-  const collections = watchWhatIsLeft((bytes) => (isHeapFull = bytes > heapMax));
   // What a process does before it listens holds nobody up: its start is no overload.
   app.addHook('onListen', (done) => {
     let lookedAt = performance.now();
@@ -140,13 +94,12 @@ function shedUnderLoad(app: FastifyInstance, options: PressureOptions): Pick<Pre
       // A loop that did not turn once in between has no mean: it is as late as it was last seen long ago.
       delayMs = Number.isNaN(delays.mean) ? sinceMs : Math.max(0, delays.mean / 1e6 - DELAY_RESOLUTION_MS);
       delays.reset();
-      fullLooks = isHeapFull ? fullLooks + 1 : 0;
+      isHeapFull = getHeapStatistics().used_heap_size > heapMax;
     }, LOOK_INTERVAL_MS).unref();
     done();
   });
   app.addHook('onClose', (_app, done) => {
     clearInterval(timer);
-    collections.disconnect();
     delays.disable();
     done();
   });
@@ -164,7 +117,6 @@ function shedUnderLoad(app: FastifyInstance, options: PressureOptions): Pick<Pre
     options.onShed(delayMs > delayMsMax ? 'event_loop' : 'memory');
     done(overloaded());
   });
-  return { shutBecause: () => (fullLooks < FULL_LOOKS ? undefined : FULL) };
 }
 
 /**
@@ -173,11 +125,7 @@ function shedUnderLoad(app: FastifyInstance, options: PressureOptions): Pick<Pre
  * not while its body is waited for, which takes as long as its client likes, or its caller's share (read-budget.ts), or the turn
  * of its password (password-turns.ts).
  */
-function shedOthers(
-  app: FastifyInstance,
-  connections: Connections,
-  options: PressureOptions,
-): Omit<Pressure, 'shutBecause'> {
+function shedOthers(app: FastifyInstance, connections: Connections, options: PressureOptions): Pressure {
   let taken = 0;
   const take = (request: FastifyRequest): Refusal | undefined => {
     if (taken >= options.othersMax || isConnectionFull(request)) {

@@ -157,7 +157,10 @@ function reasonsOf(own: RawBuilder<unknown>, meter: RawBuilder<unknown>, date: R
     OFFSET 0`;
 }
 
-/** What the subscriptions of the customer say; of several the one that would bill it counts. Null where there is none. */
+/**
+ * What the subscriptions of the customer say; of several the one that would bill it counts, and one that was canceled before it began last.
+ * Null where there is none.
+ */
 function whyOf(
   own: RawBuilder<unknown>,
   meter: RawBuilder<unknown>,
@@ -187,7 +190,7 @@ function whyOf(
           AND c.ended_at <= greatest(${periodStart}, s.created_at) AND ${isRecent(start)} LIMIT 1) THEN 'price_ended'
       ELSE 'not_in_plan' END AS why OFFSET 0) AS reason
     WHERE s.organization_id = ${own} AND s.customer_external_id = u.customer_external_id
-    ORDER BY array_position(
+    ORDER BY coalesce(s.ended_at <= s.start_at, false), array_position(
       ARRAY['trial', 'not_opened', 'price_ended', 'not_in_plan', 'after_end', 'before_start'], why) LIMIT 1`;
 }
 
