@@ -9,8 +9,6 @@ export interface Home {
   log: (line: string) => void;
   /** Aborted: what takes long is given up. */
   signal: AbortSignal | undefined;
-  /** Whether what is in it is gone with the machine: nothing waits for the disk then. */
-  isDisposable?: boolean;
 }
 
 /** Makes the folder when it is missing, and returns its true path: the same folder never has two names. */

@@ -46,9 +46,6 @@ const settings: Record<string, string> = {
   log_timezone: 'UTC',
 };
 
-/** Of data that is gone with the machine: all of it goes to the system as ever, which alone decides when it is on disk. */
-const disposableSettings: Record<string, string> = { fsync: 'off', full_page_writes: 'off' };
-
 /**
  * What Postgres may use of so many bytes: an eighth for its tables. Whole meters of 20 million events are read from what fits
  * into 1 GB, and not into 256 MB; a month of 100,000 customers does not fit into 1 GB.
@@ -113,7 +110,7 @@ export async function preparePostgres(home: Home): Promise<PreparedPostgres> {
   };
   await stopLeftoverPostgres(place.folder, log);
   const connection = await loadConnection(installation.connectionFile);
-  await createData(installation, connection, home);
+  await createData(installation, connection, log);
   return {
     databaseUrl: urlOf(connection, databaseName),
     start: () => start(home, installation, connection),
@@ -133,7 +130,7 @@ async function stopLeftoverPostgres(folder: string, log: Log): Promise<void> {
  * Made beside its place and then moved there, so that data half made by a run that was killed is never taken for
  * data.
  */
-async function createData(at: Installation, { password }: Connection, { log, isDisposable }: Home): Promise<void> {
+async function createData(at: Installation, { password }: Connection, log: Log): Promise<void> {
   const inFolder = await readdir(at.folder);
   await Promise.all(
     inFolder.filter((name) => name.startsWith('new-')).map((name) => rm(join(at.folder, name), { recursive: true })),
@@ -158,11 +155,7 @@ async function createData(at: Installation, { password }: Connection, { log, isD
   };
   const made = await run(
     join(at.programs, 'initdb'),
-    [
-      '--no-instructions',
-      ...(isDisposable === true ? ['--no-sync'] : []),
-      ...Object.entries(options).map(([name, value]) => `--${name}=${value}`),
-    ],
+    ['--no-instructions', ...Object.entries(options).map(([name, value]) => `--${name}=${value}`)],
     { seconds: 120, cwd: at.folder, env: environment(), user },
   );
   if (!made.ok) throw new Error(`The data of Postgres could not be made in ${at.folder}:\n${made.output}`);
@@ -189,12 +182,10 @@ async function start(home: Home, at: Installation, connection: Connection): Prom
 }
 
 function startOnce(home: Home, at: Installation, { port, password }: Connection): Promise<Server> {
-  const all = {
-    ...settings,
-    ...memorySettings(availableMemory()),
-    ...(home.isDisposable === true && disposableSettings),
-  };
-  const flags = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const flags = Object.entries({ ...settings, ...memorySettings(availableMemory()) }).flatMap(([name, value]) => [
+    '-c',
+    `${name}=${value}`,
+  ]);
   return startServer(
     {
       name: 'Postgres',

@@ -16,7 +16,3 @@ test('the embedded Redis answers a write when it is on disk, evicts nothing, and
     ]),
   );
 });
-
-test('of data that is gone with its machine no write waits for the disk', () => {
-  expect(configurationFor('/home/redis', { port: 7001, password: 'secret' }, 1000, true)).toContain('appendfsync no\n');
-});

@@ -48,7 +48,7 @@ export async function prepareRedis(home: Home, replicaOf?: string): Promise<Prep
   await stopLeftoverRedis(folder, home.log);
   const program = await findRedis(home);
   const connection = await loadConnection(join(home.path, 'redis.json'));
-  const configuration = configurationFor(folder, connection, memoryBytes(), home.isDisposable);
+  const configuration = configurationFor(folder, connection, memoryBytes());
   await writePrivateFile(join(folder, 'redis.conf'), configuration + replicaSettings(replicaOf));
   return { folder, redisUrl: urlOf(connection), start: () => start(home, folder, program, connection) };
 }
@@ -61,12 +61,7 @@ async function stopLeftoverRedis(folder: string, log: (line: string) => void): P
 }
 
 /** The content of redis.conf. */
-export function configurationFor(
-  folder: string,
-  { port, password }: Connection,
-  maxmemory: number,
-  isDisposable = false,
-): string {
+export function configurationFor(folder: string, { port, password }: Connection, maxmemory: number): string {
   const settings: Record<string, string> = {
     bind: '127.0.0.1',
     port: String(port),
@@ -74,7 +69,7 @@ export function configurationFor(
     // In quotes, because the path may hold spaces.
     dir: JSON.stringify(folder),
     appendonly: 'yes',
-    appendfsync: isDisposable ? 'no' : 'always',
+    appendfsync: 'always',
     // A power cut can leave half a command at the end of the log. It was never answered: start without it.
     'aof-load-truncated': 'yes',
     // While Redis rewrites its log, answers take 25 to 50 ms at p99. A busy door fills the default of 64 MB in seconds.

@@ -21,8 +21,6 @@ export interface ServicesOptions {
   standbyOf?: Primary | undefined;
   /** The address of a Redis that runs: the one here is a replica of it. */
   replicaOf?: string | undefined;
-  /** Whether the data is of no use once the machine dies, as that of a test: nothing waits for its disk then. Default: false. */
-  isDisposable?: boolean;
   /** How long the processes that an earlier run left behind may take to finish. Default: 15. */
   drainSeconds?: number;
   log: (line: string) => void;
@@ -48,8 +46,7 @@ export interface Services {
 export async function openServices(options: ServicesOptions): Promise<Services> {
   const path = await makeHome(options.home);
   const programs = options.cacheHome === undefined ? path : await makeHome(options.cacheHome);
-  const { log, signal, isDisposable = false } = options;
-  const home: Home = { path, programs, log, signal, isDisposable };
+  const home: Home = { path, programs, log: options.log, signal: options.signal };
   const unlock = await lockHome(path);
   const closers: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
@@ -59,7 +56,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
   };
   try {
     // They still write to the services of their time, which are stopped next.
-    await stopFormerApps(path, options.drainSeconds ?? 15, log);
+    await stopFormerApps(path, options.drainSeconds ?? 15, options.log);
     const keep = <T extends KeptServer>(server: T): T => {
       closers.push(() => server.stop());
       return server;

@@ -33,13 +33,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
   const services =
     (await openContainers(given, log)) ??
-    (await openTemporaryServices({
-      ...given,
-      cacheHome: process.env.WEIR_HOME || repositoryHome,
-      // What a machine keeps that dies is shown by none of the tests: to wait for the disk took a third of their time.
-      isDisposable: true,
-      log,
-    }));
+    (await openTemporaryServices({ ...given, cacheHome: process.env.WEIR_HOME || repositoryHome, log }));
   const { databaseUrl, redisUrl } = services;
   const templateDatabase = `weir_test_${randomBytes(6).toString('hex')}`;
   const close = async (): Promise<void> => {
