@@ -23,6 +23,22 @@ export interface ServerState {
   clockOffsetSeconds: number;
 }
 
+/** What an API and a worker show of a {@link ServerState}, as metrics. */
+export const SERVER_GAUGES = {
+  databaseSynced: {
+    name: 'weir_database_synced',
+    help: '1 while the settings of Postgres say that a commit is on disk, and with DATABASE_COPIES=2 on that of a standby; else 0.',
+  },
+  standbyWaitingSessions: {
+    name: 'weir_standby_waiting_sessions',
+    help: 'Sessions of Weir in Postgres, of all processes, that have waited for the synchronous standby for over a second.',
+  },
+  clockOffsetSeconds: {
+    name: 'weir_clock_offset_seconds',
+    help: 'By how much the clock of this process is at least ahead of that of Postgres; negative where it is behind.',
+  },
+};
+
 export interface ServerWatch {
   close(): void;
 }

@@ -1,4 +1,5 @@
 import { readBuild } from '@weir/shared/build';
+import { SERVER_GAUGES } from '@weir/db/server-watch';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { DirectAnswer } from '@weir/db/record-directly';
 import type { Admission } from '@weir/queue/admit';
@@ -113,21 +114,9 @@ export function buildMetrics(sources: MetricSources): Metrics {
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
       registers: [registry],
     }),
-    databaseSynced: new Gauge({
-      name: 'weir_database_synced',
-      help: '1 while the settings of Postgres say that a commit is on disk, and with DATABASE_COPIES=2 on that of a standby; else 0.',
-      registers: [registry],
-    }),
-    standbyWaitingSessions: new Gauge({
-      name: 'weir_standby_waiting_sessions',
-      help: 'Sessions of Weir in Postgres, of all processes, that have waited for the synchronous standby for over a second.',
-      registers: [registry],
-    }),
-    clockOffsetSeconds: new Gauge({
-      name: 'weir_clock_offset_seconds',
-      help: 'By how much the clock of this process is at least ahead of that of Postgres; negative where it is behind.',
-      registers: [registry],
-    }),
+    databaseSynced: new Gauge({ ...SERVER_GAUGES.databaseSynced, registers: [registry] }),
+    standbyWaitingSessions: new Gauge({ ...SERVER_GAUGES.standbyWaitingSessions, registers: [registry] }),
+    clockOffsetSeconds: new Gauge({ ...SERVER_GAUGES.clockOffsetSeconds, registers: [registry] }),
   };
   // It begins as what it is meant to be, until Postgres is seen.
   metrics.databaseSynced.set(1);
