@@ -100,14 +100,17 @@ test('every operation that takes a body has a good one in the document, which is
 });
 
 /**
- * Each value is sent to every second field or parameter, and each of them gets every second value; HOSTILE_FIELDS_APART=1 sends all to
- * all. So it is with what is wrong with a body before any schema is asked: one parser reads all of them.
+ * Each value is sent to every second field, parameter or operation, and each of them gets every second value; HOSTILE_FIELDS_APART=1
+ * sends all to all. One parser reads all bodies, one all queries and paths, and one guard all credentials.
  */
 const FIELDS_APART = Number(process.env['HOSTILE_FIELDS_APART'] ?? 2);
 
 /** The operations that the row of a table is sent to: every second one, and each of those that read their bodies by themselves. */
 const partOf = (operations: Operation[], row: number) =>
   operations.filter(({ path }, index) => path.includes('/sdk/') || (index + row) % FIELDS_APART === 0);
+
+const rowOf = (table: readonly (readonly [title: string, ...unknown[]])[], title: string): number =>
+  table.findIndex(([each]) => each === title);
 
 describe.each(hostileBodies)('a body that $title', (body) => {
   const { spoil, status, code, isEmpty = false } = body;
@@ -135,7 +138,7 @@ test.each(hostileTypes)('a body with the header %j is refused by every endpoint 
 test.each(hostileFields)(
   '%s is refused in every field that does not take it',
   (title, literal, isNeverTaken = false) => {
-    const row = hostileFields.findIndex(([each]) => each === title);
+    const row = rowOf(hostileFields, title);
     return each(withBody(), async (operation) => {
       const good = JSON.parse(goodBodyOf(operation)) as Record<string, unknown>;
       const fields = new Set(branchesOf(schemaOf(operation)).flatMap(({ properties = {} }) => Object.keys(properties)));
@@ -170,9 +173,12 @@ function isValidText(schema: Schema, raw: string): boolean {
   return raw.length < 100_000 && openapi.isValid(schema, JSON.parse(raw));
 }
 
-test.each(hostileIds)('%s in a path is no thing', (_, id, status = 404, code = 'not_found') =>
+test.each(hostileIds)('%s in a path is no thing', (title, id, status = 404, code = 'not_found') =>
   each(
-    openapi.operations.filter((operation) => parametersOf(operation, 'path').length > 0),
+    partOf(
+      openapi.operations.filter((operation) => parametersOf(operation, 'path').length > 0),
+      rowOf(hostileIds, title),
+    ),
     async (operation) => {
       for (const { name } of parametersOf(operation, 'path')) {
         const body = operation.body === undefined ? {} : { raw: goodBodyOf(operation) };
@@ -196,7 +202,7 @@ describe('in a query', () => {
   }
 
   test.each(hostileQueries)('%s is refused for every parameter that does not take it', (title, value) => {
-    const row = hostileQueries.findIndex(([each]) => each === title);
+    const row = rowOf(hostileQueries, title);
     return each(withQuery(), async (operation) => {
       for (const [index, parameter] of parametersOf(operation, 'query').entries()) {
         if ((index + row) % FIELDS_APART !== 0 || isTaken(parameter, decodeURIComponent(value))) continue;
@@ -206,13 +212,18 @@ describe('in a query', () => {
     });
   });
 
-  test.each(hostileQueryForms)('%s is refused for every parameter', (_, form, status = 422, code = 'invalid_request') =>
-    each(withQuery(), async (operation) => {
-      for (const parameter of parametersOf(operation, 'query')) {
-        const url = urlOf(operation, parameter, form(parameter.name));
-        expectProblem(await ask(operation, url, openerOf(operation)), status, code);
-      }
-    }),
+  test.each(hostileQueryForms)(
+    '%s is refused for every parameter',
+    (title, form, status = 422, code = 'invalid_request') => {
+      const row = rowOf(hostileQueryForms, title);
+      return each(withQuery(), async (operation) => {
+        for (const [index, parameter] of parametersOf(operation, 'query').entries()) {
+          if ((index + row) % FIELDS_APART !== 0) continue;
+          const url = urlOf(operation, parameter, form(parameter.name));
+          expectProblem(await ask(operation, url, openerOf(operation)), status, code);
+        }
+      });
+    },
   );
 
   /** Of times and time zones the document only says that they are texts, and none of the values here is one. */
@@ -224,10 +235,13 @@ describe('in a query', () => {
   }
 });
 
-test.each(hostileCredentials)('%s opens no operation that asks for credentials', (_, headers) =>
+test.each(hostileCredentials)('%s opens no operation that asks for credentials', (title, headers) =>
   each(
-    openapi.operations.filter(
-      ({ security }) => security.length > 0 && security.every((each) => Object.keys(each).length > 0),
+    partOf(
+      openapi.operations.filter(
+        ({ security }) => security.length > 0 && security.every((each) => Object.keys(each).length > 0),
+      ),
+      rowOf(hostileCredentials, title),
     ),
     async (operation) => {
       const body = operation.body === undefined ? {} : { raw: goodBodyOf(operation) };
