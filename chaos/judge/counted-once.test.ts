@@ -121,6 +121,24 @@ describe('an accepted event', () => {
     }
   });
 
+  test('may be a duplicate of one that an API without Postgres could not hear of, while the other one stood still', () => {
+    for (const [target, violations] of [
+      ['api-1', 0],
+      ['client>api-1', 1],
+    ] as const) {
+      const { facts, index } = new MadeUpRun()
+        .accept(a, idOf(1))
+        .record(a, idOf(1))
+        .exchange([eventOf('other')], { status: 422, api: 1, at: 100 })
+        .exchange([a], { status: 201, body: { id: idOf(2) }, at: 4_700 })
+        .duplicate(idOf(2), idOf(1))
+        .fault({ at: 0, until: 2_000, target: 'api-0>redis' })
+        .fault({ at: 0, until: 8_000, target })
+        .fault({ at: 1_600, until: 7_000, target: 'api-0>postgres' });
+      expect(acceptedIsCountedOnce(facts, index).violations).toBe(violations);
+    }
+  });
+
   test('may be a duplicate of one that an API without Postgres could not hear of, until Redis is back', () => {
     const run = (sentAt: number, ...without: ['postgres'?]) => {
       const made = new MadeUpRun()

@@ -226,8 +226,7 @@ export function underWayUntil(sentAt: number): number {
 
 /**
  * Whether the event `id` and the one that holds its key may have crossed: one went through Redis, and one to Postgres, from an API that
- * did not reach Redis, before either could know of the other. From when on a process had to know the holder is known: `id` was sent
- * before that.
+ * did not reach Redis, before either could know of the other.
  */
 export function mayHaveCrossed(
   facts: Facts,
@@ -238,25 +237,36 @@ export function mayHaveCrossed(
   const ofHolder = answers.filter((answer) => answer.id === holder);
   const heardAt = ofHolder.filter(({ status }) => status === 201).map(({ at }) => at);
   const takenBy = heardAt.length > 0 ? Math.min(...heardAt) : unclearUntil;
-  const toldBy = knownFrom(facts, takenBy);
-  const hasCrossed = answers.every((answer) => answer.id !== id || answer.sentAt <= toldBy);
+  const hasCrossed = answers.every((answer) => answer.id !== id || mayNotKnow(facts, takenBy, answer.sentAt));
   return hasCrossed && isRedisInTrouble(facts, firstSentAt, takenBy);
 }
 
 /**
- * When all processes have to know of a key that was recorded directly: they are told by Postgres, once that answers all of them. One that
- * finds Redis again while Postgres does not answer it is told by Redis, which hears of the key from the others once it is back.
+ * Whether a process that takes an event may not know of its key, which was recorded directly. All are told by Postgres, once that answers
+ * all of them. One that finds Redis again while Postgres does not answer it is told by Redis, which hears of the key from the first process
+ * that reaches both.
  */
-function knownFrom({ faults }: Facts, recordedAt: number): number {
-  const troublesOf = (target: RegExp) =>
-    faults.filter((fault) => target.test(fault.target) && fault.until > recordedAt).toSorted((a, b) => a.at - b.at);
-  const outages = troublesOf(/(^|,)redis(,|$)/).filter(({ at }) => at <= recordedAt);
-  const backAt = Math.max(recordedAt, ...outages.map(({ until }) => until));
-  const troubles = troublesOf(/(^|,)(postgres|api-\d+>postgres)(,|$)/);
-  const isAlone = troubles.some(({ at, until }) => at <= backAt + TOLD_MS_MAX && until + TOLD_MS_MAX >= backAt);
-  let knownAt = (isAlone ? backAt : recordedAt) + TOLD_MS_MAX;
-  for (const { at, until } of troubles) if (at <= knownAt) knownAt = Math.max(knownAt, until + TOLD_MS_MAX);
-  return knownAt;
+function mayNotKnow(facts: Facts, recordedAt: number, at: number): boolean {
+  const ofPostgres = String.raw`postgres|api-\d+>postgres`;
+  if (at <= untroubledAt(facts, recordedAt, ofPostgres)) return true;
+  const apis = new Set(facts.attempts.map(({ api }) => api));
+  return (
+    troublesOf(facts, recordedAt, ofPostgres).some((fault) => fault.at <= at && fault.until + TOLD_MS_MAX >= at) &&
+    [...apis].every((api) => at <= untroubledAt(facts, recordedAt, `redis|postgres|api-${api}(>(redis|postgres))?`))
+  );
+}
+
+/** From when on nothing of this had happened to these for as long as it takes to tell of a key. */
+function untroubledAt(facts: Facts, from: number, targets: string): number {
+  let until = from + TOLD_MS_MAX;
+  for (const fault of troublesOf(facts, from, targets))
+    if (fault.at <= until) until = Math.max(until, fault.until + TOLD_MS_MAX);
+  return until;
+}
+
+function troublesOf({ faults }: Facts, from: number, targets: string): FaultLine[] {
+  const pattern = new RegExp(`(^|,)(${targets})(,|$)`);
+  return faults.filter(({ target, until }) => pattern.test(target) && until > from).toSorted((a, b) => a.at - b.at);
 }
 
 /**
