@@ -1,4 +1,5 @@
-// An invoice as PDF: what stands on it, in whatever script; the same bytes each time; and no more of it than there is room for.
+// An invoice as PDF: what stands on it, in whatever script; the same bytes each time; and no more of it than there is room for. Of
+// each that is read here nothing leaves its page or stands over anything else.
 
 import { writeFile } from 'node:fs/promises';
 import { LIMITS } from '@weir/shared/limits';
@@ -6,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { performAllMoves } from '../support/erasing.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { startBilled, type Billed } from '../support/invoicing.ts';
-import { textOfPages } from '../support/pdf-text.ts';
+import { readPages } from '../support/pdf-text.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 // Some of its letters are drawn as one.
@@ -30,7 +31,9 @@ async function ask(id: string, { baseUrl = weir.baseUrl, query = '' } = {}) {
   expect(answer.status).toBe(200);
   shots += 1;
   if (process.env['SHOTS'] !== undefined) await writeFile(`${process.env['SHOTS']}/invoice-${shots}.pdf`, bytes);
-  return { headers: answer.headers, bytes, pages: await textOfPages(bytes) };
+  const { texts: pages, misplaced } = await readPages(bytes);
+  expect(misplaced).toEqual([]);
+  return { headers: answer.headers, bytes, pages };
 }
 
 /** The same one as it is, with what happened since it was finalized. */
@@ -225,6 +228,65 @@ test('of more lines than there is room for the others are one row, and each page
   const text = joined(pages);
   expect(text).toContain(`${more} more lines Not listed here. −13.50 USD`);
   expect(text.match(/Discount/g)).toHaveLength(LIMITS.pdfLines - 1);
+});
+
+const filled = (text: string, length: number): string => Array.from(text.repeat(length)).slice(0, length).join('');
+/** A name or a line that is as long as it may be. */
+const long = (text: string): string => filled(text, LIMITS.name);
+
+test('nothing leaves its page or its column, however long names, lines, quantities and amounts are', async () => {
+  const [nines, fraction] = ['9'.repeat(LIMITS.priceDigits), '9'.repeat(LIMITS.fraction)];
+  const [price, amount, least] = [`${nines}.${fraction}`, `${nines}.9999`, `0.${'0'.repeat(LIMITS.fraction - 1)}1`];
+  const seller = {
+    legal_name: long('W'),
+    tax_id: filled('W', LIMITS.shortText),
+    address_line1: long('W'),
+    city: long('W '),
+    postal_code: filled('W', LIMITS.postalCode),
+    country: 'NO',
+  };
+  const letterhead = `Weirworks\n${filled('W', LIMITS.lines - 10)}`;
+  const settings = { seller, invoice_issuer: letterhead, invoice_prefix: filled('W', LIMITS.invoicePrefix) };
+  expect((await billing.request('PATCH', '/billing/settings', settings)).status).toBe(200);
+  const customer = await billing.customer({
+    name: 'Wayne',
+    billing_address_line1: long('W'),
+    billing_address_city: long('با'),
+    billing_address_state: long('測'),
+    email: `${filled('W', 64)}@${filled('W', LIMITS.email - 69)}.com`,
+  });
+  const [packed, tiered] = [await billing.meter(), await billing.meter()];
+  const tiers = Array.from({ length: LIMITS.tiers }, (_, index) => ({
+    up_to: index === LIMITS.tiers - 1 ? null : `${10n ** BigInt(LIMITS.unitDigits - 1) + BigInt(index)}.${fraction}`,
+    unit_price: price,
+    flat_fee: price,
+  }));
+  const charge = { type: 'USAGE', display_name: long('W'), minimum_amount: price };
+  const plan = await billing.plan(
+    [
+      { type: 'FIXED', display_name: long('Wide '), unit_price: price },
+      { ...charge, meter_id: packed.id, model: 'package', unit_price: price, package_size: least, included_units: '1' },
+      { ...charge, meter_id: tiered.id, model: 'graduated', tiers },
+    ],
+    { currency: 'CLF' },
+  );
+  const usage = { meter: packed, customer: customer.external_id, at: '2025-01-15T12:00:00Z' };
+  await billing.track([
+    { ...usage, quantity: LIMITS.quantity },
+    { ...usage, quantity: 1e-300 },
+  ]);
+  await billing.post(`/customers/${customer.id}/credits`, { amount, currency: 'CLF' }, 201);
+  const start = { start_date: '2025-01-01T00:00:00Z' };
+  const { id: subscription } = await billing.subscribe(plan.id, customer.id, start);
+  const id = (await billing.drafts(subscription)).at(-1)?.id ?? '';
+  for (const text of ['W', 'f', 'Wide words, ', 'با', 'ع ', 'ח', '測', '。', '🎉', 'W測בع🎉 '])
+    await billing.post(`/invoices/${id}/lines`, { description: long(text), amount: `-${amount}` }, 201);
+  await ask(id);
+  const finalized = (await billing.finalizeAll(subscription)).at(-1);
+  await billing.post(`/invoices/${id}/pay`, { amount });
+  for (const query of ['', '?as=now']) expect(joined((await ask(id, { query })).pages)).toContain('Amount due');
+  expect(finalized.amount_due.length).toBeGreaterThan(50);
+  expect(finalized.lines.some(({ quantity }: { quantity: string | null }) => (quantity ?? '').length > 300)).toBe(true);
 });
 
 test('one that there is not is 404, like any invoice', async () => {

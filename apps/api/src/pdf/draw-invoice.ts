@@ -34,6 +34,9 @@ const DESCRIPTION = { left: LEFT, width: 300 };
 const QUANTITY = { right: RIGHT - 110, width: 80 };
 const AMOUNT = { right: RIGHT, width: 100 };
 
+/** Between the label of a sum and its amount, at least. */
+const TOTALS_GAP = 12;
+
 /** Lines of a party, of a description and of its notes: more than a plain name or price takes, and less than a page. */
 const PARTY_LINES_MAX = 14;
 const DESCRIPTION_LINES_MAX = 8;
@@ -232,12 +235,14 @@ class Drawing {
       ...(isZero(paid) ? [] : [['Paid', `-${paid}`] satisfies [string, string]]),
       [status === 'UNCOLLECTIBLE' ? 'Unpaid' : 'Amount due', amount_due],
     ];
-    const left = LEFT + WIDTH / 2;
     const step = 19;
     const told = rows.map(([label, amount], index) => {
       const style = index === rows.length - 1 ? STRONG : PLAIN;
       return [this.#layout.line(label, style), this.#layout.line(sayAmount(amount, currency), style)] as const;
     });
+    // They stand in half of the page. Of amounts for which that is too narrow the labels begin further left.
+    const widest = Math.max(...told.map(([label, amount]) => label.width + TOTALS_GAP + amount.width));
+    const left = RIGHT - Math.max(WIDTH / 2, widest);
     return {
       height: rows.length * step + 20,
       draw: (top) => {
