@@ -1,5 +1,6 @@
 // What the run of billing waits for: events that are on their way.
 
+import { finalizeInvoices } from '@weir/db/billing/run/finalize';
 import { settleSubscription } from '@weir/db/billing/run/settlements';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openRun, startPricedRun, type PricedRun } from '../support/billing-run.ts';
@@ -107,7 +108,7 @@ test('what was recorded while a draft waited is on its invoice, also where anoth
   const customer = held?.customer.external_id ?? '';
   await billing.track([{ meter, customer, quantity: 500, at: '2026-01-31T20:00:00Z' }]);
   const { total } = await billing.get(`/invoices/${heldDraft}`);
-  const finalize = (id = '') => run.perform({ task: 'finalize', organizationId: billing.admin.id, ids: [id] });
+  const finalize = (id = '') => finalizeInvoices(billing.database, billing.admin.id, [id], { actor: 'weir' });
   await finalize(idleDraft);
   expect(Number(await closing()), 'what has no late events needs no other closing').toBe(before);
   await finalize(heldDraft);

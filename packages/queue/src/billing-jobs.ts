@@ -20,8 +20,6 @@ export type BillingTask = 'open' | 'finalize' | 'past_due' | 'settle' | 'unbille
 export interface BillingJob {
   task: BillingTask;
   organizationId: string;
-  /** Only these subscriptions or invoices; missing: whatever is due. */
-  ids?: readonly string[];
   /** Of `settle`: those behind this one. */
   after?: string;
   /** So many rows at once at most: smaller after a worker died. */

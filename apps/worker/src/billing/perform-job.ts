@@ -197,29 +197,26 @@ function dayOf(key: string): MeterDay {
 /** Drafts of a boundary long ago may be due as soon as they are made. */
 async function open(deps: BillingDeps, turn: Turn): Promise<void> {
   const { kysely } = deps.database;
-  const { organizationId, ids } = turn.job;
-  const found = ids ?? (await findDueSubscriptions(kysely, organizationId, turn.chunkMax));
-  if (ids === undefined && found.length === turn.chunkMax) turn.left.add('open');
-  for (let at = 0; at < found.length; at += turn.chunkMax) {
-    const chunk = found.slice(at, at + turn.chunkMax);
-    await turn.begin(chunk);
-    await doOrSplit(
-      chunk,
-      async (some) => {
-        while (await openDueSubscriptions(deps.database, organizationId, some)) {
-          if (!turn.isOver()) continue;
-          turn.left.add('open');
-          return;
-        }
-      },
-      async (id, error) => {
-        tell(deps, error, { organization_id: organizationId, subscription_id: id });
-        await postponeSubscription(kysely, organizationId, id, textOf(error));
-      },
-    );
-    turn.done += chunk.length;
-  }
+  const { organizationId } = turn.job;
+  const found = await findDueSubscriptions(kysely, organizationId, turn.chunkMax);
   if (found.length === 0) return;
+  if (found.length === turn.chunkMax) turn.left.add('open');
+  await turn.begin(found);
+  await doOrSplit(
+    found,
+    async (some) => {
+      while (await openDueSubscriptions(deps.database, organizationId, some)) {
+        if (!turn.isOver()) continue;
+        turn.left.add('open');
+        return;
+      }
+    },
+    async (id, error) => {
+      tell(deps, error, { organization_id: organizationId, subscription_id: id });
+      await postponeSubscription(kysely, organizationId, id, textOf(error));
+    },
+  );
+  turn.done += found.length;
   if (turn.isOver()) {
     // The finalizing of what took a whole turn to open is a turn of its own.
     turn.left.add('finalize');
@@ -231,12 +228,7 @@ async function open(deps: BillingDeps, turn: Turn): Promise<void> {
 }
 
 async function finalizeDue(deps: BillingDeps, turn: Turn): Promise<void> {
-  const { organizationId, ids } = turn.job;
-  if (ids !== undefined) {
-    for (let at = 0; at < ids.length; at += turn.chunkMax)
-      await finalize(deps, turn, await withoutWaiting(deps, organizationId, ids.slice(at, at + turn.chunkMax)));
-    return;
-  }
+  const { organizationId } = turn.job;
   const since = await findQueuedSinceAtMost(deps.queue, organizationId);
   const stagedSince = since === undefined ? null : new Date(since).toISOString();
   const limit = turn.chunkMax;
@@ -247,9 +239,9 @@ async function finalizeDue(deps: BillingDeps, turn: Turn): Promise<void> {
 
 /** The first chunk, and more while the turn is not over. */
 async function finalize(deps: BillingDeps, turn: Turn, ready: readonly string[]): Promise<void> {
-  const { organizationId, ids } = turn.job;
+  const { organizationId } = turn.job;
   for (const [index, chunk] of (await cutByWeight(deps.database.kysely, organizationId, ready)).entries()) {
-    if (index > 0 && ids === undefined && turn.isOver()) {
+    if (index > 0 && turn.isOver()) {
       turn.left.add('finalize');
       return;
     }
@@ -260,24 +252,21 @@ async function finalize(deps: BillingDeps, turn: Turn, ready: readonly string[])
 
 async function pastDue(deps: BillingDeps, turn: Turn): Promise<void> {
   const { database } = deps;
-  const { organizationId, ids } = turn.job;
-  const found = ids ?? (await findPastDue(database.kysely, organizationId, turn.chunkMax));
-  if (ids === undefined && found.length === turn.chunkMax) turn.left.add('past_due');
-  for (let at = 0; at < found.length; at += turn.chunkMax) {
-    const chunk = found.slice(at, at + turn.chunkMax);
-    await turn.begin(chunk);
-    await doOrSplit(
-      chunk,
-      async (some) => {
-        turn.done += await markPastDue(database, organizationId, some);
-      },
-      async (id, error) => {
-        turn.done += 1;
-        tell(deps, error, { organization_id: organizationId, invoice_id: id });
-        await postponePastDue(database.kysely, organizationId, id, textOf(error));
-      },
-    );
-  }
+  const { organizationId } = turn.job;
+  const found = await findPastDue(database.kysely, organizationId, turn.chunkMax);
+  if (found.length === turn.chunkMax) turn.left.add('past_due');
+  await turn.begin(found);
+  await doOrSplit(
+    found,
+    async (some) => {
+      turn.done += await markPastDue(database, organizationId, some);
+    },
+    async (id, error) => {
+      turn.done += 1;
+      tell(deps, error, { organization_id: organizationId, invoice_id: id });
+      await postponePastDue(database.kysely, organizationId, id, textOf(error));
+    },
+  );
 }
 
 /** Returns how many of them it did, or put off. */
