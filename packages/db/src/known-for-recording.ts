@@ -28,7 +28,10 @@ interface Learnt extends KnownForRecording {
   versionOf: readonly string[];
 }
 
-/** Organizations are in so many slots, as migration 0002 has them: who changes what is known of one changes the version of its slot. */
+/**
+ * Organizations are in so many slots, as migration 0002 has them, and each slot has a version, as 0052 has them: who changes what is known
+ * of one changes the version of its slot.
+ */
 const SLOTS = 64;
 const ALL_SLOTS = Array.from({ length: SLOTS }, (_, slot) => slot);
 
