@@ -1,4 +1,4 @@
-// Every plugin and every route of the API, in order, in one place. Nothing is opened here: main.ts passes in what is.
+// Every plugin and every route of the API, in order, in one place. Nothing is opened here: serve.ts opens it, and passes it in.
 
 import cookie from '@fastify/cookie';
 import fastify, { LogController, type FastifyBaseLogger } from 'fastify';

@@ -1,5 +1,5 @@
 // The body of a batch. It may be a thousand times as large as an event, so it is not parsed as a whole: here it is only found
-// where each item stands, and that all around them is JSON. The items are parsed one by one, in slices (track.ts).
+// where each item stands, and that all around them is JSON. The items are parsed one by one, in slices (read-batch.ts).
 
 import { Refusal } from '@weir/shared/errors';
 import { LIMITS } from '@weir/shared/limits';
