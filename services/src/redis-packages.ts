@@ -5,7 +5,10 @@ import { run } from './run.ts';
 /** Names of the server, in the order they are looked for. Valkey is the same server under its newer name. */
 const serverNames = ['redis-server', 'valkey-server'];
 
-/** `SET … NX GET`, which admits an event exactly once, came with this version. */
+/**
+ * Flags of scripts (note-recorded.lua) and CONFIG GET of several names came with this version. An older one that Weir is given is refused
+ * by redis-policy.ts of packages/queue.
+ */
 const versionMin = 7;
 
 /**
