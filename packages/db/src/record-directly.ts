@@ -188,11 +188,11 @@ interface Flush {
   lockMsMax: number;
 }
 
-/** The transaction that a part of a flush is written in; `isOld` as {@link whileRetried} says it. */
+/** The transaction that a part of a flush is written in; `mustHold` as {@link whileRetried} says it. */
 interface Attempt {
   pool: pg.Pool;
   client: pg.PoolClient;
-  isOld: boolean;
+  mustHold: boolean;
 }
 
 /** Writes a part of a flush. Returns those whose key another event was recorded with, and which events count as accepted by this. */
@@ -209,7 +209,7 @@ async function inTransaction<Part extends { event: StagedEvent }>(
   for (let attempt = 1; ; attempt += 1) {
     let isCommitting = false;
     try {
-      const committed = await whileRetried((isOld) =>
+      const committed = await whileRetried((mustHold) =>
         poolTransaction(
           pool,
           async (client) => {
@@ -224,7 +224,7 @@ async function inTransaction<Part extends { event: StagedEvent }>(
             const claimed = await claimKeys(client, claims);
             requireTime(flush);
             const free = claimed.size === 0 ? first : first.filter(({ event }) => !claimed.has(event.id));
-            const { held, counted } = await write({ pool, client, isOld }, free);
+            const { held, counted } = await write({ pool, client, mustHold }, free);
             const answers = await answersOf(flush, client, { first, later, claimed, held });
             if (held.length > 0) await forgetClaims(client, claims.filter(isOneOf(held)));
             // What was there already may be on this server alone: the commit waits for the standby.
@@ -287,8 +287,8 @@ async function findRevoked(
   return new Set(part.flatMap(({ event }) => (isRevoked(keyOf(event)) ? [event.id] : [])));
 }
 
-const recordPart: Write<AcceptedEvent> = async ({ pool, client, isOld }, part) => {
-  const known = isOld ? await holdKnown(pool, client, organizationsOf(part)) : knownForRecording(pool);
+const recordPart: Write<AcceptedEvent> = async ({ pool, client, mustHold }, part) => {
+  const known = mustHold ? await holdKnown(pool, client, organizationsOf(part)) : knownForRecording(pool);
   const held: HeldEvent[] = [];
   let recorded = 0;
   for (let open = part; open.length > 0;) {

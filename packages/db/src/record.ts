@@ -183,8 +183,8 @@ interface RecordRow {
  */
 export async function recordEvents(pool: pg.Pool, events: readonly RecordableEvent[]): Promise<Recorded> {
   if (events.length === 0) return { recorded: 0, duplicates: 0, reused: [] };
-  const { recorded, held, unsettled } = await whileRetried((isOld) =>
-    isOld ? recordHeld(pool, events) : recordOnce(knownForRecording(pool), pool, events),
+  const { recorded, held, unsettled } = await whileRetried((mustHold) =>
+    mustHold ? recordBehindLocks(pool, events) : recordOnce(knownForRecording(pool), pool, events),
   );
   if (held.length === 0 && unsettled.length === 0) return { recorded, duplicates: 0, reused: [] };
   const settled = await settleHeld(pool, held);
@@ -205,7 +205,7 @@ export interface RecordedOnce<Event extends RecordableEvent> {
 }
 
 /** Records by what is known for sure. It takes some trips more, and nobody who changes what is known comes before it again and again. */
-async function recordHeld<Event extends RecordableEvent>(
+async function recordBehindLocks<Event extends RecordableEvent>(
   pool: pg.Pool,
   events: readonly Event[],
 ): Promise<RecordedOnce<Event>> {
@@ -256,16 +256,16 @@ export async function recordOnce<Event extends RecordableEvent>(
 const MISROUTED_MAX = 10;
 
 /**
- * Does again, as a whole, what was refused for what was known of the database and is not so any more. With `isOld` an attempt is to
+ * Does again, as a whole, what was refused for what was known of the database and is not so any more. With `mustHold` an attempt is to
  * record by {@link holdKnown}: it is refused for that no second time, however often what is known changes.
  */
-export async function whileRetried<Value>(attempt: (isOld: boolean) => Promise<Value>): Promise<Value> {
-  let isOld = false;
+export async function whileRetried<Value>(attempt: (mustHold: boolean) => Promise<Value>): Promise<Value> {
+  let mustHold = false;
   for (let misrouted = 0; ;) {
     try {
-      return await attempt(isOld);
+      return await attempt(mustHold);
     } catch (error) {
-      if (isKnowledgeOld(error)) isOld = true;
+      if (isKnowledgeOld(error)) mustHold = true;
       else if (!isMisrouted(error)) throw error;
       // Not as Postgres says it: no event is to blame.
       else if ((misrouted += 1) > MISROUTED_MAX)
