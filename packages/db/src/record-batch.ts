@@ -29,7 +29,7 @@ interface Validated {
   rejected: RejectedEvent[];
 }
 
-/** Outcomes of the events of a batch. Recorded and duplicates are counted once, rejected and reused at every delivery. */
+/** Outcomes of the events of a batch. Recorded and duplicates are counted once at most, rejected and reused at every delivery. */
 export interface Persisted {
   recorded: number;
   duplicates: number;
@@ -122,8 +122,9 @@ export function onceEach(validated: Validated): Validated {
 type RecordedOrRefused = Recorded & { refused: RejectedEvent[] };
 
 /**
- * Records events with `record`, which writes all of what it is given or nothing. Where Postgres will not take one, halves them until
- * that one is alone, and refuses only it. What took too long is halved as well: a Postgres that is slow gets less at once.
+ * Records events with `record`, which writes each once, however often it is given. Where Postgres will not take one, halves them until
+ * that one is alone, and refuses only it. What took too long is halved as well: a Postgres that is slow gets less at once. Where `record`
+ * throws it may have written some already: they are counted no more, which metrics alone miss.
  */
 export async function recordOrSplit(
   database: Database,

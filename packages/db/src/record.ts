@@ -93,7 +93,8 @@ noted AS (
 // The order of the parts is the promise:
 // - closed: what is closed of the organizations of the batch, read behind locks that hold off their next closing until this
 //   statement has committed. An event is thus in the usage that a closing sees, or it is late for it: never neither. Nothing is
-//   inserted before (input waits for it), so that no statement waits for these locks while it holds a row.
+//   inserted before (input waits for it), so that no statement waits for these locks while it holds a row; but the direct way has
+//   claimed keys (pending-claims.ts) in its transaction by then. Whoever holds one of these locks alone must never ask for those.
 // - ungrouped: meters whose usage of before is being grouped by new keys. Like what is closed it is read behind the locks. Their
 //   events are noted, and grouped when that is done (group-backfill.ts): it must not count them twice, nor make anybody wait.
 // - asked, kept_groups: the combination of values of each other event whose meter names keys of the metadata, and which of them
