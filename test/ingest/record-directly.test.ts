@@ -2,12 +2,12 @@
 
 import { openDatabase, type Database } from '@weir/db/database';
 import { backfillGroups } from '@weir/db/group-backfill';
-import { forgetClaims, listPendingClaims, type PendingClaim } from '@weir/db/pending-claims';
+import { forgetClaims, listPendingClaims } from '@weir/db/pending-claims';
 import { recordBatch } from '@weir/db/record-batch';
 import { recordDirectly, type DirectAnswer, type DirectEvent } from '@weir/db/record-directly';
 import { admit } from '@weir/queue/admit';
 import { stagedText } from '@weir/queue/staged';
-import { receivedAt, type StagedEvent } from '@weir/shared/event';
+import { receivedAt, type KeyClaim, type StagedEvent } from '@weir/shared/event';
 import { newId } from '@weir/shared/ids';
 import { persist } from '@weir/worker/persist';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -358,7 +358,7 @@ test('a key is claimed for Redis by the event that has it, also by one that its 
   ];
   expect(await record(later, false)).toEqual(answers);
   const claims = async () => {
-    const all: PendingClaim[] = [];
+    const all: KeyClaim[] = [];
     for (;;) {
       const page = await listPendingClaims(database.pool, { after: all.at(-1), limit: 1 });
       if (page.length === 0) return all.filter((each) => each.organizationId === sending.id);

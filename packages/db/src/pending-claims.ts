@@ -1,19 +1,12 @@
 // Claims on the idempotency keys of events that an API recorded itself: Redis has none of them yet. They are rows here until it is
 // told, so that a retry hears of the first event both before and after events go through Redis again.
 
+import type { KeyClaim } from '@weir/shared/event';
 import type pg from 'pg';
 import { plainArray, textArray } from './array-text.ts';
 import { keyHash } from './key-hash.ts';
 
 type Connection = Pick<pg.ClientBase, 'query'>;
-
-/** An event that holds an idempotency key, and the digest of its payload. */
-export interface PendingClaim {
-  eventId: string;
-  organizationId: string;
-  idempotencyKey: string;
-  fingerprint: string;
-}
 
 /** Who holds a key. */
 export interface KeyHolder {
@@ -21,18 +14,15 @@ export interface KeyHolder {
   fingerprint: string;
 }
 
-const hashOf = ({ organizationId, idempotencyKey }: PendingClaim): string => keyHash(organizationId, idempotencyKey);
-const hashesOf = (claims: readonly PendingClaim[]): string => plainArray(claims.map(hashOf));
-const eventsOf = (claims: readonly PendingClaim[]): string => plainArray(claims.map(({ eventId }) => eventId));
+const hashOf = ({ organizationId, idempotencyKey }: KeyClaim): string => keyHash(organizationId, idempotencyKey);
+const hashesOf = (claims: readonly KeyClaim[]): string => plainArray(claims.map(hashOf));
+const eventsOf = (claims: readonly KeyClaim[]): string => plainArray(claims.map(({ eventId }) => eventId));
 
 /**
  * Claims keys for events of this transaction, each key for one of them. Returns who holds those keys that other events have claimed
  * here before, by the ids of the events that do not get them.
  */
-export async function claimKeys(
-  connection: Connection,
-  claims: readonly PendingClaim[],
-): Promise<Map<string, KeyHolder>> {
+export async function claimKeys(connection: Connection, claims: readonly KeyClaim[]): Promise<Map<string, KeyHolder>> {
   if (claims.length === 0) return new Map();
   const [hashes, ids] = [hashesOf(claims), eventsOf(claims)];
   // In the order of the keys, as the record statement takes them: transactions with the same keys wait for each other.
@@ -60,7 +50,7 @@ export async function claimKeys(
 }
 
 /** Forgets claims: Redis has them, or they are another event's. */
-export async function forgetClaims(connection: Connection, claims: readonly PendingClaim[]): Promise<void> {
+export async function forgetClaims(connection: Connection, claims: readonly KeyClaim[]): Promise<void> {
   if (claims.length === 0) return;
   await connection.query(
     `DELETE FROM pending_claims p USING unnest($1::uuid[], $2::uuid[]) AS t (key_hash, event_id)
@@ -75,9 +65,9 @@ export async function forgetClaims(connection: Connection, claims: readonly Pend
  */
 export async function listPendingClaims(
   connection: Connection,
-  { after, limit }: { after: PendingClaim | undefined; limit: number },
-): Promise<PendingClaim[]> {
-  const { rows } = await connection.query<PendingClaim>(
+  { after, limit }: { after: KeyClaim | undefined; limit: number },
+): Promise<KeyClaim[]> {
+  const { rows } = await connection.query<KeyClaim>(
     `SELECT event_id AS "eventId", organization_id AS "organizationId", idempotency_key AS "idempotencyKey", fingerprint
      FROM pending_claims WHERE key_hash > $1 ORDER BY key_hash LIMIT $2`,
     [after === undefined ? BEFORE_ALL : hashOf(after), limit],

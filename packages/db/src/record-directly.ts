@@ -3,7 +3,7 @@
 // their ids: one that Redis has as well is recorded once, whoever comes first.
 
 import { errorCodeOf } from '@weir/shared/errors';
-import type { StagedEvent } from '@weir/shared/event';
+import { keyClaimOf, type KeyClaim, type StagedEvent } from '@weir/shared/event';
 import type pg from 'pg';
 import { countAccepted } from './accepted.ts';
 import { plainArray } from './array-text.ts';
@@ -11,7 +11,7 @@ import { isDatabaseAway, isLockTimeout, isTimedOut, type Database } from './data
 import { holdKnown, knownForRecording } from './known-for-recording.ts';
 import { poolTransaction } from './pool-transaction.ts';
 import { findHeld, findReused, type HeldEvent } from './held-keys.ts';
-import { claimKeys, forgetClaims, type KeyHolder, type PendingClaim } from './pending-claims.ts';
+import { claimKeys, forgetClaims, type KeyHolder } from './pending-claims.ts';
 import { insertPerhapsStaged } from './perhaps-staged.ts';
 import { notRecorded, onceEach, recordBatch, recordOrSplit, validateAll, type AcceptedEvent } from './record-batch.ts';
 import { BARRIER } from './standby.ts';
@@ -328,12 +328,8 @@ function apartByKey<Part extends { event: StagedEvent }>(
   return { first: later.length === 0 ? part : part.filter((each) => !isLater.has(each)), later };
 }
 
-function claimsOf({ sent }: Flush, part: readonly { event: StagedEvent }[]): PendingClaim[] {
-  return part.flatMap(({ event: { id, organization_id: organizationId, idempotency_key: idempotencyKey } }) =>
-    idempotencyKey === undefined
-      ? []
-      : [{ eventId: id, organizationId, idempotencyKey, fingerprint: sent.get(id)?.fingerprint ?? '' }],
-  );
+function claimsOf({ sent }: Flush, part: readonly { event: StagedEvent }[]): KeyClaim[] {
+  return part.flatMap(({ event }) => keyClaimOf(event, sent.get(event.id)?.fingerprint ?? '') ?? []);
 }
 
 function isOneOf(held: readonly HeldEvent[]): (claim: { eventId: string }) => boolean {

@@ -1,17 +1,10 @@
 // Claims of events that did not come through the admit script, since Postgres recorded them directly.
 
+import type { KeyClaim } from '@weir/shared/event';
 import type { Redis } from 'ioredis';
 import type { Candidate } from './admit.ts';
 import { claimText, readClaim } from './claim-text.ts';
 import type { QueueConnection } from './connection.ts';
-
-/** An event that holds an idempotency key, and the digest of its payload. */
-export interface RecordedClaim {
-  eventId: string;
-  organizationId: string;
-  idempotencyKey: string;
-  fingerprint: string;
-}
 
 /**
  * Writes the claims of events that hold their keys in Postgres, also where Redis has another one: that event waits, and is going to
@@ -21,7 +14,7 @@ export interface RecordedClaim {
 export async function writeClaims(
   { redis, keys, secondCopy }: QueueConnection,
   epoch: string,
-  claims: readonly RecordedClaim[],
+  claims: readonly KeyClaim[],
   seconds: number,
 ): Promise<void> {
   if (seconds === 0 || claims.length === 0) return;

@@ -92,6 +92,20 @@ export interface StagedEvent extends UsageEvent {
   replayed?: true;
 }
 
+/** An event that holds an idempotency key, and the digest of its payload. */
+export interface KeyClaim {
+  eventId: string;
+  organizationId: string;
+  idempotencyKey: string;
+  fingerprint: string;
+}
+
+/** The claim of an event on its key; undefined where it came without one. */
+export function keyClaimOf(event: UsageEvent, fingerprint: string): KeyClaim | undefined {
+  const { id: eventId, organization_id: organizationId, idempotency_key: idempotencyKey } = event;
+  return idempotencyKey === undefined ? undefined : { eventId, organizationId, idempotencyKey, fingerprint };
+}
+
 /** When the front door took the event in: ISO 8601 UTC, to the millisecond. */
 export function receivedAt(id: string): string {
   return new Date(epochMsOfId(id)).toISOString();

@@ -1,4 +1,4 @@
-import type { PendingClaim } from '@weir/db/pending-claims';
+import type { KeyClaim } from '@weir/shared/event';
 import { createLog } from '@weir/shared/log';
 import { afterEach, expect, test } from 'vitest';
 import { PendingClaims } from './pending-claims.ts';
@@ -8,7 +8,7 @@ afterEach(() => claims?.close());
 
 /** So many in order; `told` is what Redis has of them, and `left` what Postgres has. */
 function open(count: number, refuses: (eventId: string) => boolean = () => false) {
-  const all = Array.from({ length: count }, (_, index): PendingClaim => {
+  const all = Array.from({ length: count }, (_, index): KeyClaim => {
     const eventId = String(index).padStart(6, '0');
     return { eventId, organizationId: 'o', idempotencyKey: eventId, fingerprint: '' };
   });

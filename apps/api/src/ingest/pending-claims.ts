@@ -2,7 +2,7 @@
 // Redis again: who sends one of them once more is answered 409 then, as if its event had come through Redis (pending-claims.ts of
 // packages/db).
 
-import type { PendingClaim } from '@weir/db/pending-claims';
+import type { KeyClaim } from '@weir/shared/event';
 import type { FastifyBaseLogger } from 'fastify';
 import { SparseLog } from '../http/sparse-log.ts';
 
@@ -14,12 +14,12 @@ const INTERVAL_MS = 250;
 
 export interface PendingClaimsDeps {
   /** The next ones after one of them; the first ones where none is given. */
-  list(page: { after: PendingClaim | undefined; limit: number }): Promise<PendingClaim[]>;
+  list(page: { after: KeyClaim | undefined; limit: number }): Promise<KeyClaim[]>;
   /** Resolves once what was listed is on the synchronous standby too. */
   awaitStandby(): Promise<void>;
   /** Rejects where Redis does not take them, or is another database's. */
-  write(claims: readonly PendingClaim[]): Promise<void>;
-  forget(claims: readonly PendingClaim[]): Promise<void>;
+  write(claims: readonly KeyClaim[]): Promise<void>;
+  forget(claims: readonly KeyClaim[]): Promise<void>;
   /** Whether Redis and Postgres are there, as far as is known. */
   isWorthIt(): boolean;
   log: FastifyBaseLogger;
@@ -37,7 +37,7 @@ export class PendingClaims {
   }
 
   /** Tells Redis of these, whose commit was waited for. Throws what Redis or Postgres says; they are told later then. */
-  async tell(claims: readonly PendingClaim[]): Promise<void> {
+  async tell(claims: readonly KeyClaim[]): Promise<void> {
     if (claims.length === 0) return;
     await this.#deps.write(claims);
     await this.#deps.forget(claims);
@@ -45,7 +45,7 @@ export class PendingClaims {
 
   /** Tells Redis of all that were there when it was called. Throws what Redis or Postgres says. */
   async tellAll(): Promise<void> {
-    let after: PendingClaim | undefined;
+    let after: KeyClaim | undefined;
     do {
       const claims = await this.#deps.list({ after, limit: CHUNK });
       // Whoever is answered by a claim takes its event for accepted, and Redis never had that event.

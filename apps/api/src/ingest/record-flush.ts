@@ -2,14 +2,13 @@
 // Postgres, which decides; then Redis is told of the keys, so that whoever asks it from now on hears of these events.
 
 import type { Database } from '@weir/db/database';
-import type { PendingClaim } from '@weir/db/pending-claims';
 import { DIRECT_MS_MAX, recordDirectly, type DirectAnswer } from '@weir/db/record-directly';
 import type { Candidate } from '@weir/queue/admit';
 import { findClaims, type Holder } from '@weir/queue/claims';
 import type { QueueConnection } from '@weir/queue/connection';
 import { stagedEvents } from '@weir/queue/staged';
 import type { Refusal } from '@weir/shared/errors';
-import type { StagedEvent } from '@weir/shared/event';
+import { keyClaimOf, type KeyClaim, type StagedEvent } from '@weir/shared/event';
 import type { FastifyBaseLogger } from 'fastify';
 
 export interface RecordFlushDeps {
@@ -21,7 +20,7 @@ export interface RecordFlushDeps {
   isRedisThere(): boolean;
   /** Whether claims are made now; they are not while memory is short. */
   makesClaims(): boolean;
-  tell(claims: readonly PendingClaim[]): Promise<void>;
+  tell(claims: readonly KeyClaim[]): Promise<void>;
   log: FastifyBaseLogger;
 }
 
@@ -74,7 +73,7 @@ async function askRedis(
   }
 }
 
-async function tellRedis({ tell, log }: RecordFlushDeps, claims: readonly PendingClaim[]): Promise<void> {
+async function tellRedis({ tell, log }: RecordFlushDeps, claims: readonly KeyClaim[]): Promise<void> {
   try {
     await tell(claims);
   } catch (error) {
@@ -86,13 +85,11 @@ function claimsOf(
   flush: readonly Candidate[],
   events: readonly StagedEvent[],
   answers: readonly DirectAnswer[],
-): PendingClaim[] {
+): KeyClaim[] {
   return events.flatMap((event, index) => {
     const claim = flush[index]?.claim ?? null;
     const outcome = answers[index]?.outcome;
     const isAccepted = outcome === 'taken' || outcome === 'rejected';
-    if (!isAccepted || claim === null || event.idempotency_key === undefined) return [];
-    const { id: eventId, organization_id: organizationId, idempotency_key: idempotencyKey } = event;
-    return [{ eventId, organizationId, idempotencyKey, fingerprint: claim.fingerprint }];
+    return isAccepted && claim !== null ? (keyClaimOf(event, claim.fingerprint) ?? []) : [];
   });
 }
