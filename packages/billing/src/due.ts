@@ -1,6 +1,7 @@
 // A due: what a charge comes to for a period of a subscription, and what of that was billed.
 
 import type { ChargeTerms } from '@weir/rating/charge-terms';
+import { minorDigits } from '@weir/rating/currencies';
 import type { Amount } from '@weir/rating/money';
 import { rate, type Days, type RatedDetail, type UsageOfDue } from '@weir/rating/rate';
 import { settle, type Settled } from '@weir/rating/settle';
@@ -83,12 +84,12 @@ export interface SettledAmounts extends Settled {
 export function settleDue(
   due: Pick<Due, 'terms' | 'billed' | 'days_in_force' | 'days_in_period'>,
   usage: DueUsage | undefined,
-  digits: number,
+  currency: string,
   returnable?: Amount,
 ): SettledAmounts {
   const { exact, detail } = rate(due.terms, usageToRate(usage), daysOf(due));
-  const billedBefore = amountOf(due.billed, digits);
-  return { detail, billedBefore, ...settle(exact, billedBefore, digits, returnable) };
+  const billedBefore = amountOf(due.billed, currency);
+  return { detail, billedBefore, ...settle(exact, billedBefore, minorDigits(currency), returnable) };
 }
 
 function daysOf({

@@ -1,6 +1,5 @@
 // Which dues an invoice has, by which kinds of line they are settled, and which invoice takes what came late.
 
-import { minorDigits } from '@weir/rating/currencies';
 import { dueKey, settleDue, type AskedPeriod, type Due, type LateDue, type SubscriptionCycle } from './due.ts';
 import { groupBy } from './group-by.ts';
 import type { InvoiceKind, LineKind } from './kinds.ts';
@@ -83,7 +82,7 @@ function isInAdvance({ terms }: Due): boolean {
 /** Whether a due was billed in advance and comes to another amount by now: the period ended early. */
 function wasCut(due: Due, currency: string): boolean {
   if (due.closing === null) return false;
-  return settleDue(due, undefined, minorDigits(currency)).amount !== 0n;
+  return settleDue(due, undefined, currency).amount !== 0n;
 }
 
 /**

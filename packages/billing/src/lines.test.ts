@@ -17,7 +17,7 @@ async function compute(parts: DueOfInvoice[], read: Read = {}): Promise<Computed
   const usage = new Map(read.usage);
   const lines = await inOneGo(computeLines({ invoice, from: 0, parts }, usage, read.closing ?? null));
   const returnable = new Map(read.returnable?.map(([due, amount]) => [dueKey(due), amount]));
-  return await inOneGo(withReturnable(lines, 2, usage, returnable));
+  return await inOneGo(withReturnable(lines, 'USD', usage, returnable));
 }
 
 describe('a line', () => {

@@ -1,9 +1,9 @@
 // The lines of an invoice, made of its dues and of what an admin added, with packages/rating and nothing else.
 
-import { minorDigits } from '@weir/rating/currencies';
-import { formatAmount, type Amount } from '@weir/rating/money';
+import type { Amount } from '@weir/rating/money';
 import { RATING_VERSION, type RatedDetail } from '@weir/rating/rate';
 import { hash128 } from '@weir/shared/hash';
+import { amountText } from './amounts.ts';
 import { dueKey, settleDue, type Due, type DueName, type DueUsage, type SettledAmounts } from './due.ts';
 import type { DueOfInvoice, InvoiceToCompute } from './dues-of-invoices.ts';
 import type { LineKind } from './kinds.ts';
@@ -72,12 +72,12 @@ export function* computeLines(
   usage: ReadonlyMap<Due, DueUsage>,
   closing: number | null,
 ): Generator<undefined, ComputedLine[], undefined> {
-  const digits = minorDigits(invoice.currency);
+  const { id, currency } = invoice;
   const lines: ComputedLine[] = [];
   for (const [index, { kind, due }] of parts.entries()) {
     const counted = usage.get(due);
     lines.push({
-      ...lineOfDue(invoice.id, due, settleDue(due, counted, digits), digits),
+      ...lineOfDue(id, due, settleDue(due, counted, currency), currency),
       position: from + index,
       kind,
       quantity: counted?.quantity ?? null,
@@ -100,7 +100,7 @@ export function returningDue({ due, amount }: ComputedLine): Due | undefined {
  */
 export function* withReturnable(
   lines: readonly ComputedLine[],
-  digits: number,
+  currency: string,
   usage: ReadonlyMap<Due, DueUsage>,
   returnable: ReadonlyMap<string, Amount>,
 ): Generator<undefined, ComputedLine[], undefined> {
@@ -109,8 +109,8 @@ export function* withReturnable(
     const due = returningDue(line);
     if (due === undefined) bounded.push(line);
     else {
-      const settled = settleDue(due, usage.get(due), digits, returnable.get(dueKey(due)));
-      bounded.push({ ...line, ...amountsOf(settled, digits) });
+      const settled = settleDue(due, usage.get(due), currency, returnable.get(dueKey(due)));
+      bounded.push({ ...line, ...amountsOf(settled, currency) });
       yield;
     }
   }
@@ -119,7 +119,7 @@ export function* withReturnable(
 
 type LineOfDue = Omit<ComputedLine, 'position' | 'kind' | 'quantity' | 'event_count' | 'closing'>;
 
-function lineOfDue(invoiceId: string, due: Due, settled: SettledAmounts, digits: number): LineOfDue {
+function lineOfDue(invoiceId: string, due: Due, settled: SettledAmounts, currency: string): LineOfDue {
   return {
     id: lineId(invoiceId, due),
     invoice_id: invoiceId,
@@ -133,7 +133,7 @@ function lineOfDue(invoiceId: string, due: Due, settled: SettledAmounts, digits:
     days_in_force: due.days_in_force,
     days_in_period: due.days_in_period,
     detail: settled.detail,
-    ...amountsOf(settled, digits),
+    ...amountsOf(settled, currency),
     rebills: due.rebills,
     rating_version: RATING_VERSION,
   };
@@ -141,14 +141,14 @@ function lineOfDue(invoiceId: string, due: Due, settled: SettledAmounts, digits:
 
 function amountsOf(
   { exactAmount, billedBefore, amount, waived }: SettledAmounts,
-  digits: number,
+  currency: string,
 ): Pick<ComputedLine, 'exact_amount' | 'billed_before' | 'amount' | 'billed' | 'waived'> {
   return {
     exact_amount: exactAmount,
-    billed_before: formatAmount(billedBefore, digits),
-    amount: formatAmount(amount, digits),
-    billed: formatAmount(billedBefore + amount, digits),
-    waived: waived === null ? null : formatAmount(waived, digits),
+    billed_before: amountText(billedBefore, currency),
+    amount: amountText(amount, currency),
+    billed: amountText(billedBefore + amount, currency),
+    waived: waived === null ? null : amountText(waived, currency),
   };
 }
 

@@ -1,8 +1,7 @@
 // What alerts are held against, of usage that has changed: usage of meters and amounts in periods of customers, and what these come to.
 
-import { minorDigits } from '@weir/rating/currencies';
+import { amountText } from '@weir/billing/amounts';
 import { parseExact, type Exact } from '@weir/rating/exact';
-import { formatAmount } from '@weir/rating/money';
 import { microsOfText } from '@weir/shared/instant';
 import type { AggregationType } from '@weir/shared/meter';
 import { sql } from 'kysely';
@@ -178,7 +177,7 @@ export async function readLooks(
     const amount = amounts[index] ?? 0n;
     if (amount instanceof MonthTakenOut) readings.set(look, { look, why: amount });
     else {
-      const value = formatAmount(amount, minorDigits(period.currency));
+      const value = amountText(amount, period.currency);
       readings.set(look, { look, value, exact: value });
     }
   }

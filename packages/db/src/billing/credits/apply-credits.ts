@@ -4,6 +4,7 @@
 // A grant is changed by whoever holds its row, and rows are locked in the order of their ids: so many invoices of one
 // customer can be finalized at once, and none takes what another has taken.
 
+import { amountOf, amountText } from '@weir/billing/amounts';
 import { type ApplicableGrant, Pocket } from '@weir/rating/credit-applications';
 import type { Amount } from '@weir/rating/money';
 import { newId } from '@weir/shared/ids';
@@ -12,7 +13,6 @@ import { sql } from 'kysely';
 import type { Queries } from '../../database.ts';
 import { readBillingClock } from '../billing-time.ts';
 import { isLive, isLiveOf } from '../live-grant.ts';
-import { amountOf, amountText } from '../stored-amounts.ts';
 
 /** An invoice that is being finalized, and what is to be paid of it before credits. */
 export interface PayableInvoice {

@@ -2,12 +2,12 @@
 // of them paid how much of which invoice. At an instant of the past everything is computed from the ledger, whose rows are only
 // added: what it says of then stays the same.
 
+import { amountOf, amountText } from '@weir/billing/amounts';
 import { sql, type RawBuilder } from 'kysely';
 import type { Queries } from '../../database.ts';
 import { NEWEST_FIRST, OLDEST_FIRST } from '../../order.ts';
 import { mapPage, selectPage, type Page, type PageOf } from '../../page.ts';
 import { grantOf, type CreditGrant, type CreditStatus, type GrantRow } from './credits.ts';
-import { amountOf, amountText } from '../stored-amounts.ts';
 
 /** Which grants. */
 export interface GrantFilter {

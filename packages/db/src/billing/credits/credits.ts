@@ -2,12 +2,12 @@
 // granted = drawn − returned + expired + voided + remaining. Expiry needs no entry, since the time says it: what is left of
 // a grant that is past its expires_at is expired.
 
+import { amountOf, amountText } from '@weir/billing/amounts';
 import type { Amount } from '@weir/rating/money';
 import { newId } from '@weir/shared/ids';
 import { sql } from 'kysely';
 import type { Queries } from '../../database.ts';
 import { isLiveOf } from '../live-grant.ts';
-import { amountOf, amountText } from '../stored-amounts.ts';
 
 /** `USED`: nothing is left of it, though what it paid may come back. `VOID`: nothing ever will be. */
 export type CreditStatus = 'ACTIVE' | 'USED' | 'EXPIRED' | 'VOID';

@@ -1,10 +1,10 @@
 // Gives back what an invoice took of credits that is being voided, and ends what other invoices gave of what it had billed.
 
+import { amountOf, amountText } from '@weir/billing/amounts';
 import type { Amount } from '@weir/rating/money';
 import { newId } from '@weir/shared/ids';
 import { sql } from 'kysely';
 import type { Queries } from '../../database.ts';
-import { amountOf, amountText } from '../stored-amounts.ts';
 
 /** What was ended of a grant. */
 export interface EndedCredit {

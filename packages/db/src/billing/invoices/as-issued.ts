@@ -1,8 +1,8 @@
 // An invoice as it was in the moment in which it was finalized, whatever was paid, credited or voided since.
 
+import { amountOf, amountText } from '@weir/billing/amounts';
 import { sql } from 'kysely';
 import type { Queries } from '../../database.ts';
-import { amountOf, amountText } from '../stored-amounts.ts';
 import type { Invoice } from './invoices.ts';
 
 type Changing = 'status' | 'credits_applied' | 'amount_paid' | 'amount_due' | 'paid_at';

@@ -23,7 +23,6 @@ import {
   type ComputedLine,
   type Slice,
 } from '@weir/billing/lines';
-import { minorDigits } from '@weir/rating/currencies';
 import type { Amount } from '@weir/rating/money';
 import { microsOfText } from '@weir/shared/instant';
 import type { Queries } from '../../database.ts';
@@ -92,7 +91,7 @@ export async function computeEach(
     for (const [index, { invoice }] of slices.entries()) {
       const own = lines[index] ?? [];
       if (own instanceof Error) failed.set(invoice.id, own);
-      else sums.set(invoice.id, sumOf(own, minorDigits(invoice.currency), sums.get(invoice.id)));
+      else sums.set(invoice.id, sumOf(own, invoice.currency, sums.get(invoice.id)));
     }
     if (failed.size === 0) await take?.(lines.flatMap(computed));
   }
@@ -102,13 +101,13 @@ export async function computeEach(
     const why = failed.get(id);
     if (why !== undefined) return why;
     const { count, amount } = added.get(id) ?? { count: 0, amount: null };
-    const total = (sums.get(id) ?? 0n) + amountOf(amount, minorDigits(currency));
+    const total = (sums.get(id) ?? 0n) + amountOf(amount, currency);
     return { id, lines: each.parts.length + count, added: count, subtotal: total, total };
   });
 }
 
-function sumOf(lines: readonly ComputedLine[], digits: number, before: Amount = 0n): Amount {
-  return lines.reduce((sum, { amount }) => sum + amountOf(amount, digits), before);
+function sumOf(lines: readonly ComputedLine[], currency: string, before: Amount = 0n): Amount {
+  return lines.reduce((sum, { amount }) => sum + amountOf(amount, currency), before);
 }
 
 /** Throws why something could not be computed. */
@@ -213,9 +212,9 @@ async function linesOfSlices(
   const bounded: (ComputedLine[] | Error)[] = [];
   for (const [index, { invoice }] of slices.entries()) {
     const some = lines[index] ?? [];
-    const digits = minorDigits(invoice.currency);
+    const { currency } = invoice;
     bounded.push(
-      some instanceof Error ? some : await attempt(() => drive(withReturnable(some, digits, usage, returnable))),
+      some instanceof Error ? some : await attempt(() => drive(withReturnable(some, currency, usage, returnable))),
     );
   }
   return bounded;

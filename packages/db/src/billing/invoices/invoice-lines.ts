@@ -1,13 +1,12 @@
 // Lines as they are kept: those of finalized invoices, and what an admin added to a draft.
 
 import type { ComputedLine } from '@weir/billing/lines';
-import { amountOf } from '@weir/billing/amounts';
+import { amountOf, amountText } from '@weir/billing/amounts';
 import type { LineKind } from '@weir/billing/kinds';
 import { microsOfText } from '@weir/shared/instant';
 import type { ChargeTerms } from '@weir/rating/charge-terms';
-import { minorDigits } from '@weir/rating/currencies';
 import { formatExact, parseExact } from '@weir/rating/exact';
-import { formatAmount, type Amount } from '@weir/rating/money';
+import type { Amount } from '@weir/rating/money';
 import { RATING_VERSION, type RatedDetail } from '@weir/rating/rate';
 import { newId } from '@weir/shared/ids';
 import type { AggregationType } from '@weir/shared/meter';
@@ -89,7 +88,6 @@ export function fieldsOfComputed(line: ComputedLine): LineFields & UsageOfLine {
 
 /** Puts a line into the form in which it is answered. */
 export function lineOf(line: LineFields, currency: string): InvoiceLine {
-  const digits = minorDigits(currency);
   const { terms, description, meter_id, days_in_force: inForce, days_in_period: inPeriod } = line;
   return {
     id: line.id,
@@ -105,9 +103,9 @@ export function lineOf(line: LineFields, currency: string): InvoiceLine {
     event_count: line.event_count === null ? null : Number(line.event_count),
     detail: line.detail,
     exact_amount: line.exact_amount,
-    billed_before: formatAmount(amountOf(line.billed_before, digits), digits),
-    amount: formatAmount(amountOf(line.amount, digits), digits),
-    waived: line.waived === null ? null : formatAmount(amountOf(line.waived, digits), digits),
+    billed_before: amountText(amountOf(line.billed_before, currency), currency),
+    amount: amountText(amountOf(line.amount, currency), currency),
+    waived: line.waived === null ? null : amountText(amountOf(line.waived, currency), currency),
     closing: line.closing === null ? null : Number(line.closing),
     rating_version: line.rating_version,
   };
@@ -197,7 +195,7 @@ export async function insertAdjustmentLine(
   const invoice = await lockInvoiceRow(transaction, organizationId, invoiceId);
   if (invoice === undefined) return { outcome: 'not_found' };
   if (invoice.status !== 'DRAFT') return { outcome: 'not_draft' };
-  const text = formatAmount(amount, minorDigits(invoice.currency));
+  const text = amountText(amount, invoice.currency);
   const line = await transaction
     .insertInto('invoice_lines')
     .values((eb) => ({
@@ -212,7 +210,7 @@ export async function insertAdjustmentLine(
       kind: 'ADJUSTMENT' as const,
       description,
       exact_amount: formatExact(parseExact(text)),
-      billed_before: formatAmount(0n, minorDigits(invoice.currency)),
+      billed_before: amountText(0n, invoice.currency),
       amount: text,
       rating_version: RATING_VERSION,
     }))

@@ -1,6 +1,6 @@
+import { amountOf, amountText } from '@weir/billing/amounts';
 import { sql } from 'kysely';
 import type { Queries } from '../../database.ts';
-import { amountOf, amountText } from '../stored-amounts.ts';
 
 /** What an organization has billed in one currency. Amounts have exactly its minor digits. */
 export interface InvoiceSummary {

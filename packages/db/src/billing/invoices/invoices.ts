@@ -1,9 +1,8 @@
 // Invoices as they are kept, and in the form in which they are answered. What a draft comes to is in read-invoices.ts.
 
 import type { InvoiceKind, InvoiceStatus } from '@weir/billing/kinds';
-import { formatAmount, type Amount } from '@weir/rating/money';
-import { amountOf } from '@weir/billing/amounts';
-import { minorDigits } from '@weir/rating/currencies';
+import type { Amount } from '@weir/rating/money';
+import { amountOf, amountText } from '@weir/billing/amounts';
 import { sql, type RawBuilder, type Selectable } from 'kysely';
 import type { Queries } from '../../database.ts';
 import type { Tables } from '../../schema.ts';
@@ -62,9 +61,8 @@ export function amountDueOf(
   row: Pick<InvoiceRow, 'status' | 'currency' | 'credits_applied' | 'amount_paid'>,
   total: Amount,
 ): Amount {
-  const digits = minorDigits(row.currency);
   if (row.status === 'VOID' || total < 0n) return 0n;
-  return total - amountOf(row.credits_applied, digits) - amountOf(row.amount_paid, digits);
+  return total - amountOf(row.credits_applied, row.currency) - amountOf(row.amount_paid, row.currency);
 }
 
 /** What a draft was computed to come to, when (null: it could not be), and whether only a person finalizes it. */
@@ -76,9 +74,10 @@ export interface ComputedDraft {
 
 /** Puts a row into the form in which it is answered; a draft with what it was computed to come to. */
 export function invoiceOf(row: InvoiceRow, computed?: ComputedDraft): Invoice {
-  const digits = minorDigits(row.currency);
-  const totals = computed?.totals ?? { subtotal: amountOf(row.subtotal, digits), total: amountOf(row.total, digits) };
-  const text = (amount: Amount): string => formatAmount(amount, digits);
+  const { currency } = row;
+  const kept = (amount: string | null): Amount => amountOf(amount, currency);
+  const text = (amount: Amount): string => amountText(amount, currency);
+  const totals = computed?.totals ?? { subtotal: kept(row.subtotal), total: kept(row.total) };
   return {
     id: row.id,
     invoice_number: row.invoice_number,
@@ -87,7 +86,7 @@ export function invoiceOf(row: InvoiceRow, computed?: ComputedDraft): Invoice {
     customer_id: row.customer_id,
     subscription_id: row.subscription_id,
     cycle: row.cycle,
-    currency: row.currency,
+    currency,
     issue_date: row.issue_date,
     due_date: row.due_date,
     period_start: row.period_start,
@@ -95,8 +94,8 @@ export function invoiceOf(row: InvoiceRow, computed?: ComputedDraft): Invoice {
     subtotal: text(totals.subtotal),
     tax: text(0n),
     total: text(totals.total),
-    credits_applied: text(amountOf(row.credits_applied, digits)),
-    amount_paid: text(amountOf(row.amount_paid, digits)),
+    credits_applied: text(kept(row.credits_applied)),
+    amount_paid: text(kept(row.amount_paid)),
     amount_due: text(amountDueOf(row, totals.total)),
     finalizes_at: computed?.isManual === true ? null : row.finalizes_at,
     finalized_at: row.finalized_at,

@@ -1,10 +1,8 @@
 // The lines of many invoices as one list, for those who check them: page by page in the order of issue dates, of any number of
 // invoices. What an invoice has more (the copy of the charge, tiers) is on the invoice itself.
 
-import { amountOf } from '@weir/billing/amounts';
+import { amountOf, amountText } from '@weir/billing/amounts';
 import type { InvoiceStatus, LineKind } from '@weir/billing/kinds';
-import { minorDigits } from '@weir/rating/currencies';
-import { formatAmount } from '@weir/rating/money';
 import { sql } from 'kysely';
 import type { Database, Queries } from '../../database.ts';
 import { walkIssued, type InvoiceFilter, type InvoicePlace } from './find-invoices.ts';
@@ -141,8 +139,7 @@ async function readLines(
 
 function lineOf(placed: Row): ListedLine {
   const { position: _, ...row } = placed;
-  const digits = minorDigits(row.currency);
-  const text = (amount: string): string => formatAmount(amountOf(amount, digits), digits);
+  const text = (amount: string): string => amountText(amountOf(amount, row.currency), row.currency);
   return {
     ...row,
     event_count: row.event_count === null ? null : Number(row.event_count),

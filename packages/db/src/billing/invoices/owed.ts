@@ -1,8 +1,8 @@
 // What a customer owes.
 
+import { amountOf, amountText } from '@weir/billing/amounts';
 import { sql } from 'kysely';
 import type { Queries } from '../../database.ts';
-import { amountOf, amountText } from '../stored-amounts.ts';
 
 /** What is due of the open invoices of a customer in one currency. */
 export interface Owed {

@@ -1,8 +1,7 @@
 // The payments of an invoice: rows that are added, and taken back where they were a mistake. What stands of them is its amount_paid.
 
-import { formatAmount, type Amount } from '@weir/rating/money';
-import { amountOf } from '@weir/billing/amounts';
-import { minorDigits } from '@weir/rating/currencies';
+import type { Amount } from '@weir/rating/money';
+import { amountOf, amountText } from '@weir/billing/amounts';
 import { newId } from '@weir/shared/ids';
 import { sql, type Selectable } from 'kysely';
 import type { Queries } from '../../database.ts';
@@ -27,10 +26,9 @@ export interface Payment {
 
 /** Puts a row into the form in which it is answered. */
 export function paymentOf(row: PaymentRow, currency: string): Payment {
-  const digits = minorDigits(currency);
   return {
     id: row.id,
-    amount: formatAmount(amountOf(row.amount, digits), digits),
+    amount: amountText(amountOf(row.amount, currency), currency),
     paid_at: row.paid_at,
     reference: row.reference,
     created_at: row.created_at,
@@ -63,7 +61,7 @@ export async function insertPayment(
       organization_id,
       invoice_id,
       id: newId(),
-      amount: formatAmount(payment.amount, minorDigits(currency)),
+      amount: amountText(payment.amount, currency),
       paid_at: payment.paidAt,
       reference: payment.reference,
     })

@@ -4,10 +4,10 @@
 import { COMPUTED_BYTES_MAX, ROW_BYTES } from '@weir/billing/chunk-weight';
 import { inOneGo, type Drive } from '@weir/billing/drive';
 import { usageToRate, type DueUsage } from '@weir/billing/due';
-import { amountOf } from '@weir/billing/amounts';
+import { amountOf, amountText } from '@weir/billing/amounts';
 import { minorDigits } from '@weir/rating/currencies';
 import { formatExact, parseExact } from '@weir/rating/exact';
-import { formatAmount, type Amount } from '@weir/rating/money';
+import type { Amount } from '@weir/rating/money';
 import { rate, type Days } from '@weir/rating/rate';
 import { settleAgain } from '@weir/rating/settle';
 import { LIMITS } from '@weir/shared/limits';
@@ -94,7 +94,7 @@ class ComparedLines {
     for (const line of lines) {
       const each = { stored: lineOf(line, currency), recomputed: again(line) };
       this.#total += 1;
-      this.#sum += amountOf(each.recomputed.amount, minorDigits(currency));
+      this.#sum += amountOf(each.recomputed.amount, currency);
       const isSame = isDeepStrictEqual(asJson(each.stored), asJson(each.recomputed));
       if (!isSame) this.#differing += 1;
       if (this.#room > 0) {
@@ -108,14 +108,14 @@ class ComparedLines {
   }
 
   answer(invoice: InvoiceRow, from: UsageSource): Recomputed {
-    const digits = minorDigits(invoice.currency);
-    const text = (amount: Amount): string => formatAmount(amount, digits);
+    const { currency } = invoice;
+    const text = (amount: string | null): string => amountText(amountOf(amount, currency), currency);
     const lines = [...this.#different, ...this.#first];
-    const total = text(this.#sum);
+    const total = amountText(this.#sum, currency);
     const stored: LineSet = {
       lines: lines.map((line) => line.stored),
-      subtotal: text(amountOf(invoice.subtotal, digits)),
-      total: text(amountOf(invoice.total, digits)),
+      subtotal: text(invoice.subtotal),
+      total: text(invoice.total),
     };
     const isSameSum = stored.subtotal === total && stored.total === total;
     return {
@@ -219,15 +219,14 @@ function compare(
   again: (line: LineRow) => InvoiceLine,
 ): Recomputed {
   const { currency } = invoice;
-  const digits = minorDigits(currency);
   const stored: LineSet = {
     lines: lines.map((line) => lineOf(line, currency)),
-    subtotal: formatAmount(amountOf(invoice.subtotal, digits), digits),
-    total: formatAmount(amountOf(invoice.total, digits), digits),
+    subtotal: amountText(amountOf(invoice.subtotal, currency), currency),
+    total: amountText(amountOf(invoice.total, currency), currency),
   };
   const recomputedLines = lines.map(again);
-  const sum = recomputedLines.reduce<Amount>((all, { amount }) => all + amountOf(amount, digits), 0n);
-  const total = formatAmount(sum, digits);
+  const sum = recomputedLines.reduce<Amount>((all, { amount }) => all + amountOf(amount, currency), 0n);
+  const total = amountText(sum, currency);
   const recomputed: LineSet = { lines: recomputedLines, subtotal: total, total };
   return {
     invoice_id: invoice.id,
@@ -250,7 +249,6 @@ function lineAgain(
   usage: ReadonlyMap<string, DueUsage>,
   before: ReadonlyMap<string, Amount>,
 ): InvoiceLine {
-  const digits = minorDigits(currency);
   if (line.terms === null) {
     const exact_amount = formatExact(parseExact(line.amount));
     return lineOf({ ...line, exact_amount, billed_before: '0' }, currency);
@@ -258,8 +256,8 @@ function lineAgain(
   const read = usage.get(line.id);
   const { exact, detail } = rate(line.terms, usageToRate(read), daysOfLine(line), line.rating_version);
   const billedBefore = before.get(line.id) ?? 0n;
-  const waived = line.waived === null ? null : amountOf(line.waived, digits);
-  const { exactAmount, amount } = settleAgain(exact, billedBefore, digits, waived);
+  const waived = line.waived === null ? null : amountOf(line.waived, currency);
+  const { exactAmount, amount } = settleAgain(exact, billedBefore, minorDigits(currency), waived);
   return lineOf(
     {
       ...line,
@@ -267,8 +265,8 @@ function lineAgain(
       event_count: read === undefined ? null : String(read.eventCount),
       detail,
       exact_amount: exactAmount,
-      billed_before: formatAmount(billedBefore, digits),
-      amount: formatAmount(amount, digits),
+      billed_before: amountText(billedBefore, currency),
+      amount: amountText(amount, currency),
     },
     currency,
   );
@@ -328,5 +326,5 @@ async function readBilledBefore(
         ) AS former CROSS JOIN LATERAL (${invoiceOf('former')}) AS own OFFSET 0
       ) AS each
     ) AS earlier`.execute(db);
-  return new Map(rows.map(({ id, currency, billed }) => [id, amountOf(billed, minorDigits(currency))]));
+  return new Map(rows.map(({ id, currency, billed }) => [id, amountOf(billed, currency)]));
 }

@@ -3,7 +3,6 @@
 
 import { dueKey, type Due } from '@weir/billing/due';
 import { amountOf } from '@weir/billing/amounts';
-import { minorDigits } from '@weir/rating/currencies';
 import type { Amount } from '@weir/rating/money';
 import { sql } from 'kysely';
 import type { Queries } from '../../database.ts';
@@ -42,7 +41,7 @@ export async function readReturnable(
     GROUP BY 1, 2, 3, 4`.execute(db);
   // Of a due whose invoices are all void there is no row.
   const returnable = new Map(dues.map((due) => [dueKey(due), 0n]));
-  for (const row of rows) returnable.set(dueKey(row), amountOf(row.amount, minorDigits(row.currency)));
+  for (const row of rows) returnable.set(dueKey(row), amountOf(row.amount, row.currency));
   return returnable;
 }
 
@@ -85,10 +84,9 @@ export async function readGivenBack(
     SELECT others.id, others.invoice_id, -others.amount AS amount, given.is_billed_elsewhere
     FROM given JOIN others USING (subscription_id, cycle, charge_id)
     WHERE others.amount < 0 ORDER BY others.id`.execute(db);
-  const digits = minorDigits(currency);
   const amounts = new Map<string, Amount>();
   for (const { invoice_id, amount } of rows)
-    amounts.set(invoice_id, (amounts.get(invoice_id) ?? 0n) + amountOf(amount, digits));
+    amounts.set(invoice_id, (amounts.get(invoice_id) ?? 0n) + amountOf(amount, currency));
   return {
     lineIds: rows.map((row) => row.id),
     amounts,

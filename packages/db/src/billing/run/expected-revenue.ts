@@ -2,6 +2,7 @@
 // far, by currency and before credits. Prices are no matter of SQL, so a worker reckons it in steps of some subscriptions each, and what it came to
 // is kept. It is reckoned only where somebody looks, and then seldom: docs/decisions/0088.
 
+import { amountOf, amountText } from '@weir/billing/amounts';
 import type { InvoiceToCompute } from '@weir/billing/dues-of-invoices';
 import { dateOf, type LocalDate } from '@weir/rating/local-date';
 import { newId } from '@weir/shared/ids';
@@ -12,7 +13,6 @@ import { findTimeZone } from '../../organizations.ts';
 import { cutBoundaries } from '../invoices/cut-by-weight.ts';
 import { computeEach } from '../invoices/compute-lines.ts';
 import { inSnapshot } from '../snapshot.ts';
-import { amountOf, amountText } from '../stored-amounts.ts';
 
 const PARTS = ['drafts', 'open_periods'] as const;
 type Part = (typeof PARTS)[number];

@@ -4,10 +4,8 @@
 // Locks are taken in the order of all billing: the subscription, the invoice, grants, the feed.
 
 import { type FeedType, type NewFeedEvent, subscriptionData } from '@weir/billing/feed-events';
-import { amountOf } from '@weir/billing/amounts';
+import { amountOf, amountText } from '@weir/billing/amounts';
 import type { InvoiceStatus } from '@weir/billing/kinds';
-import { minorDigits } from '@weir/rating/currencies';
-import { formatAmount } from '@weir/rating/money';
 import { sql, type UpdateObject } from 'kysely';
 import type { Queries } from '../../database.ts';
 import type { Tables } from '../../schema.ts';
@@ -53,9 +51,8 @@ export async function voidInvoice(
 ): Promise<ChangeOutcome> {
   return await changeInvoice<ChangeOutcome>(transaction, which, async (row) => {
     if (row.status !== 'OPEN' && row.status !== 'UNCOLLECTIBLE') return notOpen(row);
-    const digits = minorDigits(row.currency);
-    const paid = amountOf(row.amount_paid, digits);
-    if (paid > 0n) return { outcome: 'partly_paid', paid: formatAmount(paid, digits) };
+    const paid = amountOf(row.amount_paid, row.currency);
+    if (paid > 0n) return { outcome: 'partly_paid', paid: amountText(paid, row.currency) };
     const ended = await (rebill ? rebillInvoice : waiveInvoice)(transaction, which.organizationId, row);
     if (ended === undefined) return { outcome: 'given_back' };
     return { changes: { status: 'VOID', ...(note !== null && { note }) }, types: ['invoice.voided'], ended };

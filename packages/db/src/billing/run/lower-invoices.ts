@@ -1,10 +1,9 @@
 // What an invoice below zero does to others of its customer: it pays what is open, the oldest first, before it becomes money in advance.
 
 import { type NewFeedEvent, subscriptionData } from '@weir/billing/feed-events';
-import { amountOf } from '@weir/billing/amounts';
+import { amountOf, amountText } from '@weir/billing/amounts';
 import type { SubscriptionRow } from '../subscriptions/subscriptions.ts';
-import { minorDigits } from '@weir/rating/currencies';
-import { formatAmount, type Amount } from '@weir/rating/money';
+import type { Amount } from '@weir/rating/money';
 import { microsOfText } from '@weir/shared/instant';
 import { sql } from 'kysely';
 import type { Queries } from '../../database.ts';
@@ -36,7 +35,7 @@ export async function lockOpenInvoices(
     .execute();
   return rows.sort(byAge).map((row) => {
     const { id, customer_id: customerId, currency } = row;
-    return { id, customerId, currency, amountDue: amountDueOf(row, amountOf(row.total, minorDigits(currency))) };
+    return { id, customerId, currency, amountDue: amountDueOf(row, amountOf(row.total, currency)) };
   });
 }
 
@@ -68,12 +67,12 @@ export async function lowerInvoices(
       .where('organization_id', '=', organizationId)
       .where('id', '=', id)
       .executeTakeFirstOrThrow();
-    const digits = minorDigits(row.currency);
-    const isPaid = amountDueOf(row, amountOf(row.total, digits)) === amount;
+    const { currency } = row;
+    const isPaid = amountDueOf(row, amountOf(row.total, currency)) === amount;
     const changed = await transaction
       .updateTable('invoices')
       .set({
-        credits_applied: formatAmount(amountOf(row.credits_applied, digits) + amount, digits),
+        credits_applied: amountText(amountOf(row.credits_applied, currency) + amount, currency),
         ...(isPaid && { status: 'PAID' as const, paid_at: at, is_past_due: false }),
       })
       .where('organization_id', '=', organizationId)

@@ -1,10 +1,9 @@
 // Records what was paid of an invoice, in one payment or several, and takes back what was recorded by mistake. Weir takes no money: it
 // is told. Each of these is a step in a transaction of the caller, who rolls it back where nothing was done.
 
-import { amountOf } from '@weir/billing/amounts';
+import { amountOf, amountText } from '@weir/billing/amounts';
 import type { InvoiceStatus } from '@weir/billing/kinds';
-import { minorDigits } from '@weir/rating/currencies';
-import { formatAmount, type Amount } from '@weir/rating/money';
+import type { Amount } from '@weir/rating/money';
 import { instantInZone } from '@weir/shared/date-or-instant';
 import { LIMITS } from '@weir/shared/limits';
 import { sql, type RawBuilder } from 'kysely';
@@ -45,10 +44,10 @@ export async function recordPayment(
     const same = payments.find((each) => stands(each) && reference !== null && each.reference === reference);
     if (same !== undefined && reference !== null) return { outcome: 'recorded', id: same.id, reference, status };
     if (status !== 'OPEN' && status !== 'UNCOLLECTIBLE') return notOpen(row);
-    const digits = minorDigits(row.currency);
-    const due = amountDueOf(row, amountOf(row.total, digits));
+    const { currency } = row;
+    const due = amountDueOf(row, amountOf(row.total, currency));
     const paid = amount ?? due;
-    if (paid > due) return { outcome: 'above_due', due: formatAmount(due, digits) };
+    if (paid > due) return { outcome: 'above_due', due: amountText(due, currency) };
     if (payments.length >= LIMITS.payments) return { outcome: 'too_many' };
     const at = await timeOfPayment(transaction, paidAt, timeZone);
     if (at === undefined) return { outcome: 'paid_in_future' };
@@ -56,11 +55,11 @@ export async function recordPayment(
     const isPaid = paid === due;
     return {
       changes: {
-        amount_paid: formatAmount(amountOf(row.amount_paid, digits) + paid, digits),
+        amount_paid: amountText(amountOf(row.amount_paid, currency) + paid, currency),
         ...(isPaid && { status: 'PAID' as const, paid_at: lastPaidAt(row), reference }),
       },
       types: isPaid ? ['invoice.payment_recorded', 'invoice.paid'] : ['invoice.payment_recorded'],
-      payment: paymentOf(payment, row.currency),
+      payment: paymentOf(payment, currency),
     };
   });
 }
@@ -81,15 +80,15 @@ export async function takePaymentBack(
     const payment = payments.find(({ id }) => id === paymentId);
     if (payment === undefined) return { outcome: 'not_found' };
     if (payment.taken_back_at !== null) return { outcome: 'taken_back', at: payment.taken_back_at };
-    const digits = minorDigits(row.currency);
+    const { currency } = row;
     const isOpenAgain = row.status === 'PAID';
     return {
       changes: {
-        amount_paid: formatAmount(amountOf(row.amount_paid, digits) - amountOf(payment.amount, digits), digits),
+        amount_paid: amountText(amountOf(row.amount_paid, currency) - amountOf(payment.amount, currency), currency),
         ...(isOpenAgain && { ...statusBefore(row), paid_at: null, reference: null }),
       },
       types: ['invoice.payment_taken_back'],
-      payment: paymentOf(await markTakenBack(transaction, payment, note), row.currency),
+      payment: paymentOf(await markTakenBack(transaction, payment, note), currency),
     };
   });
 }

@@ -5,7 +5,6 @@ import { amountOf } from '@weir/billing/amounts';
 import type { InvoiceToCompute } from '@weir/billing/dues-of-invoices';
 import { draftData } from '@weir/billing/feed-events';
 import type { ComputedInvoice, ComputedLine } from '@weir/billing/lines';
-import { minorDigits } from '@weir/rating/currencies';
 import { newId } from '@weir/shared/ids';
 import { isoOf, microsOfText, type Micros } from '@weir/shared/instant';
 import { sql } from 'kysely';
@@ -146,7 +145,7 @@ async function computeSettlement(
       const { subscription_id, cycle, charge_id, rebills } = due;
       start = Math.min(start, microsOfText(due.period_start));
       end = Math.max(end, microsOfText(due.period_end));
-      isNothing &&= amountOf(amount, minorDigits(currency)) === 0n;
+      isNothing &&= amountOf(amount, currency) === 0n;
       if (isNothing && due.rebilling) idle.push({ subscription_id, cycle, charge_id, rebills });
     }
   };

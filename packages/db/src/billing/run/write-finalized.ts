@@ -3,8 +3,8 @@
 
 import type { ComputedInvoice } from '@weir/billing/lines';
 import type { NewFeedEvent } from '@weir/billing/feed-events';
-import { minorDigits } from '@weir/rating/currencies';
-import { formatAmount, type Amount } from '@weir/rating/money';
+import { amountText } from '@weir/billing/amounts';
+import type { Amount } from '@weir/rating/money';
 import { sql } from 'kysely';
 import { buyerOfCustomer, copyOfCustomer } from '../../customer-fields.ts';
 import type { Queries } from '../../database.ts';
@@ -103,18 +103,18 @@ async function updateInvoices(
   { numbers, finalized_at, issue_date, due_date, past_due_at }: Issue,
 ): Promise<InvoiceRow[]> {
   const changes = invoices.map(({ row, computed }, index) => {
-    const digits = minorDigits(row.currency);
     const applied = appliedCredits.get(row.id) ?? 0n;
     const isPaid = computed.total - applied <= 0n;
+    const { id, currency } = row;
     return {
-      id: row.id,
+      id,
       invoice_number: numbers[index],
       status: isPaid ? 'PAID' : 'OPEN',
       paid_at: isPaid ? finalized_at : null,
-      subtotal: formatAmount(computed.subtotal, digits),
-      total: formatAmount(computed.total, digits),
-      credits_applied: formatAmount(applied, digits),
-      amount_paid: formatAmount(0n, digits),
+      subtotal: amountText(computed.subtotal, currency),
+      total: amountText(computed.total, currency),
+      credits_applied: amountText(applied, currency),
+      amount_paid: amountText(0n, currency),
     };
   });
   const { rows } = await sql<InvoiceRow>`

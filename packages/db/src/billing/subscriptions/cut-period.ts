@@ -2,7 +2,6 @@
 
 import { settleDue } from '@weir/billing/due';
 import { scheduleOf } from '@weir/billing/schedules';
-import { minorDigits } from '@weir/rating/currencies';
 import { daysOf } from '@weir/rating/proration';
 import { microsOfText } from '@weir/shared/instant';
 import type { Queries } from '../../database.ts';
@@ -39,7 +38,6 @@ export async function hasToSettle(transaction: Queries, row: SubscriptionRow): P
 
 /** Whether something was billed in advance that comes to another amount now. While its invoice is a draft, that shows it itself. */
 async function hasDifference(transaction: Queries, row: SubscriptionRow): Promise<boolean> {
-  const digits = minorDigits(row.currency);
   const dues = await transaction
     .selectFrom('dues')
     .select(['terms', 'billed', 'days_in_force', 'days_in_period'])
@@ -49,5 +47,5 @@ async function hasDifference(transaction: Queries, row: SubscriptionRow): Promis
     .where('meter_id', 'is', null)
     .where('closing', 'is not', null)
     .execute();
-  return dues.some((due) => settleDue(due, undefined, digits).amount !== 0n);
+  return dues.some((due) => settleDue(due, undefined, row.currency).amount !== 0n);
 }
