@@ -426,7 +426,7 @@ test('a new organization and a mail for a new password are offered only where th
   await Promise.all([closed.close(), mailing.close()]);
 });
 
-test('a plan has a switch on, and of an invoice that was given up no payment says that it stays open', async () => {
+test('a plan has a switch on, and an invoice that was given up is neither open nor due, but unpaid', async () => {
   const { data } = await call('GET', '/features?type=switch');
   const fields = { name: 'Single', lookup_id: 'single', type: 'FIXED', billing_interval: 'month', currency: 'USD' };
   const { id } = await call('POST', '/plans', fields);
@@ -436,8 +436,15 @@ test('a plan has a switch on, and of an invoice that was given up no payment say
   const open = address('invoice-open');
   await call('POST', `${open}/uncollectible`);
   await page.goto(open);
+  const sums = page.locator('.totals');
+  await sums.getByText('Unpaid', { exact: true }).waitFor();
+  expect(await sums.getByText('Amount due').count()).toBe(0);
   await button('Mark as paid').click();
-  await dialog().getByText('with less it stays uncollectible').waitFor();
+  await dialog()
+    .getByText(/ USD is unpaid; with less it stays uncollectible$/)
+    .waitFor();
   await dialog().getByText('In UTC; empty: now').waitFor();
+  await page.goto('/invoices?status=UNCOLLECTIBLE');
+  await page.getByRole('cell', { name: /^unpaid [\d.,]+ USD$/ }).waitFor();
   expect(visit.faults).toEqual([]);
 });

@@ -12,6 +12,7 @@ import './invoice.css';
 type Line = Omit<Schema<'InvoiceLine'>, 'id'> & { id?: string };
 
 interface Totals {
+  status: Schema<'Invoice'>['status'];
   currency: string;
   subtotal: string;
   tax: string;
@@ -134,9 +135,9 @@ function isZero(amount: string): boolean {
   return /^-?0*(\.0*)?$/.test(amount);
 }
 
-/** The sum, and what is still to be paid. */
+/** The sum, and what is left of it: nobody asks for that once the invoice was given up. */
 export function InvoiceTotals({ invoice }: { invoice: Totals }) {
-  const { currency, tax, credits_applied: credits, amount_paid: paid } = invoice;
+  const { status, currency, tax, credits_applied: credits, amount_paid: paid } = invoice;
   const rows = [
     ...(isZero(tax)
       ? []
@@ -147,7 +148,7 @@ export function InvoiceTotals({ invoice }: { invoice: Totals }) {
     ['Total', invoice.total],
     ...(isZero(credits) ? [] : [['Credits', `-${credits}`]]),
     ...(isZero(paid) ? [] : [['Paid', `-${paid}`]]),
-    ['Amount due', invoice.amount_due],
+    [status === 'UNCOLLECTIBLE' ? 'Unpaid' : 'Amount due', invoice.amount_due],
   ];
   return (
     <dl className="totals">

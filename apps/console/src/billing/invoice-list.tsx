@@ -73,7 +73,8 @@ const columns: Column<Row>[] = [
   },
   {
     title: 'Amount due',
-    cell: (invoice) => amountOfListed(invoice, invoice.amount_due),
+    cell: (invoice) =>
+      `${invoice.status === 'UNCOLLECTIBLE' ? 'unpaid ' : ''}${amountOfListed(invoice, invoice.amount_due)}`,
     isNumber: true,
     isExtra: true,
   },

@@ -22,6 +22,7 @@ type Payment = Schema<'Payment'>;
 export function PayForm({ invoice, zone, onClose }: InvoiceDialogProps & { zone: string }) {
   const queries = useQueryClient();
   const { id, amount_due: due, currency, status } = invoice;
+  const isGivenUp = status === 'UNCOLLECTIBLE';
   const form = useForm({
     initial: { amount: due, reference: '', paid_at: '' },
     async onSubmit({ amount, reference, paid_at }) {
@@ -40,7 +41,7 @@ export function PayForm({ invoice, zone, onClose }: InvoiceDialogProps & { zone:
     <FormDialog title="Mark as paid" submitLabel="Mark as paid" form={form} onClose={onClose}>
       <TextInput
         label={`Amount, ${currency}`}
-        description={`${formatAmount(due, currency)} is due; with less it stays ${status.toLowerCase()}`}
+        description={`${formatAmount(due, currency)} is ${isGivenUp ? 'unpaid' : 'due'}; with less it stays ${status.toLowerCase()}`}
         inputMode="decimal"
         {...form.field('amount')}
       />
@@ -122,7 +123,8 @@ function TakeBackForm({ invoice, payment, onClose }: InvoiceDialogProps & { paym
   return (
     <FormDialog title={`Take the payment of ${amount} back?`} submitLabel="Take back" form={form} onClose={onClose}>
       <p className="muted">
-        It was recorded by mistake: {amount} is due again. It stays in the list, with the note. No money moves by this.
+        It was recorded by mistake: {amount} is unpaid again. It stays in the list, with the note. No money moves by
+        this.
       </p>
       <Textarea label="Note" data-autofocus {...form.field('note')} />
     </FormDialog>
