@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
+import { performAllMoves } from '../support/erasing.ts';
 import { startBilled, type Billed } from '../support/invoicing.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
@@ -175,6 +176,53 @@ describe('the lines of many invoices', () => {
     });
     expect(await answer.text()).toContain(`,"'=HYPERLINK(""x"")",`);
     await weir.pool.query(`UPDATE invoice_lines SET description = 'Base' WHERE description LIKE '=%'`);
+  });
+
+  test('name the customer as their invoice does, whatever it was called before or is called since', async () => {
+    const { id: customer_id, external_id: former } = await billing.customer();
+    const start = { start_date: '2025-06-01T00:00:00Z' };
+    const { id: subscription } = await billing.subscribe(billing.ownPlan.id, customer_id, start);
+    await billing.track([{ meter: billing.ownMeter, customer: former, quantity: 10, at: '2025-06-01T12:00:00Z' }]);
+    await billing.post(`/subscriptions/${subscription}/cancel`, { cancel_at_period_end: false });
+    const renamed = await billing.request('PATCH', `/customers/${customer_id}`, { external_id: 'called otherwise' });
+    expect(renamed.status).toBe(200);
+    const [draft] = await billing.drafts(subscription);
+    await billing.post(`/invoices/${draft?.id}/lines`, { description: 'By hand', amount: '1.00' }, 201);
+    const named = async () => {
+      const lines = await allPages(`subscription_id=${subscription}`);
+      return [...new Set(lines.map((line) => `${line.kind} ${line.customer_external_id}`))].toSorted();
+    };
+    const of = (name: string) => ['ADJUSTMENT', 'FIXED', 'USAGE'].map((kind) => `${kind} ${name}`);
+    for (const { customer } of await billing.finalizeAll(subscription))
+      expect(customer.external_id).toBe('called otherwise');
+    expect(await named()).toEqual(of('called otherwise'));
+    await billing.post('/erasures', { customer_external_id: former }, 202);
+    await performAllMoves(billing.database);
+    // The copies of the invoices are kept, and then they are not.
+    const erasure = { customer_id, invoice_copies_issued_before: '2025-01-01' };
+    await billing.post('/erasures', erasure, 202);
+    await performAllMoves(billing.database);
+    expect(await named()).toEqual(of('called otherwise'));
+    await billing.post('/erasures', { ...erasure, invoice_copies_issued_before: '2100-01-01' }, 202);
+    await performAllMoves(billing.database);
+    const { external_id } = await billing.get(`/customers/${customer_id}`);
+    expect(external_id).toMatch(/^erased-/);
+    expect(await named()).toEqual(of(external_id));
+  });
+
+  test('have days that no spreadsheet takes for a date, in CSV alone', async () => {
+    const { id } = await billing.customer();
+    const start = { start_date: '2025-06-01T00:00:00Z' };
+    const { id: subscription } = await billing.subscribe(billing.ownPlan.id, id, start);
+    await billing.post(`/subscriptions/${subscription}/cancel`, { cancel_at_period_end: false });
+    await billing.finalizeAll(subscription);
+    const days = (await allPages(`subscription_id=${subscription}`)).map((line) => line.days);
+    expect(days).toContain('2/30');
+    const answer = await fetch(`${weir.baseUrl}/api/v1/invoice-lines?format=csv&subscription_id=${subscription}`, {
+      headers: { cookie: `access_token=${billing.admin.session}` },
+    });
+    const text = await answer.text();
+    expect([text.includes(`,'2/30,`), text.includes(',2/30,')]).toEqual([true, false]);
   });
 
   test.each([

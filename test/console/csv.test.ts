@@ -5,7 +5,7 @@ import { toCsv } from '@weir/shared/csv';
 import fc from 'fast-check';
 import { test, expect } from 'vitest';
 
-test('the console and the API write the same CSV, and neither lets a spreadsheet see a formula', () => {
+test('the console and the API write the same CSV, and neither lets a spreadsheet see a formula or a date', () => {
   const special = fc.constantFrom(
     '=',
     '+',
@@ -23,6 +23,7 @@ test('the console and the API write the same CSV, and neither lets a spreadsheet
     '"',
     ',',
     '1',
+    '/',
     '.',
     'a',
     "'",
@@ -30,6 +31,7 @@ test('the console and the API write the same CSV, and neither lets a spreadsheet
   const field = fc.oneof(
     fc.string(),
     fc.array(special, { maxLength: 6 }).map((parts) => parts.join('')),
+    fc.stringMatching(/^-?\d{1,4}(\/\d{1,4}){0,2}$/),
     fc.integer(),
     fc.constant(null),
   );
@@ -43,6 +45,7 @@ test('the console and the API write the same CSV, and neither lets a spreadsheet
       );
       expect(fields.filter((text) => /^[=+@＝＋－＠\t\r\n]/.test(text))).toEqual([]);
       expect(fields.filter((text) => /[;\t\r\n][\s"]*[=+\-@＝＋－＠]/.test(text))).toEqual([]);
+      expect(fields.filter((text) => /^-?\d+(\/\d+)+"?$/.test(text))).toEqual([]);
       expect(fields.filter((text) => text.startsWith('-') && !/^-\d+(\.\d+)?"?$/.test(text))).toEqual([]);
     }),
   );

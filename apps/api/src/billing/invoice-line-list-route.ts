@@ -35,7 +35,9 @@ const listedLine = answerOf<ListedLine>()({
   invoice_status: z.enum(INVOICE_STATUSES),
   issue_date: z.string(),
   customer_id: z.uuid(),
-  customer_external_id: z.string().nullable(),
+  customer_external_id: z.string().nullable().meta({
+    description: 'As it was when the invoice was finalized; once that is erased, the one that the customer has now.',
+  }),
   customer_name: z.string().nullable().meta({ description: 'As it was when the invoice was finalized.' }),
   subscription_id: z.uuid(),
   currency: z.string(),
@@ -76,7 +78,8 @@ export function invoiceLineListRoute(app: App, { database, guards, turns }: Rout
           'Follow meta.next_cursor until it is null, or the header Link with rel="next" until there is none. A page may hold ' +
           'fewer lines than limit, or none, and not be the last: so many invoices are looked at for each. CSV comes for ' +
           'format=csv or Accept: text/csv, with a head on the first page, so that pages one after the other are one file; what a ' +
-          "spreadsheet would take for a formula, also behind a semicolon or a line break of a text, has an apostrophe before it. A line's copy of its charge and its tiers are on its invoice.",
+          'spreadsheet would take for a formula, also behind a semicolon or a line break of a text, or for a date, as the days 11/30 ' +
+          "and the exact amount 10/3, has an apostrophe before it there. A line's copy of its charge and its tiers are on its invoice.",
         querystring: z.strictObject({
           customer_id: idOf('must be the id of a customer record').optional(),
           subscription_id: idOf('must be the id of a subscription').optional(),

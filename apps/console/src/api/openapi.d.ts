@@ -914,7 +914,7 @@ export interface paths {
     "/api/v1/invoice-lines": {
         /**
          * The lines of all finalized invoices, in the order of issue dates, as JSON or CSV
-         * @description Follow meta.next_cursor until it is null, or the header Link with rel="next" until there is none. A page may hold fewer lines than limit, or none, and not be the last: so many invoices are looked at for each. CSV comes for format=csv or Accept: text/csv, with a head on the first page, so that pages one after the other are one file; what a spreadsheet would take for a formula, also behind a semicolon or a line break of a text, has an apostrophe before it. A line's copy of its charge and its tiers are on its invoice.
+         * @description Follow meta.next_cursor until it is null, or the header Link with rel="next" until there is none. A page may hold fewer lines than limit, or none, and not be the last: so many invoices are looked at for each. CSV comes for format=csv or Accept: text/csv, with a head on the first page, so that pages one after the other are one file; what a spreadsheet would take for a formula, also behind a semicolon or a line break of a text, or for a date, as the days 11/30 and the exact amount 10/3, has an apostrophe before it there. A line's copy of its charge and its tiers are on its invoice.
          *
          *     Who may: whoever is signed in, or a service account of any role.
          */
@@ -2448,6 +2448,7 @@ export interface components {
             issue_date: string;
             /** Format: uuid */
             customer_id: string;
+            /** @description As it was when the invoice was finalized; once that is erased, the one that the customer has now. */
             customer_external_id: string | null;
             /** @description As it was when the invoice was finalized. */
             customer_name: string | null;

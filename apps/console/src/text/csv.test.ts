@@ -21,3 +21,8 @@ test('nor one behind a semicolon, a tab or a line break, where some spreadsheets
   expect(toCsv([['x;"=1+1"', 'a\n=1+1;', 'a\r\n"＝1']])).toBe(`"x;""'=1+1""","a\n'=1+1;","a\r\n""'＝1"\r\n`);
   expect(toCsv([['a; b\n\nc\t1', 'a=1;b=2']])).toBe('"a; b\n\nc\t1",a=1;b=2\r\n');
 });
+
+test('a fraction cannot become a date in a spreadsheet, and a date and a number stay what they are', () => {
+  expect(toCsv([['11/30', '10/3', '-1/3', '22/31']])).toBe("'11/30,'10/3,'-1/3,'22/31\r\n");
+  expect(toCsv([['1/2/2026', '2026-11-01', '-5.20', '11/30 days']])).toBe("'1/2/2026,2026-11-01,-5.20,11/30 days\r\n");
+});

@@ -5,6 +5,9 @@
 const FORMULA = /^[=+\-@＝＋－＠\t\r\n]/;
 const NEGATIVE_NUMBER = /^-\d+(?:\.\d+)?$/;
 
+/** What a spreadsheet would take for a date, and save as one: the days `11/30`, and the exact amount `10/3`. */
+const SLASHED = /^\d+(?:\/\d+)+$/;
+
 /**
  * Where one would begin within a value: a spreadsheet that separates by semicolons, as in much of Europe, or by tabs begins a cell behind
  * each of these, also within quotes. The sign is looked for first, so that a long run of white space is walked once.
@@ -13,7 +16,8 @@ const FORMULA_WITHIN = /(?=[=+\-@＝＋－＠])(?<=[;\t\r\n][\s"]*)/g;
 
 function field(value: string | number | null): string {
   const text = value === null ? '' : String(value);
-  const begun = FORMULA.test(text) && !NEGATIVE_NUMBER.test(text) ? `'${text}` : text;
+  const isOther = SLASHED.test(text) || (FORMULA.test(text) && !NEGATIVE_NUMBER.test(text));
+  const begun = isOther ? `'${text}` : text;
   const harmless = begun.replace(FORMULA_WITHIN, "'");
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }

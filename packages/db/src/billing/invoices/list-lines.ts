@@ -15,7 +15,7 @@ export interface ListedLine {
   invoice_status: InvoiceStatus;
   issue_date: string;
   customer_id: string;
-  /** As they were when the invoice was finalized. */
+  /** As they were when the invoice was finalized. Once that is erased the name is null, and the external id the one of now. */
   customer_external_id: string | null;
   customer_name: string | null;
   subscription_id: string;
@@ -115,7 +115,9 @@ async function readLines(
   const ids = places.map(({ id }) => id);
   const { rows } = await sql<Row>`
     SELECT invoice.id AS invoice_id, invoice_number, invoice.status AS invoice_status, invoice.issue_date, invoice.customer_id,
-      coalesce(dues.customer_external_id, invoice.customer ->> 'external_id') AS customer_external_id,
+      coalesce(invoice.customer ->> 'external_id', (
+        SELECT external_id FROM customers WHERE organization_id = ${organizationId}::uuid AND id = invoice.customer_id
+      )) AS customer_external_id,
       invoice.customer ->> 'name' AS customer_name, invoice.subscription_id, invoice.currency, line.id, line.kind,
       line.description, line.charge_id, dues.meter_id, line.cycle, line.period_start, line.period_end,
       line.days_in_force || '/' || line.days_in_period AS days, trim_scale(line.quantity) AS quantity, line.event_count, line.exact_amount, line.billed_before,
@@ -130,7 +132,7 @@ async function readLines(
       ORDER BY position, id LIMIT ${limit}::integer
     ) AS line
     LEFT JOIN LATERAL (
-      SELECT meter_id, customer_external_id FROM dues WHERE organization_id = ${organizationId}::uuid
+      SELECT meter_id FROM dues WHERE organization_id = ${organizationId}::uuid
         AND subscription_id = line.subscription_id AND cycle = line.cycle AND charge_id = line.charge_id LIMIT 1
     ) AS dues ON true
     ORDER BY named.place, line.position, line.id LIMIT ${limit}::integer`.execute(db);
