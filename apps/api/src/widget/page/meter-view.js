@@ -12,7 +12,8 @@ import { fill } from './words.js';
  */
 export function meterView({ usage, chart, limit, question, locale, words, redraws }) {
   const { name, unit, aggregation_type: aggregation } = usage ?? limit;
-  const total = usage?.total_usage ?? limit.usage;
+  // Nothing was used in the window. The limit may count from before it.
+  const total = usage?.total_usage ?? '0';
   const told = { locale, none: words.none };
   const view = element(
     'section',
@@ -30,8 +31,7 @@ export function meterView({ usage, chart, limit, question, locale, words, redraw
       element('span', { className: 'quiet', textContent: words.shown[aggregation] ?? '' }),
     ),
   );
-  if (limit !== undefined && limit.limit !== null)
-    view.append(...limitView(limit, { ...told, words }, question.timezone));
+  if (limit !== undefined && limit.limit !== null) view.append(...limitView(limit, { ...told, words }, question));
   if (chart === undefined) return view;
   const formats = bucketFormats(locale, question);
   let drawn = drawChart(chart, { width: redraws.width(), locale, words, formats });
@@ -44,20 +44,23 @@ export function meterView({ usage, chart, limit, question, locale, words, redraw
   return view;
 }
 
-function limitView(limit, { words, ...told }, timezone) {
-  const { unit, overage, remaining, resets_at: resets } = limit;
+/** A limit counts in a window of its own: where that does not begin with the one that is shown, it is said when it did. */
+function limitView(limit, { words, ...told }, { timezone, start_date: shown }) {
+  const { unit, overage, remaining, period_start: start, resets_at: resets } = limit;
   const isOver = Number(overage) > 0;
   const short = (amount, of = unit) => shortAmount(amount, of, told);
   const exact = (amount) => exactAmount(amount, unit, told);
   const used = fill(words.ofLimit, { usage: short(limit.usage, null), limit: short(limit.limit) });
   const rest = isOver ? fill(words.over, { amount: short(overage) }) : fill(words.left, { amount: short(remaining) });
-  const anew = resets === null ? [] : [fill(words.resets, { day: dayOf(resets, timezone, told.locale) })];
+  const day = (at) => ({ day: dayOf(at, timezone, told.locale) });
+  const since = Date.parse(start) === Date.parse(shown) ? [] : [fill(words.since, day(start))];
+  const anew = resets === null ? [] : [fill(words.resets, day(resets))];
   return [
     drawLimit(limit),
     element('p', {
       className: isOver ? 'quiet over' : 'quiet',
       title: fill(words.ofLimit, { usage: exact(limit.usage), limit: exact(limit.limit) }),
-      textContent: [used, rest, ...anew].join(' · '),
+      textContent: [used, ...since, rest, ...anew].join(' · '),
     }),
   ];
 }

@@ -23,6 +23,7 @@ const WORDS = {
     ofLimit: '{usage} of {limit}',
     left: '{amount} left',
     over: '{amount} over the limit',
+    since: 'since {day}',
     resets: 'begins anew on {day}',
     billing: {
       title: 'Billing',
@@ -98,6 +99,7 @@ const WORDS = {
     ofLimit: '{usage} von {limit}',
     left: 'noch {amount}',
     over: '{amount} über dem Limit',
+    since: 'seit dem {day}',
     resets: 'beginnt neu am {day}',
     billing: {
       title: 'Abrechnung',
@@ -173,6 +175,7 @@ const WORDS = {
     ofLimit: '{usage} sur {limit}',
     left: 'reste {amount}',
     over: '{amount} au-delà de la limite',
+    since: 'depuis le {day}',
     resets: 'repart de zéro le {day}',
     billing: {
       title: 'Facturation',
@@ -248,6 +251,7 @@ const WORDS = {
     ofLimit: '{usage} de {limit}',
     left: 'quedan {amount}',
     over: '{amount} por encima del límite',
+    since: 'desde el {day}',
     resets: 'empieza de nuevo el {day}',
     billing: {
       title: 'Facturación',
