@@ -293,3 +293,23 @@ test('one that there is not is 404, like any invoice', async () => {
   const answer = await billing.request('GET', '/invoices/01890000-0000-7000-8000-00000000000a/pdf');
   expectProblem(answer, 404, 'not_found');
 });
+
+test('lines of nothing are left out beside others, and listed where there are no others', async () => {
+  const [used, unused] = [await billing.meter(), await billing.meter()];
+  const charge = { type: 'USAGE', unit_price: '1' };
+  const { id: plan } = await billing.plan([
+    { ...charge, display_name: 'Calls made', meter_id: used.id },
+    { ...charge, display_name: 'Hours on hold', meter_id: unused.id },
+  ]);
+  const { id: customer_id, external_id: customer } = await billing.customer();
+  const { id } = await billing.subscribe(plan, customer_id, { start_date: '2025-01-01T00:00:00Z' });
+  await billing.track([{ meter: used, customer, quantity: 7, at: '2025-02-15T00:00:00Z' }]);
+  await billing.moveTo('2025-03-01T00:10:00Z', id);
+  const texts = [];
+  for (const invoice of await billing.finalizeAll(id)) {
+    expect(invoice.lines).toHaveLength(2);
+    texts.push(joined((await ask(invoice.id)).pages));
+  }
+  const listed = texts.map((text) => ['Calls made', 'Hours on hold'].filter((title) => text.includes(title)));
+  expect(listed).toEqual([['Calls made', 'Hours on hold'], ['Calls made']]);
+});

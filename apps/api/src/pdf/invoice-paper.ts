@@ -61,13 +61,14 @@ export async function readPaper(
   const { time_zone: zone } = subscription;
   const digits = minorDigits(currency);
   const rows: PaperRow[] = [];
+  const rowsOfNothing: PaperRow[] = [];
   let printed = 0n;
   let count = 0;
   const take = (lines: readonly InvoiceLine[]) => {
     for (const line of lines) {
       printed += parseAmount(line.amount, digits) ?? 0n;
       count += 1;
-      if (saysSomething(line)) rows.push(rowOf(line, { currency, zone }));
+      (saysSomething(line) ? rows : rowsOfNothing).push(rowOf(line, { currency, zone }));
     }
   };
   take(first);
@@ -85,12 +86,15 @@ export async function readPaper(
     invoice,
     zone,
     organization: (await getOrganization(database.kysely, organizationId)).name,
-    rows,
+    rows: rows.length > 0 ? rows : rowsOfNothing,
     further: left === 0 ? undefined : { lines: left, amount: sayAmount(formatAmount(rest, digits), currency) },
   };
 }
 
-/** What was neither used nor comes to an amount is left out. What is included in the plan and was used stays, and what was waived. */
+/**
+ * What was neither used nor comes to an amount is left out where there is something else. What is included in the plan and was used stays,
+ * and what was waived.
+ */
 function saysSomething({ amount, quantity, waived }: InvoiceLine): boolean {
   return !isZero(amount) || waived !== null || (quantity !== null && !isZero(quantity));
 }

@@ -50,7 +50,8 @@ export function invoicePdfRoute(app: App, deps: RouteDeps & { turns: Turns }): v
         description:
           'As it was issued: the same bytes each time, for as long as the copy of the name and address of the customer is kept. ' +
           `as=now draws it as it is now. Of more than ${LIMITS.pdfLines} lines the others are one ` +
-          'row, with what they come to. A draft says so on every page, is of the moment, and lists the lines that GET /invoices/{id} has.',
+          'row, with what they come to. A line of which nothing was used, billed or waived is left out, unless there are no others. ' +
+          'A draft says so on every page, is of the moment, and lists the lines that GET /invoices/{id} has.',
         params: idInPath,
         querystring: pdfQuery,
         response: {

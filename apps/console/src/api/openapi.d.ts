@@ -817,7 +817,7 @@ export interface paths {
     "/api/v1/invoices/{id}/pdf": {
         /**
          * An invoice as PDF
-         * @description As it was issued: the same bytes each time, for as long as the copy of the name and address of the customer is kept. as=now draws it as it is now. Of more than 2000 lines the others are one row, with what they come to. A draft says so on every page, is of the moment, and lists the lines that GET /invoices/{id} has.
+         * @description As it was issued: the same bytes each time, for as long as the copy of the name and address of the customer is kept. as=now draws it as it is now. Of more than 2000 lines the others are one row, with what they come to. A line of which nothing was used, billed or waived is left out, unless there are no others. A draft says so on every page, is of the moment, and lists the lines that GET /invoices/{id} has.
          *
          *     Who may: whoever is signed in, or a service account of any role.
          */
