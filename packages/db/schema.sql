@@ -30,6 +30,7 @@ CREATE TABLE alert_crossings (
   value numeric NOT NULL,
   crossed_at timestamp with time zone NOT NULL DEFAULT billing_now(),
   customer_id uuid,
+  time_zone text,
   CONSTRAINT alert_crossings_organization_id_alert_id_fkey FOREIGN KEY (organization_id, alert_id) REFERENCES alerts(organization_id, id),
   CONSTRAINT alert_crossings_pkey PRIMARY KEY (organization_id, id)
 );

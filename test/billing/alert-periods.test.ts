@@ -197,7 +197,8 @@ test('an erasure ends, also where the new id has crossed what the former one had
   expect(crossed.toSorted()).toEqual([`${external_id} 10`, `${external_id} 12`]);
 });
 
-test('a month is crossed once, also where the organization is given another time zone meanwhile', async () => {
+test('a month is crossed once and keeps its zone where the organization is given another one meanwhile', async () => {
+  await own.request('PATCH', '/billing/settings', { time_zone: 'Pacific/Apia' });
   const meter = await own.meter();
   const alert = await makeAlert(own, { meter_id: meter.id }, [10]);
   const use = (quantity: number, at: string) => own.track([{ meter, customer: 'who stays', quantity, at }]);
@@ -210,6 +211,11 @@ test('a month is crossed once, also where the organization is given another time
   await own.moveTo('2025-06-10T12:00:00Z');
   await use(15, '2025-06-10T11:00:00Z');
   expect(await thresholdsCrossed(own, alert)).toEqual(['10', '10']);
+  const { data } = await own.get(`/alerts/${alert}/crossings`);
+  expect(data).toMatchObject([
+    { time_zone: 'Asia/Tokyo', period_start: '2025-05-31T15:00:00.000Z', period_end: '2025-06-30T15:00:00.000Z' },
+    { time_zone: 'Pacific/Apia', period_start: '2025-04-30T11:00:00.000Z', period_end: '2025-05-31T11:00:00.000Z' },
+  ]);
 });
 
 test('usage of a month that is to come crosses it as soon as it is there, and not again when it begins', async () => {

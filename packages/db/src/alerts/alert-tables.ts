@@ -32,6 +32,8 @@ interface AlertCrossings {
   currency: string | null;
   period_start: Time;
   period_end: Time;
+  /** Null in rows of before: that of the subscription, or the organization's of now. */
+  time_zone: string | null;
   threshold: string;
   value: string;
   crossed_at: Time;

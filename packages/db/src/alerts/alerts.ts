@@ -204,7 +204,7 @@ export async function listCrossings(
       'currency',
       'period_start',
       'period_end',
-      sql<string>`coalesce(
+      sql<string>`coalesce(time_zone,
         (SELECT time_zone FROM subscriptions AS own
           WHERE own.organization_id = alert_crossings.organization_id AND own.id = subscription_id),
         (SELECT time_zone FROM organizations WHERE id = organization_id))`.as('time_zone'),

@@ -216,15 +216,16 @@ async function insertCrossings(
       ORDER BY id FOR SHARE
     )
     INSERT INTO alert_crossings (organization_id, id, alert_id, customer_external_id, customer_id, subscription_id, currency,
-      period_start, period_end, threshold, value)
+      period_start, period_end, threshold, value, time_zone)
     SELECT ${organizationId}::uuid, asked.*
     FROM unnest(${column(({ id }) => id)}::uuid[], ${column(({ alert }) => alert.id)}::uuid[],
       ${column(({ look }) => look.customer)}::text[], ${column(({ look }) => idOf(look.customer))}::uuid[],
       ${column(({ look }) => look.period.subscription_id)}::uuid[],
       ${column(({ alert, look }) => (alert.meter_id === null ? look.period.currency : null))}::text[],
       ${column(({ look }) => look.period.period_start)}::timestamptz[], ${column(({ look }) => look.period.period_end)}::timestamptz[],
-      ${column(({ threshold }) => threshold)}::numeric[], ${column(({ value }) => value)}::numeric[])
-      AS asked (id, alert_id, customer, customer_id, subscription_id, currency, period_start, period_end, threshold, value)
+      ${column(({ threshold }) => threshold)}::numeric[], ${column(({ value }) => value)}::numeric[],
+      ${column(({ look }) => look.period.time_zone)}::text[])
+      AS asked (id, alert_id, customer, customer_id, subscription_id, currency, period_start, period_end, threshold, value, time_zone)
     JOIN held ON held.id = asked.alert_id AND asked.threshold = ANY (held.thresholds) AND asked.period_end >= held.told_from
     WHERE asked.subscription_id IS NOT NULL OR (
       NOT EXISTS (SELECT FROM alert_crossings AS known

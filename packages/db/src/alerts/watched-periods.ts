@@ -26,6 +26,8 @@ export interface WatchedPeriod {
   currency: string | null;
   period_start: string;
   period_end: string;
+  /** The clocks that it goes by. */
+  time_zone: string;
 }
 
 interface SubscribedPeriod extends WatchedPeriod {
@@ -109,10 +111,10 @@ export async function findWatchedPeriods(
   // Each customer and subscription is asked for by itself, whatever Postgres thinks how many there are.
   const { rows } = await sql<SubscribedPeriod>`
     SELECT found.subscription_id, asked.customer AS customer_external_id, found.currency, found.is_live, period.cycle,
-      period.period_start, period.period_end
+      period.period_start, period.period_end, found.time_zone
     FROM unnest(${customers}::text[]) AS asked (customer)
     CROSS JOIN LATERAL (
-      SELECT id AS subscription_id, currency, cycle, current_period_start, current_period_end, created_at,
+      SELECT id AS subscription_id, currency, cycle, current_period_start, current_period_end, time_zone, created_at,
         status <> 'CANCELED' AND coalesce(ended_at > billing_now(), true) AS is_live
       FROM subscriptions
       WHERE organization_id = ${own} AND customer_external_id = asked.customer AND start_at <= billing_now()
@@ -206,7 +208,7 @@ function monthsOf({ after, until, time_zone }: { after: string; until: string; t
   while (first(date) <= microsOfText(until)) {
     const next = addMonths(date, 1);
     const [period_start, period_end] = [isoOf(first(date)), isoOf(first(next))];
-    months.push({ subscription_id: null, cycle: null, currency: null, period_start, period_end });
+    months.push({ subscription_id: null, cycle: null, currency: null, period_start, period_end, time_zone });
     date = next;
   }
   return months;
