@@ -121,7 +121,7 @@ describe('an accepted event', () => {
     }
   });
 
-  test('may be a duplicate of one that an API without Postgres could not hear of, while the other one stood still', () => {
+  test('may be a duplicate of one that an API without Postgres could not hear of, as the other stood still', () => {
     for (const [target, violations] of [
       ['api-1', 0],
       ['client>api-1', 1],
