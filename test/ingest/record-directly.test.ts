@@ -10,6 +10,7 @@ import { stagedText } from '@weir/queue/staged';
 import { receivedAt, type KeyClaim, type StagedEvent } from '@weir/shared/event';
 import { newId } from '@weir/shared/ids';
 import { persist } from '@weir/worker/persist';
+import type pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expectBalance, makeTenant, type Tenant } from '../support/reconcile-fixture.ts';
 import { openTestDatabase } from '../support/test-database.ts';
@@ -185,6 +186,40 @@ test('a flush that is recorded again, since its commit was not answered, counts 
   for (const isPerhapsStaged of [false, false, true])
     expect(outcomes(await record(flush, isPerhapsStaged))).toEqual(['taken', 'rejected']);
   await expectBalance(weir, database, sending.id, MIXED);
+});
+
+/** The database, whose first commit is done by the test. */
+function withFirstCommit(commit: (client: pg.PoolClient) => Promise<unknown>): Database {
+  let isFirst = true;
+  const connect = async () => {
+    const client = await database.pool.connect();
+    return replacing(client, 'query', (...asked: unknown[]) => {
+      if (asked[0] !== 'COMMIT' || !isFirst) return Reflect.apply(client.query, client, asked) as unknown;
+      isFirst = false;
+      return commit(client);
+    });
+  };
+  return { ...database, pool: replacing(database.pool, 'connect', connect) };
+}
+
+function replacing<Real extends object>(real: Real, method: keyof Real, by: (...asked: unknown[]) => unknown): Real {
+  return new Proxy(real, {
+    get(_, name) {
+      const value: unknown = name === method ? by : Reflect.get(real, name);
+      return typeof value === 'function' ? value.bind(real) : value;
+    },
+  });
+}
+
+test('an event that a commit without an answer has recorded is not refused, though its API key is deleted', async () => {
+  const sending = await newSending();
+  const unanswered = withFirstCommit(async (client) => {
+    await client.query('COMMIT');
+    await weir.pool.query('DELETE FROM api_keys WHERE id = $1', [sending.apiKeyId]);
+    throw new Error('Connection terminated unexpectedly');
+  });
+  expect(outcomes(await record(sending.events(20), false, unanswered))).toEqual(['taken']);
+  await expectBalance(weir, database, sending.id, { ...nothing, accepted: 20, recorded: 20 });
 });
 
 test('a replay that waits in Redis is not taken for the event that it replays', async () => {

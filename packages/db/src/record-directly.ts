@@ -206,6 +206,8 @@ async function inTransaction<Part extends { event: StagedEvent }>(
 ): Promise<Recorded> {
   if (part.length === 0) return NOTHING;
   const { pool } = flush.database;
+  // Of the first attempt whose commit was sent: that may have recorded the others, and what is recorded is not refused.
+  let revoked: ReadonlySet<string> | undefined;
   for (let attempt = 1; ; attempt += 1) {
     let isCommitting = false;
     try {
@@ -217,8 +219,8 @@ async function inTransaction<Part extends { event: StagedEvent }>(
             // Zero would be without an end.
             const lockMs = Math.max(1, Math.floor(flush.lockMsMax));
             if (flush.options.msMax !== undefined) await client.query(`SET LOCAL lock_timeout = ${lockMs}`);
-            const revoked = await findRevoked(flush, client, part);
-            const open = revoked.size === 0 ? part : part.filter(({ event }) => !revoked.has(event.id));
+            const refused = revoked ?? (await findRevoked(flush, client, part));
+            const open = refused.size === 0 ? part : part.filter(({ event }) => !refused.has(event.id));
             const { first, later } = apartByKey(open);
             const claims = flush.options.claimsKeys ? claimsOf(flush, first) : [];
             const claimed = await claimKeys(client, claims);
@@ -231,9 +233,10 @@ async function inTransaction<Part extends { event: StagedEvent }>(
             if (counted.length < open.length) await client.query(BARRIER);
             if (flush.options.isPerhapsStaged) await insertPerhapsStaged(client, counted);
             else await countAccepted(client, counted);
-            for (const { event } of part) if (revoked.has(event.id)) answers.set(event.id, REVOKED);
+            for (const { event } of part) if (refused.has(event.id)) answers.set(event.id, REVOKED);
             requireTime(flush);
             isCommitting = true;
+            revoked = refused;
             return answers;
           },
           isTooSlow,
