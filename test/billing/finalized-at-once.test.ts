@@ -1,8 +1,11 @@
-// Two invoices of one customer that are finalized at the same time, one of them below zero: whichever is first, one pays the other.
+// Invoices of one customer that are finalized at the same time, one of them below zero: whichever is first, one pays the other. And those of
+// which somebody has in hand what they change.
 
 import { checkBilling } from '@weir/db/billing/checks/billing-checks';
 import { closeForDrafts, finalizeClosed } from '@weir/db/billing/run/finalize';
+import { markPastDue } from '@weir/db/billing/run/past-due';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openRun, type BillingRun } from '../support/billing-run.ts';
 import { until } from '../support/harness.ts';
 import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
 import { ownWeir } from '../support/use-weir.ts';
@@ -26,15 +29,21 @@ async function draftOf(subscription: string): Promise<string> {
   return draft.id;
 }
 
-/** A customer on the 10th, with a draft of 100.00, and one of -21.00: of a subscription that was paid for January and is cancelled. */
-async function owingAndGiving() {
-  await billing.moveTo('2025-01-10T12:00:00Z');
-  const { id: customer } = await billing.customer();
+/** A draft of -21.00 on the 10th: of a subscription that was paid for January and is cancelled. */
+async function draftBelowZero(customer: string): Promise<string> {
   const cancelled = await subscribe(customer, '31');
   const [paid] = await billing.finalizeAll(cancelled);
   await billing.post(`/invoices/${paid.id}/pay`);
   await billing.post(`/subscriptions/${cancelled}/cancel`, { cancel_at_period_end: false });
-  return { customer, giving: await draftOf(cancelled), owing: await draftOf(await subscribe(customer, '100')) };
+  return await draftOf(cancelled);
+}
+
+/** A customer with a draft of 100.00, and one of -21.00. */
+async function owingAndGiving() {
+  await billing.moveTo('2025-01-10T12:00:00Z');
+  const { id: customer } = await billing.customer();
+  const giving = await draftBelowZero(customer);
+  return { customer, giving, owing: await draftOf(await subscribe(customer, '100')) };
 }
 
 /** Finalizes one, and before that commits, the other one, which waits for it. */
@@ -70,4 +79,59 @@ test.each([
   const types = feed.map(({ type }: { type: string }) => type);
   expect(types.filter((type: string) => type === 'invoice.credited')).toEqual(told);
   expect(await checkBilling(billing.database, { organizationId: billing.admin.id }, () => {})).toEqual([]);
+});
+
+/** A customer with a subscription that is PAST_DUE over 20.00, and a draft of -21.00 that the run finds due. */
+async function pastDueAndGiving(): Promise<{ behind: string; giving: string; run: BillingRun }> {
+  await billing.request('PATCH', '/billing/settings', { invoice_grace_hours: 0 });
+  await billing.moveTo('2025-01-10T12:00:00Z');
+  const { id: customer } = await billing.customer();
+  const behind = await subscribe(customer, '20');
+  const [{ id: owed }] = await billing.finalizeAll(behind);
+  await weir.pool.query('UPDATE invoices SET past_due_at = billing_now() WHERE id = $1', [owed]);
+  expect(await markPastDue(billing.database, billing.admin.id, [owed])).toBe(1);
+  const giving = await draftBelowZero(customer);
+  await billing.moveTo('2025-01-10T13:00:00Z');
+  return { behind, giving, run: openRun(weir, billing.database) };
+}
+
+/** Does something while another connection holds a subscription. */
+async function whileHeld(subscription: string, lock: string, work: () => Promise<void>): Promise<void> {
+  const holder = await weir.pool.connect();
+  try {
+    await holder.query('BEGIN');
+    await holder.query(`SELECT FROM subscriptions WHERE id = $1 ${lock}`, [subscription]);
+    await work();
+  } finally {
+    await holder.query('ROLLBACK');
+    holder.release();
+  }
+}
+
+/** The status of a subscription, and what the feed said of it last. */
+async function lastOf(subscription: string): Promise<unknown[]> {
+  const { data: feed } = await billing.get('/billing-events?limit=1000');
+  const own = feed.filter(({ data }: { data: { id: string } }) => data.id === subscription);
+  return [(await billing.get(`/subscriptions/${subscription}`)).status, own.at(-1).type];
+}
+
+test('what pays the last that is past due waits for the next look where somebody has its subscription', async () => {
+  const { behind, giving, run } = await pastDueAndGiving();
+  await whileHeld(behind, 'FOR UPDATE', async () => {
+    const finalized = run.perform({ task: 'finalize', organizationId: billing.admin.id });
+    await expect(finalized).rejects.toMatchObject({ code: '55P03' });
+    expect(await billing.get(`/invoices/${giving}`)).toMatchObject({ status: 'DRAFT' });
+    expect(await lastOf(behind)).toEqual(['PAST_DUE', 'subscription.past_due']);
+  });
+  await run.untilDone();
+  expect(await lastOf(behind)).toEqual(['ACTIVE', 'subscription.activated']);
+  expect(await checkBilling(billing.database, { organizationId: billing.admin.id }, () => {})).toEqual([]);
+});
+
+test('what pays the last that is past due does not wait for a price that is added to its plan', async () => {
+  const { behind, run } = await pastDueAndGiving();
+  await whileHeld(behind, 'FOR KEY SHARE', async () => {
+    await run.untilDone();
+    expect(await lastOf(behind)).toEqual(['ACTIVE', 'subscription.activated']);
+  });
 });

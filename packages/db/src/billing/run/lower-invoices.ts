@@ -85,8 +85,9 @@ export async function lowerInvoices(
 }
 
 /**
- * Makes subscriptions ACTIVE again that have nothing past due any more, those that nobody else has in hand: waiting for one here,
- * against the order of locks, could be for ever. It is asked again when it is invoiced. Returns what the feed says of it.
+ * Makes subscriptions ACTIVE again that have nothing past due any more. Returns what the feed says of it. Throws 55P03 where somebody else
+ * has one of them in hand, and all is finalized another time: to wait for it here, against the order of locks, could be for ever, and
+ * left out it would stay PAST_DUE, since nobody asks again before its next invoice.
  */
 export async function activateSubscriptions(
   transaction: Queries,
@@ -97,7 +98,7 @@ export async function activateSubscriptions(
   const { rows } = await sql<SubscriptionRow>`
     SELECT * FROM subscriptions
     WHERE organization_id = ${organizationId}::uuid AND id = ANY (${subscriptionIds}::uuid[]) AND status = 'PAST_DUE'
-    ORDER BY id FOR UPDATE SKIP LOCKED`.execute(transaction);
+    ORDER BY id FOR NO KEY UPDATE NOWAIT`.execute(transaction);
   if (rows.length === 0) return [];
   const ids = rows.map(({ id }) => id);
   const activated = new Set(await leavePastDue(transaction, organizationId, ids));
