@@ -222,6 +222,19 @@ test('an event that a commit without an answer has recorded is not refused, thou
   await expectBalance(weir, database, sending.id, { ...nothing, accepted: 20, recorded: 20 });
 });
 
+test('a flush whose commit is not answered is answered in time, as one that may be taken', async () => {
+  const sending = await newSending();
+  const flush = sending.events(5);
+  let letGo = (): void => {};
+  const isLetGo = new Promise<void>((resolve) => (letGo = resolve));
+  const slow = withFirstCommit((client) => isLetGo.then(() => client.query('COMMIT')));
+  const answers = await recordDirectly(slow, flush, { isPerhapsStaged: false, claimsKeys: true, msMax: 2_000 });
+  letGo();
+  for (const answer of answers) expect(answer).toMatchObject({ outcome: 'failed', isPerhapsTaken: true });
+  expect(outcomes(await record(flush, false))).toEqual(['taken']);
+  await expectBalance(weir, database, sending.id, { ...nothing, accepted: 5, recorded: 5 });
+});
+
 test('a replay that waits in Redis is not taken for the event that it replays', async () => {
   const sending = await newSending();
   const [sent] = sending.events(1, () => ({ meter_id: sending.users.id, aggregation: 'UNIQUE_COUNT' }));

@@ -4,6 +4,7 @@
 
 import { errorCodeOf } from '@weir/shared/errors';
 import { keyClaimOf, type KeyClaim, type StagedEvent } from '@weir/shared/event';
+import { withinMs } from '@weir/shared/within';
 import type pg from 'pg';
 import { countAccepted } from './accepted.ts';
 import { plainArray } from './array-text.ts';
@@ -38,7 +39,7 @@ export interface DirectOptions {
   isPerhapsStaged: boolean;
   /** Their idempotency keys are claimed until Redis is told of them (pending-claims.ts). */
   claimsKeys: boolean;
-  /** Milliseconds that somebody waits for the answer, after which it is given up. Without it, it takes as long as it takes. */
+  /** Milliseconds after which it is given up, unless it commits just then. Without it, it takes as long as it takes. */
   msMax?: number;
 }
 
@@ -66,6 +67,9 @@ const ATTEMPTS_MAX = 3;
 /** What has taken so long is given up before its commit: with that it would be answered too late for its clients. */
 export const DIRECT_MS_MAX = 1_500;
 
+/** For its commit it has so long besides. That waits for the disk, and for a standby, and no time-out of Postgres ends it. */
+const COMMIT_MS_MAX = 1_000;
+
 /**
  * For how long a flush waits for a lock, of the time that somebody waits for its answer. Of several organizations it leaves the others as
  * much again, to be recorded apart. One that is alone keeps nobody waiting, and is given up just before the statement would be.
@@ -88,22 +92,25 @@ export async function recordDirectly(
   const answers = new Map<string, DirectAnswer>();
   const events = flush.map(({ event }) => event);
   const msMax = options.msMax ?? Infinity;
+  const progress = { isPerhapsTaken: false };
   const context: Flush = {
     database,
     options,
     answers,
     sent: new Map(flush.map((sent) => [sent.event.id, sent])),
-    isPerhapsTaken: false,
+    progress,
     deadline: performance.now() + msMax,
     lockMsMax: msMax * (organizationsOf(flush).size > 1 ? LOCK_SHARE.together : LOCK_SHARE.alone),
   };
   let failure: unknown;
   try {
-    await recordAll(context, events).catch((error: unknown) => recordApart(context, events, error));
+    const recorded = recordAll(context, events).catch((error: unknown) => recordApart(context, events, error));
+    // What goes on after that commits nothing more.
+    await (options.msMax === undefined ? recorded : withinMs(options.msMax + COMMIT_MS_MAX, recorded));
   } catch (error) {
     failure = error;
   }
-  const failed: DirectAnswer = { outcome: 'failed', error: failure, isPerhapsTaken: context.isPerhapsTaken };
+  const failed: DirectAnswer = { outcome: 'failed', error: failure, isPerhapsTaken: progress.isPerhapsTaken };
   return flush.map(({ event }) => answers.get(event.id) ?? failed);
 }
 
@@ -124,7 +131,7 @@ async function recordAll(flush: Flush, events: readonly StagedEvent[]): Promise<
  * share of the time that is left, and one share is left to the work.
  */
 async function recordApart(flush: Flush, events: readonly StagedEvent[], error: unknown): Promise<void> {
-  if (!isLockTimeout(error) || flush.isPerhapsTaken) throw error;
+  if (!isLockTimeout(error) || flush.progress.isPerhapsTaken) throw error;
   const parts = apartByOrganization(events.filter(({ id }) => !flush.answers.has(id)));
   for (const [index, part] of parts.entries()) {
     const msLeft = flush.deadline - performance.now();
@@ -134,7 +141,7 @@ async function recordApart(flush: Flush, events: readonly StagedEvent[], error: 
       if (msLeft <= 0) throw error;
       await recordAll(flush, part);
     } catch (error) {
-      if ((!isLockTimeout(error) && !isTooSlow(error)) || flush.isPerhapsTaken) throw error;
+      if ((!isLockTimeout(error) && !isTooSlow(error)) || flush.progress.isPerhapsTaken) throw error;
       for (const { id } of part) if (!flush.answers.has(id)) flush.answers.set(id, { outcome: 'locked', error });
     }
   }
@@ -159,18 +166,14 @@ function apartByOrganization(events: readonly StagedEvent[]): StagedEvent[][] {
  * again to take it off there, as the batch of a worker does. What is left is settled as a worker settles it.
  */
 async function recordReplayed(flush: Flush, replayed: readonly StagedEvent[]): Promise<void> {
-  const { database, answers } = flush;
+  const { database, answers, progress } = flush;
   // Their keys are not claimed: they are found by the events that were rejected.
   const unclaimed: Flush = { ...flush, answers: new Map(), options: { ...flush.options, claimsKeys: false } };
-  try {
-    const open = await notRecorded(database, onceEach(validateAll(replayed)).accepted);
-    await recordOrSplit(database, open, (part) => inTransaction(unclaimed, part, recordReplayedPart));
-    unclaimed.isPerhapsTaken = true;
-    await recordBatch(database, replayed);
-  } catch (error) {
-    flush.isPerhapsTaken ||= unclaimed.isPerhapsTaken;
-    throw error;
-  }
+  const open = await notRecorded(database, onceEach(validateAll(replayed)).accepted);
+  await recordOrSplit(database, open, (part) => inTransaction(unclaimed, part, recordReplayedPart));
+  progress.isPerhapsTaken = true;
+  await recordBatch(database, replayed);
+  progress.isPerhapsTaken = false;
   for (const { id } of replayed) answers.set(id, TAKEN);
 }
 
@@ -180,8 +183,8 @@ interface Flush {
   answers: Map<string, DirectAnswer>;
   /** The events, by their ids. */
   sent: ReadonlyMap<string, DirectEvent>;
-  /** Whether a commit was sent and not answered. */
-  isPerhapsTaken: boolean;
+  /** Whether a commit was sent that is not answered. */
+  progress: { isPerhapsTaken: boolean };
   /** By `performance.now()`. */
   deadline: number;
   /** For how long a lock is waited for, where somebody waits for the answer. */
@@ -236,6 +239,7 @@ async function inTransaction<Part extends { event: StagedEvent }>(
             for (const { event } of part) if (refused.has(event.id)) answers.set(event.id, REVOKED);
             requireTime(flush);
             isCommitting = true;
+            flush.progress.isPerhapsTaken = true;
             revoked = refused;
             return answers;
           },
@@ -243,10 +247,9 @@ async function inTransaction<Part extends { event: StagedEvent }>(
         ),
       );
       for (const [id, answer] of committed) flush.answers.set(id, answer);
-      flush.isPerhapsTaken = false;
+      flush.progress.isPerhapsTaken = false;
       return NOTHING;
     } catch (error) {
-      flush.isPerhapsTaken ||= isCommitting;
       // To give a slow Postgres less at once would take longer than a client waits.
       if (flush.options.msMax !== undefined && isTimedOut(error))
         throw new TooSlow('Postgres takes too long', { cause: error });

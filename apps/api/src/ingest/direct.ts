@@ -15,7 +15,7 @@ export const DIRECT_FLUSHES_MAX = 2;
 
 const WAITING_MAX = { events: 50_000, characters: 33_554_432 };
 
-/** Longer than in front of Redis: some have waited there already. With what a flush takes at most, clients that wait for five seconds are answered. */
+/** Longer than in front of Redis: some have waited there already. With the 2.5 s that a flush takes at most, clients that wait for five seconds are answered. */
 const WAIT_MS_MAX = 2_000;
 
 /** After Postgres did not take a flush, others are refused at once for so long. */
