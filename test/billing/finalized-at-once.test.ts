@@ -95,12 +95,12 @@ async function pastDueAndGiving(): Promise<{ behind: string; giving: string; run
   return { behind, giving, run: openRun(weir, billing.database) };
 }
 
-/** Does something while another connection holds a subscription. */
-async function whileHeld(subscription: string, lock: string, work: () => Promise<void>): Promise<void> {
+/** Does something while another connection holds the rows of a statement. */
+async function whileHeld(statement: string, id: string | undefined, work: () => Promise<void>): Promise<void> {
   const holder = await weir.pool.connect();
   try {
     await holder.query('BEGIN');
-    await holder.query(`SELECT FROM subscriptions WHERE id = $1 ${lock}`, [subscription]);
+    await holder.query(statement, [id]);
     await work();
   } finally {
     await holder.query('ROLLBACK');
@@ -117,7 +117,7 @@ async function lastOf(subscription: string): Promise<unknown[]> {
 
 test('what pays the last that is past due waits for the next look where somebody has its subscription', async () => {
   const { behind, giving, run } = await pastDueAndGiving();
-  await whileHeld(behind, 'FOR UPDATE', async () => {
+  await whileHeld('SELECT FROM subscriptions WHERE id = $1 FOR UPDATE', behind, async () => {
     const finalized = run.perform({ task: 'finalize', organizationId: billing.admin.id });
     await expect(finalized).rejects.toMatchObject({ code: '55P03' });
     expect(await billing.get(`/invoices/${giving}`)).toMatchObject({ status: 'DRAFT' });
@@ -130,8 +130,24 @@ test('what pays the last that is past due waits for the next look where somebody
 
 test('what pays the last that is past due does not wait for a price that is added to its plan', async () => {
   const { behind, run } = await pastDueAndGiving();
-  await whileHeld(behind, 'FOR KEY SHARE', async () => {
+  await whileHeld('SELECT FROM subscriptions WHERE id = $1 FOR KEY SHARE', behind, async () => {
     await run.untilDone();
     expect(await lastOf(behind)).toEqual(['ACTIVE', 'subscription.activated']);
   });
+});
+
+test('an invoice that one below zero has in hand is marked as past due afterwards, and others at once', async () => {
+  await billing.moveTo('2025-01-10T12:00:00Z');
+  const { id: customer } = await billing.customer();
+  const ids: string[] = [];
+  for (const price of ['10', '20']) {
+    const [{ id }] = await billing.finalizeAll(await subscribe(customer, price));
+    ids.push(id);
+  }
+  await weir.pool.query('UPDATE invoices SET past_due_at = billing_now() WHERE id = ANY ($1)', [ids]);
+  const mark = () => markPastDue(billing.database, billing.admin.id, ids);
+  await whileHeld('SELECT FROM invoices WHERE id = $1 FOR UPDATE', ids[0], async () => {
+    expect([await mark(), await mark()]).toEqual([1, 0]);
+  });
+  expect([await mark(), await mark()]).toEqual([1, 0]);
 });

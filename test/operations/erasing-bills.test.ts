@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findInTables, performAllMoves } from '../support/erasing.ts';
+import { until } from '../support/harness.ts';
 import { startBilled, type Billed } from '../support/invoicing.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
@@ -77,4 +78,38 @@ test('an erasure of a customer with very many dues and invoices goes on page by 
     .query(`SELECT count(*)::int AS dues, bool_and(customer_external_id = to_external_id) AS are_renamed
     FROM dues, usage_moves`);
   expect(rows).toEqual([{ dues: CHARGES * CYCLES + 4, are_renamed: true }]);
+});
+
+test('an erasure holds invoices in the order in which one below zero holds those that it pays', async () => {
+  const { id: plan } = await billing.plan([{ type: 'FIXED', display_name: 'Base', unit_price: '10' }]);
+  const { id: customer } = await billing.customer();
+  const { id: subscription } = await billing.subscribe(plan, customer);
+  await billing.finalizeAll(subscription);
+  await billing.post(`/subscriptions/${subscription}/cancel`, { cancel_at_period_end: false });
+  await billing.finalizeAll(subscription);
+  const { rows } = await weir.pool.query<{ id: string }>('SELECT id FROM invoices WHERE customer_id = $1 ORDER BY id', [
+    customer,
+  ]);
+  const [first, last] = [rows[0]?.id, rows.at(-1)?.id];
+  expect(first).not.toBe(last);
+  // By their issue dates they come the other way round.
+  await weir.pool.query(`UPDATE invoices SET issue_date = '2026-01-01' WHERE id = $1`, [first]);
+  const asked = { customer_id: customer, invoice_copies_issued_before: '2026-01-02' };
+  expect(await billing.request('POST', '/erasures', asked)).toMatchObject({ status: 202 });
+  const holder = await weir.pool.connect();
+  try {
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM invoices WHERE id = $1 FOR UPDATE', [first]);
+    const erasing = performAllMoves(billing.database);
+    await until(async () => {
+      const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      return (await weir.pool.query(waiting)).rowCount === 1;
+    }, 'the erasure waits for the first');
+    await holder.query('SELECT FROM invoices WHERE id = $1 FOR UPDATE', [last]);
+    await holder.query('COMMIT');
+    await erasing;
+  } finally {
+    holder.release(true);
+  }
+  expect((await billing.get(`/invoices/${last}`)).customer).toBeNull();
 });

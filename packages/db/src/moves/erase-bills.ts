@@ -18,20 +18,23 @@ export async function eraseCopies(db: Queries, move: RunningMove, after: string)
   if (customer_id === null || copies_issued_before === null) return undefined;
   const [date = '', id = BEFORE_ALL] = after === '' ? ['-infinity'] : after.split(' ');
   const own = sql`organization_id = ${organization_id}::uuid`;
-  const inPage = sql`ANY (ARRAY(SELECT id FROM page))`;
+  const isHeld = sql`ANY (ARRAY(SELECT id FROM held))`;
   // Found by the indexes of customers and of lines, however many others the organization has.
   const { rows } = await sql<{ id: string; issue_date: string }>`
     WITH page AS MATERIALIZED (
       SELECT id, issue_date FROM invoices
       WHERE (${own}) IS TRUE AND customer_id = ${customer_id}::uuid AND issue_date < ${copies_issued_before}::date
         AND (issue_date, id) > (${date}::date, ${id}::uuid)
-      ORDER BY issue_date, id LIMIT ${INVOICES_MAX} FOR NO KEY UPDATE
+      ORDER BY issue_date, id LIMIT ${INVOICES_MAX}
+    ), held AS MATERIALIZED (
+      -- In the order in which an invoice below zero holds those that it pays.
+      SELECT id FROM invoices WHERE ${own} AND id = ANY (ARRAY(SELECT id FROM page)) ORDER BY id FOR NO KEY UPDATE
     ), without_notes AS (
-      UPDATE payments SET reference = NULL, note = NULL WHERE ${own} AND invoice_id = ${inPage}
+      UPDATE payments SET reference = NULL, note = NULL WHERE ${own} AND invoice_id = ${isHeld}
     ), without_descriptions AS (
-      UPDATE invoice_lines SET description = ${ERASED} WHERE (${own}) IS TRUE AND kind = 'ADJUSTMENT' AND invoice_id = ${inPage}
+      UPDATE invoice_lines SET description = ${ERASED} WHERE (${own}) IS TRUE AND kind = 'ADJUSTMENT' AND invoice_id = ${isHeld}
     ), without_copies AS (
-      UPDATE invoices SET customer = NULL, buyer = NULL, note = NULL, reference = NULL WHERE ${own} AND id = ${inPage}
+      UPDATE invoices SET customer = NULL, buyer = NULL, note = NULL, reference = NULL WHERE ${own} AND id = ${isHeld}
     )
     SELECT id, issue_date::text FROM page ORDER BY page.issue_date, page.id`.execute(db);
   const last = rows.length < INVOICES_MAX ? undefined : rows.at(-1);

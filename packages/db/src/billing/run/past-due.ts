@@ -23,12 +23,17 @@ export async function markPastDue(
       WHERE organization_id = ${organizationId}::uuid AND id = ANY (ARRAY(
         SELECT subscription_id FROM ${invoicesById(organizationId, invoiceIds)}))
       ORDER BY id FOR UPDATE SKIP LOCKED`.execute(transaction);
-    // Whoever changes the status of an invoice holds its subscription.
-    const { rows: invoices } = await sql<InvoiceRow>`
-      UPDATE invoices SET is_past_due = true, run_error = NULL
+    // Whoever finalizes an invoice below zero holds open ones of its customer, and not their subscriptions. What is in those hands is left out
+    // too: the order of locks is another one here.
+    const due = await sql<{ id: string }>`
+      SELECT id FROM invoices
       WHERE organization_id = ${organizationId}::uuid AND id = ANY (${invoiceIds}::uuid[])
         AND subscription_id = ANY (${subscriptions.rows.map(({ id }) => id)}::uuid[])
         AND status = 'OPEN' AND NOT is_past_due AND past_due_at <= billing_now()
+      FOR NO KEY UPDATE SKIP LOCKED`.execute(transaction);
+    const { rows: invoices } = await sql<InvoiceRow>`
+      UPDATE invoices SET is_past_due = true, run_error = NULL
+      WHERE organization_id = ${organizationId}::uuid AND id = ANY (${due.rows.map(({ id }) => id)}::uuid[])
       RETURNING *`.execute(transaction);
     await appendFeed(transaction, organizationId, await enterPastDue(transaction, organizationId, invoices, 'weir'));
     return invoices.length;
@@ -57,8 +62,7 @@ export async function enterPastDue(
 
 /**
  * Makes those of these subscriptions ACTIVE again that were PAST_DUE and have no open invoice past its due date any more: to be called
- * once an invoice was paid, voided or given up. Expects their rows locked, before those of the invoices. Returns the ids of those
- * that became ACTIVE, for the feed.
+ * once an invoice was paid, voided or given up. Expects their rows locked. Returns the ids of those that became ACTIVE, for the feed.
  */
 export async function leavePastDue(
   transaction: Queries,
