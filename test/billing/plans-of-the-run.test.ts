@@ -185,7 +185,8 @@ describe.each([
   test('a chunk of subscriptions is opened', async () => {
     const chunk = await idsOf('subscriptions WHERE run_at <= billing_now() ORDER BY run_at, id');
     const rows = await rowsReadBy(weir, async (database) => {
-      expect(await openDueSubscriptions(database, organization(), chunk)).toBe(false);
+      const opened = await openDueSubscriptions(database, organization(), chunk);
+      expect(opened).toEqual({ opened: CHUNK, isBehind: false });
     });
     expect(rows).toBeLessThan(ROWS_MAX);
     const opened = await weir.pool.query(

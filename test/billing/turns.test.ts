@@ -153,6 +153,28 @@ test('what a turn of opening leaves gets another turn, and what it has done whol
     expect((await run.perform(job)).filter(({ task }) => task === 'open')).toEqual([]);
 });
 
+test('a turn of opening that has found all in other hands gets no other one', async () => {
+  await priced.subscribeMany(3);
+  await billing.moveTo('2026-02-01T00:00:00Z');
+  const { rows } = await weir.pool.query(
+    'SELECT id FROM subscriptions WHERE organization_id = $1 ORDER BY run_at, id',
+    [billing.admin.id],
+  );
+  const job = { task: 'open' as const, organizationId: billing.admin.id, chunkMax: 2 };
+  const holder = await weir.pool.connect();
+  try {
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM subscriptions WHERE id = ANY ($1) FOR UPDATE', [
+      rows.slice(0, 2).map(({ id }) => id),
+    ]);
+    expect(await run.perform(job)).toEqual([]);
+  } finally {
+    await holder.query('ROLLBACK');
+    holder.release();
+  }
+  expect((await run.perform(job)).filter(({ task }) => task === 'open')).toEqual([{ ...job, chunkMax: 4 }]);
+});
+
 test('subscriptions that were made one by one with a start long ago are opened and finalized by one job', async () => {
   await billing.request('PATCH', '/billing/settings', { invoice_grace_hours: 0 });
   await billing.moveTo('2026-03-15T00:00:00Z');

@@ -205,18 +205,22 @@ async function open(deps: BillingDeps, turn: Turn): Promise<void> {
   await doOrSplit(
     found,
     async (some) => {
-      while (await openDueSubscriptions(deps.database, organizationId, some)) {
-        if (!turn.isOver()) continue;
-        turn.left.add('open');
-        return;
+      for (;;) {
+        const { opened, isBehind } = await openDueSubscriptions(deps.database, organizationId, some);
+        turn.done += opened;
+        if (!isBehind) return;
+        if (turn.isOver()) {
+          turn.left.add('open');
+          return;
+        }
       }
     },
     async (id, error) => {
+      turn.done += 1;
       tell(deps, error, { organization_id: organizationId, subscription_id: id });
       await postponeSubscription(kysely, organizationId, id, textOf(error));
     },
   );
-  turn.done += found.length;
   if (turn.isOver()) {
     // The finalizing of what took a whole turn to open is a turn of its own.
     turn.left.add('finalize');

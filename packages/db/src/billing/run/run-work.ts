@@ -156,28 +156,34 @@ export async function countDueDrafts(db: Queries): Promise<DueDrafts[]> {
   return rows;
 }
 
+/** How many subscriptions were taken in hand, and whether some of them are still behind. */
+interface Opened {
+  opened: number;
+  isBehind: boolean;
+}
+
 /**
  * Brings those of some subscriptions up to date whose boundary is past and which nobody else has in hand, as far as one transaction
- * takes it on: where it throws, none of them. Returns whether some of them are still behind.
+ * takes it on: where it throws, none of them.
  */
 export async function openDueSubscriptions(
   database: Database,
   organizationId: string,
   subscriptionIds: readonly string[],
-): Promise<boolean> {
+): Promise<Opened> {
   return await database.kysely.transaction().execute(async (transaction) => {
     const { rows } = await sql<{ id: string }>`
       SELECT id FROM subscriptions
       WHERE organization_id = ${organizationId}::uuid AND id = ANY (${subscriptionIds}::uuid[]) AND run_at <= billing_now()
       ORDER BY id FOR UPDATE SKIP LOCKED`.execute(transaction);
     const ids = rows.map(({ id }) => id);
-    if (ids.length === 0) return false;
+    if (ids.length === 0) return { opened: 0, isBehind: false };
     await openPeriods(transaction, organizationId, ids, new Room(OPENED_BYTES_MAX));
     const { rows: behind } = await sql`
       SELECT FROM subscriptions
       WHERE organization_id = ${organizationId}::uuid AND id = ANY (${ids}::uuid[]) AND run_at <= billing_now()
       LIMIT 1`.execute(transaction);
-    return behind.length > 0;
+    return { opened: ids.length, isBehind: behind.length > 0 };
   });
 }
 
