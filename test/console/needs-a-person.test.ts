@@ -1,4 +1,5 @@
-// What Home says of billing that waits for a person, and the lists that it leads to.
+// What Home says of billing: what may be expected, what waits for a person, and the lists that it leads to. And what Health says while
+// Redis is away.
 
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -43,6 +44,40 @@ const spoil = (price: string) =>
     `UPDATE dues SET terms = jsonb_set(terms, '{unit_price}', to_jsonb($2::text)) WHERE subscription_id = $1 AND meter_id IS NOT NULL`,
     [billing.subscription, price],
   );
+
+test('Home says what may be expected to be invoiced, of drafts and of open periods', async () => {
+  await billing.use(400, '2025-02-10T00:00:00Z');
+  const expected = async () => (await billing.get('/overview')).expected;
+  await until(async () => (await expected()) !== null, 'a worker has reckoned it');
+  await openHome();
+  expect((await page.locator('dt:has-text("Expected") + dd').innerText()).split('\n')).toEqual([
+    '16.00 USD',
+    'Drafts 10.00 USD',
+    'Open periods that end this month 6.00 USD',
+    expect.stringMatching(/^As of /),
+  ]);
+  expect(visit.faults).toEqual([]);
+});
+
+test('Home says which webhooks do not come through, and leads to their endpoints', async () => {
+  const create = (name: string) => billing.post('/webhook-endpoints', { url: `https://example.com/${name}` }, 201);
+  const [failing, off, well] = [await create('failing'), await create('off'), await create('well')];
+  const set = (id: string, what: string) => weir.pool.query(`UPDATE webhook_endpoints SET ${what} WHERE id = $1`, [id]);
+  await set(failing.id, `failing_since = now() - interval '2 hours'`);
+  await set(off.id, `status = 'DISABLED', disabled_reason = 'FAILING'`);
+  await openHome();
+  await expect
+    .poll(async () => (await needs().getByRole('listitem').allInnerTexts()).toSorted())
+    .toEqual([
+      expect.stringMatching(/^Webhooks to https:\/\/example\.com\/failing do not come through since .*2 hours ago\.$/),
+      'Webhooks to https://example.com/off are turned off, since they did not come through.',
+    ]);
+  await needs().getByRole('link', { name: failing.url }).click();
+  await page.waitForURL(`**/webhooks/${failing.id}`);
+  for (const { id } of [failing, off, well])
+    expect((await billing.request('DELETE', `/webhook-endpoints/${id}`)).status).toBe(204);
+  expect(visit.faults).toEqual([]);
+});
 
 test('Home says how many drafts wait where people finalize them, and leads to them', async () => {
   await openHome();
@@ -120,4 +155,16 @@ test('Home says what the run could not bill, and leads to these subscriptions, u
   await openHome();
   expect(await needs().count()).toBe(0);
   expect(visit.faults).toEqual([]);
+});
+
+test('Health says which way events go, and that nobody knows what waits in a Redis that is away', async () => {
+  const services = () => page.getByRole('region', { name: 'Services' });
+  await page.goto('/health');
+  await services().getByText('through Redis', { exact: true }).waitFor();
+  const alone = await weir.startApi({ REDIS_URL: 'redis://127.0.0.1:1' });
+  await page.goto(new URL('/health', alone.url).href);
+  await services().getByText('directly to Postgres, since Redis does not take them').waitFor();
+  await page.getByText('Not known while Redis is away.').waitFor();
+  expect(await findBarriers(page)).toEqual([]);
+  await alone.close();
 });
