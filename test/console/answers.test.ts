@@ -4,6 +4,7 @@
 import type { Locator, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { fromOtherMachine, openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
+import { findMissaid } from '../support/browser/cut-off-reads.ts';
 import { furnish, type Furnished } from '../support/browser/furnished.ts';
 import { holdBack } from '../support/browser/hold-back.ts';
 import { signUp } from '../support/harness.ts';
@@ -371,6 +372,22 @@ test('what cannot be read is told as that, and not as none', async () => {
   await page.goto('/');
   await page.getByRole('alert').filter({ hasText: 'answered with 503' }).waitFor();
   await page.getByText('Events recorded').waitFor();
+});
+
+/** What a page is about can be read on it, as it could be a moment ago; READS_CUT_OFF=all has each page without that as well. */
+const THINGS_READ = process.env['READS_CUT_OFF'] === 'all' ? [false, true] : [true];
+
+test('no page says a number, or that there is none, of what cannot be read: it says that it cannot', async () => {
+  const { page: cutOff, context, close } = await browser.visit({ baseURL: weir.baseUrl });
+  await context.addCookies([{ name: 'access_token', value: organization.session, url: weir.baseUrl }]);
+  await cutOff.clock.install();
+  await cutOff.goto('/no/such/page');
+  await cutOff.getByRole('heading', { level: 1, name: 'Nothing here' }).waitFor();
+  await cutOff.clock.pauseAt(Date.now() + 60_000);
+  const { addresses, email: known } = organization;
+  for (const andTheThing of THINGS_READ)
+    expect(await findMissaid(cutOff, Object.entries(addresses), { andTheThing, known })).toEqual([]);
+  await close();
 });
 
 test('what is under way already is asked for again until it is done', async () => {
