@@ -88,6 +88,18 @@ test('a customer is erased, and usage moved, which stands in the audit log witho
   expect(rows).toEqual([{ copies_issued_before: null }, { copies_issued_before: '2026-01-01' }]);
 });
 
+test.each([
+  ['external-id', 'erase-customer', ['']],
+  ['from-external-id', 'move-usage', ['a'.repeat(256), 'right']],
+  ['to-external-id', 'move-usage', ['wrong', '']],
+])('%s of %s is one that a request can have', async (argument, command, ids) => {
+  const count = async () => (await weir.pool.query('SELECT FROM usage_moves')).rowCount;
+  const before = await count();
+  const { code, err } = await run([command, admin.email, ...ids]);
+  expect([code, err]).toEqual([2, expect.stringContaining(`'${argument}'. It must have 1 to 255 characters.`)]);
+  expect(await count()).toBe(before);
+});
+
 test('without settings it finds what npm start brought up, and where its API is', async () => {
   const home = await mkdtemp(joinPath(tmpdir(), 'weir-admin-'));
   const services = { database_url: weir.databaseUrl, base_url: 'http://127.0.0.1:3210' };

@@ -7,7 +7,9 @@ import { explainUnreachable } from '@weir/db/unreachable';
 import { errorCodeOf } from '@weir/shared/errors';
 import { SettingsError } from '@weir/shared/settings';
 import { problemOfDate } from '@weir/shared/date-or-instant';
+import { LIMITS } from '@weir/shared/limits';
 import { exitOnSignal } from '@weir/shared/stop-signals';
+import { text as textOf } from '@weir/shared/text';
 import { Command, InvalidArgumentError } from 'commander';
 import { describeAccounts, makeAdmin, makeResetLink, NoSuchAccount } from './accounts.ts';
 import { loadAdminSettings, publicUrlOf } from './admin-settings.ts';
@@ -33,16 +35,19 @@ command
   .description('give the account the role admin')
   .action((email: string) => run((database) => makeAdmin(database, email)));
 command
-  .command('erase-customer <email> <external-id>')
+  .command('erase-customer <email>')
+  .argument('<external-id>', '', externalId)
   .description(
     'erase a customer of the organization that the account belongs to: nothing names it any more but its invoices',
   )
   .option('--copies-issued-before <date>', 'of invoices issued before, what names the customer goes as well', date)
-  .action((email: string, externalId: string, { copiesIssuedBefore }: { copiesIssuedBefore?: string }) =>
-    run((database) => eraseCustomer(database, email, externalId, copiesIssuedBefore ?? null)),
+  .action((email: string, customer: string, { copiesIssuedBefore }: { copiesIssuedBefore?: string }) =>
+    run((database) => eraseCustomer(database, email, customer, copiesIssuedBefore ?? null)),
   );
 command
-  .command('move-usage <email> <from-external-id> <to-external-id>')
+  .command('move-usage <email>')
+  .argument('<from-external-id>', '', externalId)
+  .argument('<to-external-id>', '', externalId)
   .description('move all usage of one external id of that organization to another')
   .action((email: string, from: string, to: string) => run((database) => moveUsage(database, email, from, to)));
 command
@@ -55,6 +60,13 @@ await command.parseAsync();
 function date(text: string): string {
   const problem = problemOfDate(text);
   if (problem !== undefined) throw new InvalidArgumentError(`It ${problem}.`);
+  return text;
+}
+
+/** As the API takes it: no request names a customer with another one, so its usage would be billed to nobody. */
+function externalId(text: string): string {
+  const { error } = textOf(1, LIMITS.key).safeParse(text);
+  if (error !== undefined) throw new InvalidArgumentError(`It ${error.issues[0]?.message}.`);
   return text;
 }
 
