@@ -1,13 +1,13 @@
 // The command: the only file that reads the environment, the arguments and the signals.
 // Exit status: 0 all rows are in, 1 some rows were bad, 2 it could not be done or not to the end, 130 stopped by Ctrl-C.
 
-import { createReadStream, readFileSync, statSync } from 'node:fs';
+import { createReadStream, readFileSync, statSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { WeirError } from '@weir/sdk';
 import { Command } from 'commander';
 import { OptionError, StoppedError } from './errors.ts';
 import { importFile, type Source } from './import-file.ts';
-import { parseImportOptions, type Demo } from './import-options.ts';
+import { parseImportOptions, type Demo, type ImportOptions } from './import-options.ts';
 
 const stop = new AbortController();
 // A second Ctrl-C changes nothing: the wait for answers under way is short.
@@ -19,7 +19,7 @@ const command = new Command()
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
 const options = parseImportOptions(process.argv.slice(2), process.env, loadDemo(), command);
 try {
-  const { bad } = await importFile(options, openSource(options.file), process.stderr, process.stdout, stop.signal);
+  const { bad } = await importFile(options, openSource(options), process.stderr, process.stdout, stop.signal);
   process.exitCode = stop.signal.aborted ? 130 : bad > 0 ? 1 : 0;
 } catch (error) {
   process.exitCode = stop.signal.aborted ? 130 : 2;
@@ -32,13 +32,26 @@ function isExpected(error: unknown): error is Error {
   return error instanceof WeirError || error instanceof StoppedError || (error instanceof Error && 'syscall' in error);
 }
 
-function openSource(file: string): Source {
+function openSource({ file, specs: { name, idempotencyKey } }: ImportOptions): Source {
   if (file === '-') return { stream: process.stdin, sizeBytes: undefined };
+  const stats = lookAt(file);
+  if (name === undefined && idempotencyKey === undefined && isStream(file, stats)) {
+    throw new OptionError(`${file} is another file each time, which its path does not name: give --name`);
+  }
+  return { sizeBytes: stats.size, stream: createReadStream(file) };
+}
+
+function lookAt(file: string): Stats {
   try {
-    return { sizeBytes: statSync(file).size, stream: createReadStream(file) };
+    return statSync(file);
   } catch (error) {
     throw new OptionError((error as Error).message);
   }
+}
+
+/** A pipe, or what the process was given open: `/dev/stdin` may be a regular file. */
+function isStream(file: string, stats: Stats): boolean {
+  return !(stats.isFile() || stats.isDirectory()) || /^\/(dev|proc)\//.test(file);
 }
 
 function loadDemo(): Demo | undefined {
