@@ -71,4 +71,16 @@ describe.each(['transaction', 'statement'] as const)('a PgBouncer in %s mode is 
     expect(err).toMatch(line);
     expect(err.trimEnd()).not.toContain('\n');
   });
+
+  test.each([
+    ['apps/reconcile/dist/main.js', []],
+    ['apps/admin/dist/main.js', ['list-users']],
+  ])('by %s', async (program, args) => {
+    const { REDIS_URL = '', QUEUE_PREFIX = '' } = weir.env;
+    const env = { DATABASE_URL: pgbouncer.url, REDIS_URL, QUEUE_PREFIX };
+    const { code, out, err } = await runToEnd(program, env, args);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toMatch(line);
+    expect(err.trimEnd()).not.toContain('\n');
+  });
 });

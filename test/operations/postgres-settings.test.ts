@@ -111,6 +111,24 @@ describe('a database on which Weir cannot run is refused', () => {
     );
   });
 
+  test('when it is not migrated to this version, by the commands, which change nothing', async () => {
+    const url = await create();
+    await migrate(url);
+    const { rows } = await queryOnce(
+      url,
+      'DELETE FROM migrations WHERE name = (SELECT max(name) FROM migrations) RETURNING name',
+    );
+    const line = new RegExp(
+      `^[a-z]+: The database is not migrated .*\\(${rows[0]?.name} missing\\): run npm run migrate\\.\n$`,
+    );
+    const { DATABASE_URL, QUEUE_PREFIX } = envOf(url);
+    const env = { REDIS_URL: weir.env['REDIS_URL'] ?? '', DATABASE_URL, QUEUE_PREFIX };
+    const reconciled = await runToEnd('apps/reconcile/dist/main.js', env);
+    expect(reconciled).toEqual({ code: 2, out: '', err: expect.stringMatching(line) });
+    const listed = await runToEnd('apps/admin/dist/main.js', env, ['list-users']);
+    expect(listed).toEqual({ code: 2, out: '', err: expect.stringMatching(line) });
+  });
+
   test.each([
     ['other columns', 'id bigint, migration text, batch integer'],
     ['the same columns', 'name text, applied_at timestamptz'],

@@ -3,8 +3,8 @@
 // Exit status: 0 done, 1 there is no such account, or it may not be done, 2 it could not be done.
 
 import { openDatabase } from '@weir/db/database';
+import { requireSchema } from '@weir/db/installation';
 import { explainUnreachable } from '@weir/db/unreachable';
-import { errorCodeOf } from '@weir/shared/errors';
 import { SettingsError } from '@weir/shared/settings';
 import { problemOfDate } from '@weir/shared/date-or-instant';
 import { LIMITS } from '@weir/shared/limits';
@@ -85,6 +85,7 @@ async function run(
       onConnectionError: () => {},
     });
     try {
+      await requireSchema(database);
       console.log(await action(database, settings));
     } finally {
       await database.close();
@@ -100,8 +101,6 @@ async function run(
 function explain(error: unknown): string | undefined {
   if (error instanceof SettingsError || error instanceof NoSuchAccount || error instanceof NotMoved)
     return error.message;
-  const code = errorCodeOf(error) ?? '';
-  if (code === '42P01' || code === '42703') return 'the database is not migrated to this version: run npm run migrate.';
   const why = explainUnreachable(error);
   return why === undefined ? undefined : `Postgres cannot be read: ${why}.`;
 }

@@ -2,7 +2,6 @@
 
 import { explainUnreachable } from '@weir/db/unreachable';
 import { RedisUnreachable, isRedisAway } from '@weir/queue/redis-away';
-import { errorCodeOf } from '@weir/shared/errors';
 import { withServices } from '@weir/shared/services-file';
 import { SettingsError, databaseUrl, loadSettings, queuePrefix, redisUrl } from '@weir/shared/settings';
 import { Command } from 'commander';
@@ -28,13 +27,11 @@ export function loadCommandSettings(env: NodeJS.ProcessEnv): z.output<typeof set
 
 /** The line for the person who ran the command; undefined for a defect, which is shown as it is. */
 export function explainFailure(error: unknown): string | undefined {
-  const code = errorCodeOf(error);
   if (error instanceof SettingsError) return error.message;
   if (isRedisAway(error)) {
     const why = error instanceof RedisUnreachable ? error.cause : error;
     return `Redis cannot be reached (${messageOf(why)}). Check REDIS_URL, or start Weir with npm start.`;
   }
-  if (code === '42P01') return 'the database is not migrated to this version: run npm run migrate.';
   const why = explainUnreachable(error);
   return why === undefined ? undefined : `Postgres cannot be read: ${why}.`;
 }

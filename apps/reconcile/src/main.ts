@@ -3,7 +3,7 @@
 
 import { RepairUnderWay } from '@weir/db/accepted';
 import { openDatabase, type Database } from '@weir/db/database';
-import { identify } from '@weir/db/installation';
+import { identify, requireSchema } from '@weir/db/installation';
 import { saveReconciliation } from '@weir/db/reconciliations';
 import { disconnect, openCommand, type QueueConnection } from '@weir/queue/connection';
 import { foreignQueue, readOwner, unmarkedQueue } from '@weir/queue/ownership';
@@ -40,6 +40,7 @@ async function run(options: ReconcileOptions): Promise<number> {
       onConnectionError: () => {},
     });
     closer.add('the database', () => database.close());
+    await requireSchema(database);
     await requireItsQueue(database, queue);
     const onPart = (name: string) => progress.show(() => `Looking at ${name} …`);
     const found = await reconcile({ database, queue, onPart }, options);
