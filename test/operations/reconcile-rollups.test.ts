@@ -3,9 +3,15 @@
 
 import type { Database } from '@weir/db/database';
 import { recordEvents } from '@weir/db/record';
-import { rebuildUnit } from '@weir/db/rollup-check';
+import { rebuildUnit, UnitLocked } from '@weir/db/rollup-check';
 import { ALL_ROLLUPS, ROLLUPS, rowsOfTable } from '@weir/db/rollups';
+import { newCommand } from '@weir/reconcile/connect';
+import { parseReconcileOptions } from '@weir/reconcile/reconcile-options';
+import { balanceRollups } from '@weir/reconcile/rollups';
 import { newId } from '@weir/shared/ids';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { until } from '../support/harness.ts';
@@ -32,7 +38,7 @@ beforeAll(async () => {
   tenant = await makeTracked();
 });
 afterAll(() => database.close());
-// Each test but the last two leaves everything as it was.
+// Each test but the last ones leaves everything as it was.
 beforeEach(async () => {
   before = await contents();
 });
@@ -278,6 +284,76 @@ test('a repair waits for a worker that has written and not yet committed', async
     worker.release();
   }
   await expectRollupsToEqualEvents(weir.pool);
+});
+
+test('events are recorded while a repair waits for what holds a lock for long, such as a vacuum', async () => {
+  const unit = { organizationId: tenant.id, meterId: tenant.sum.id, month: '2026-10' };
+  const added = `UPDATE ${HOURS} SET event_count = event_count + 1
+    WHERE organization_id = $1 AND meter_id = $2 AND hour = '2026-10-01T00:00:00Z'`;
+  const { rowCount } = await weir.pool.query(added, [tenant.id, tenant.sum.id]);
+  const event = {
+    id: newId(),
+    organization_id: tenant.id,
+    meter_id: tenant.sum.id,
+    customer_external_id: 'beside the repair',
+    quantity: '1',
+    timestamp: '2026-10-01T00:00:00Z',
+  };
+  const vacuum = await weir.pool.connect();
+  try {
+    await vacuum.query('BEGIN');
+    await vacuum.query(`LOCK TABLE ${HOURS} IN SHARE UPDATE EXCLUSIVE MODE`);
+    let waits = 0;
+    const repair = rebuildUnit(database, unit, undefined, () => (waits += 1));
+    const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    await until(async () => (await weir.pool.query(waiting)).rowCount === 1, 'the repair waits');
+    await recordEvents(weir.pool, [{ event, countsUniqueValues: false }]);
+    await until(() => waits > 0, 'the repair says that it waits');
+
+    await expect(rebuildUnit(database, unit, 0)).rejects.toThrow(UnitLocked);
+    const options = parseReconcileOptions(['--repair', '--organization', tenant.id], newCommand());
+    const { differing } = await balanceRollups(
+      database,
+      options,
+      () => true,
+      () => {},
+      0,
+    );
+    expect(differing).toEqual([
+      expect.objectContaining({ table: HOURS, wrong: { event_count: rowCount }, isRebuilt: false, wasLocked: true }),
+    ]);
+    await vacuum.query('COMMIT');
+    expect(await repair).toMatchObject([{ table: HOURS, wrong: { event_count: rowCount } }]);
+  } finally {
+    await vacuum.query('ROLLBACK');
+    vacuum.release();
+  }
+  await expectRollupsToEqualEvents(weir.pool);
+});
+
+test('a reconcile that is stopped leaves no statement behind in Postgres', async () => {
+  const { PATH } = process.env;
+  const { DATABASE_URL, REDIS_URL, QUEUE_PREFIX } = weir.env;
+  const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+    AND query LIKE '%FROM duplicate_events d%'`;
+  const holder = await weir.pool.connect();
+  try {
+    await holder.query('BEGIN');
+    await holder.query('LOCK TABLE duplicate_events IN ACCESS EXCLUSIVE MODE');
+    const child = spawn(process.execPath, ['apps/reconcile/dist/main.js'], {
+      cwd: fileURLToPath(new URL('../..', import.meta.url)),
+      env: { PATH, DATABASE_URL, REDIS_URL, QUEUE_PREFIX },
+      stdio: 'ignore',
+    });
+    const ended = once(child, 'exit');
+    await until(async () => (await weir.pool.query(waiting)).rowCount === 1, 'it waits');
+    child.kill('SIGINT');
+    expect(await ended).toEqual([130, null]);
+    await until(async () => (await weir.pool.query(waiting)).rowCount === 0, 'what it asked for has ended');
+  } finally {
+    await holder.query('ROLLBACK');
+    holder.release();
+  }
 });
 
 test('while workers record into the same rows, a repair loses nothing and counts nothing twice', async () => {

@@ -75,8 +75,8 @@ test('a verdict counts what is left wrong, by whose it is', () => {
     rollups: {
       compared: 2,
       differing: [
-        { ...rollup, organizationId: 'a', isRebuilt: false },
-        { ...rollup, organizationId: 'c', isRebuilt: true },
+        { ...rollup, organizationId: 'a', isRebuilt: false, wasLocked: false },
+        { ...rollup, organizationId: 'c', isRebuilt: true, wasLocked: false },
       ],
     },
     billing: undefined,

@@ -79,9 +79,11 @@ function describeRollups({ compared, differing }: RollupBalances, { repair }: Re
   return lines;
 }
 
-function actionOn({ isRebuilt, mayBeAllThereIs }: RollupBalance, repair: boolean): string {
+function actionOn({ isRebuilt, mayBeAllThereIs, wasLocked }: RollupBalance, repair: boolean): string {
   if (isRebuilt) return 'Rebuilt.';
   if (mayBeAllThereIs) return 'Left alone: it may be all that is left of events that are gone.';
+  if (wasLocked)
+    return 'Left alone: something holds a lock of its table, such as a vacuum. Run it again once that has ended.';
   return repair ? 'Left alone: events are missing.' : '--repair rebuilds them.';
 }
 
@@ -116,13 +118,16 @@ export function toJson({ isEqual, isCorrected, events, rollups, billing }: Recon
       })),
       rollups: {
         compared: rollups.compared,
-        differing: rollups.differing.map(({ organizationId, meterId, isRebuilt, mayBeAllThereIs, ...difference }) => ({
-          organization_id: organizationId,
-          meter_id: meterId,
-          ...difference,
-          rebuilt: isRebuilt,
-          may_be_all_there_is: mayBeAllThereIs,
-        })),
+        differing: rollups.differing.map(
+          ({ organizationId, meterId, isRebuilt, mayBeAllThereIs, wasLocked, ...difference }) => ({
+            organization_id: organizationId,
+            meter_id: meterId,
+            ...difference,
+            rebuilt: isRebuilt,
+            may_be_all_there_is: mayBeAllThereIs,
+            was_locked: wasLocked,
+          }),
+        ),
       },
       ...(billing !== undefined && { billing: billingJson(billing) }),
     },

@@ -2,7 +2,7 @@ import { Kysely, PostgresDialect, type PostgresPool, type PostgresQueryResult } 
 import { errorCodeOf } from '@weir/shared/errors';
 import pg from 'pg';
 import { isOfConnection, NotingClient } from './noting-client.ts';
-import { READ_ONLY, setUpSession } from './session-settings.ts';
+import { endWithClient, READ_ONLY, setUpSession } from './session-settings.ts';
 import type { Tables } from './schema.ts';
 
 /** Where queries run: the database itself, or a transaction on it. */
@@ -21,7 +21,7 @@ export interface DatabaseOptions {
   connectionsMax: number;
   /**
    * After this a statement is cancelled by Postgres, and a transaction is ended whose next statement does not come (after 15 s at
-   * the latest); 0 lets both go on.
+   * the latest); 0 lets both go on for as long as this process lives.
    */
   statementTimeoutMs: number;
   /** How long to wait for a connection, new or from the pool. 5 s by default. */
@@ -76,7 +76,10 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
     // No statement here runs for so long that compiling it first pays.
     // The pool waits for it and gives nobody a connection on which it failed, though its types do not say so.
     // oxlint-disable-next-line typescript/no-misused-promises
-    onConnect: (client) => setUpSession(client, { jit: 'off', ...limits }),
+    onConnect: async (client) => {
+      await setUpSession(client, { jit: 'off', ...limits });
+      if (statementTimeoutMs === 0) await endWithClient(client);
+    },
   });
   // Also of a connection that somebody holds between two queries: the pool tells of idle ones only, and an error that
   // nobody listens to ends the process.

@@ -4,10 +4,11 @@
 //
 // No index leads to the events of a meter: each unit reads through all events of its organization once.
 
+import { setTimeout as delay } from 'node:timers/promises';
 import { monthAfter, startOfMonth } from '@weir/shared/utc-months';
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { valueHash } from './aggregations.ts';
-import { IDLE_IN_TRANSACTION_MS_MAX, type Database } from './database.ts';
+import { IDLE_IN_TRANSACTION_MS_MAX, isLockTimeout, type Database } from './database.ts';
 import type { CountFilter } from './accounted.ts';
 import { AHEAD } from './months-taken-out.ts';
 import {
@@ -101,11 +102,45 @@ export async function compareUnit(database: Database, unit: Unit): Promise<Rollu
   });
 }
 
+/** How long a repair may have everybody who records wait behind it: far less than a record statement may take. */
+const LOCK_WAIT_MS_MAX = 1_000;
+
+/** Between two attempts, in which those go on that have waited. */
+const LOCK_PAUSE_MS = 500;
+
+/** After this a unit is left as it is: something holds the lock all the time. */
+export const LOCKED_MS_MAX = 300_000;
+
+/** A unit was left as it is, since something held a lock that its repair needs. */
+export class UnitLocked extends Error {}
+
 /**
  * Makes the rollups of a unit what its events give, unless they may be all there is, and returns how they were not. Workers wait
  * meanwhile, before they have written anything, and go on with the rows that are then right. What was right already stays untouched.
+ *
+ * Something else may hold the lock for hours, such as a vacuum. Whoever waits for it has all wait who record, so this waits a second at a
+ * time, tells `onWait`, and begins again. Throws UnitLocked after `msMax`.
  */
-export async function rebuildUnit(database: Database, unit: Unit): Promise<RollupDifference[]> {
+export async function rebuildUnit(
+  database: Database,
+  unit: Unit,
+  msMax = LOCKED_MS_MAX,
+  onWait: () => void = () => {},
+): Promise<RollupDifference[]> {
+  for (const giveUpAt = performance.now() + msMax; ;) {
+    try {
+      return await rebuildUnlessLocked(database, unit);
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error;
+      if (performance.now() >= giveUpAt)
+        throw new UnitLocked('something holds a lock that the repair needs', { cause: error });
+    }
+    onWait();
+    await delay(LOCK_PAUSE_MS);
+  }
+}
+
+async function rebuildUnlessLocked(database: Database, unit: Unit): Promise<RollupDifference[]> {
   return database.kysely.transaction().execute(async (transaction) => {
     // Of a command that goes silent: its statements may take as long as they do, and nobody records while it holds the lock.
     await sql`SELECT set_config('idle_in_transaction_session_timeout', ${String(IDLE_IN_TRANSACTION_MS_MAX)}, true)`.execute(
@@ -120,6 +155,8 @@ export async function rebuildUnit(database: Database, unit: Unit): Promise<Rollu
     );
     // Every record statement writes to this table, so its lock holds all of them off: it is granted when those under way
     // have committed, and what is read after it is all there is. They take it before they write to any table.
+    // From here on all wait whom this makes wait, for whichever lock.
+    await sql`SELECT set_config('lock_timeout', ${String(LOCK_WAIT_MS_MAX)}, true)`.execute(transaction);
     await sql`LOCK TABLE ${sql.table(ROLLUPS.customerUsageHours.table)} IN SHARE ROW EXCLUSIVE MODE`.execute(
       transaction,
     );

@@ -46,3 +46,18 @@ export async function setUpSession(
   );
   if (rows[0]?.is_standby === true) throw standby();
 }
+
+/**
+ * Has a statement, and a wait for a lock, end within some seconds of the death of who asked for it. Postgres looks for that only when it
+ * speaks otherwise, so that what has no other bound would go on, with its locks. Where the system of Postgres cannot tell, nothing is set.
+ */
+export async function endWithClient(client: Pick<pg.ClientBase, 'query'>): Promise<void> {
+  try {
+    await client.query(`SELECT set_config('client_connection_check_interval', '2s', false)`);
+  } catch (error) {
+    if (!(error instanceof pg.DatabaseError && error.code === INVALID_VALUE)) throw error;
+  }
+}
+
+/** The SQLSTATE of a setting that takes no such value. */
+const INVALID_VALUE = '22023';
