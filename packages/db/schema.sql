@@ -961,9 +961,9 @@ CREATE TABLE widget_tokens (
   CONSTRAINT widget_tokens_pkey PRIMARY KEY (token_hash)
 );
 
-CREATE UNIQUE INDEX alert_crossings_amount_key ON public.alert_crossings USING btree (organization_id, alert_id, subscription_id, period_start, threshold) WHERE (currency IS NOT NULL);
+CREATE INDEX alert_crossings_alert_id_idx ON public.alert_crossings USING btree (alert_id, id);
 
-CREATE INDEX alert_crossings_organization_id_alert_id_id_idx ON public.alert_crossings USING btree (organization_id, alert_id, id);
+CREATE UNIQUE INDEX alert_crossings_amount_key ON public.alert_crossings USING btree (organization_id, alert_id, subscription_id, period_start, threshold) WHERE (currency IS NOT NULL);
 
 CREATE UNIQUE INDEX alert_crossings_record_key ON public.alert_crossings USING btree (organization_id, alert_id, customer_id, period_start, threshold) WHERE ((subscription_id IS NULL) AND (customer_id IS NOT NULL));
 
@@ -973,11 +973,13 @@ CREATE INDEX alerts_slot_idx ON public.alerts USING btree (closing_slot(organiza
 
 CREATE INDEX api_keys_revoked_at_idx ON public.api_keys USING btree (revoked_at) WHERE (revoked_at IS NOT NULL);
 
-CREATE INDEX audit_entries_organization_id_action_idx ON public.audit_entries USING btree (organization_id, action, id);
+CREATE INDEX audit_entries_action_idx ON public.audit_entries USING btree (uuid_hash_extended(organization_id, (0)::bigint), action, id);
 
-CREATE INDEX audit_entries_organization_id_actor_id_idx ON public.audit_entries USING btree (organization_id, actor_id, id);
+CREATE INDEX audit_entries_actor_id_action_idx ON public.audit_entries USING btree (uuid_hash_extended(actor_id, (0)::bigint), action, id);
 
-CREATE INDEX audit_entries_organization_id_resource_id_idx ON public.audit_entries USING btree (organization_id, resource_id, id);
+CREATE INDEX audit_entries_actor_id_idx ON public.audit_entries USING btree (actor_id, id);
+
+CREATE INDEX audit_entries_resource_id_idx ON public.audit_entries USING btree (resource_id, id);
 
 CREATE INDEX billed_meters_organization_id_subscription_id_idx ON public.billed_meters USING btree (organization_id, subscription_id);
 
@@ -1004,6 +1006,8 @@ CREATE INDEX customer_group_value_days_meter_day_idx ON public.customer_group_va
 CREATE INDEX customer_usage_days_meter_day_idx ON public.customer_usage_days USING btree (uuid_hash_extended(meter_id, (0)::bigint), day);
 
 CREATE INDEX customer_value_days_meter_day_idx ON public.customer_value_days USING btree (uuid_hash_extended(meter_id, (0)::bigint), day);
+
+CREATE INDEX customers_external_id_idx ON public.customers USING btree (hashtextextended(external_id, uuid_hash_extended(organization_id, (0)::bigint)));
 
 CREATE INDEX customers_name_idx ON public.customers USING btree (uuid_hash_extended(organization_id, (0)::bigint), lower(COALESCE(name, external_id)), id);
 
@@ -1077,7 +1081,7 @@ CREATE INDEX sessions_organization_id_user_id_idx ON public.sessions USING btree
 
 CREATE INDEX sessions_used_at_idx ON public.sessions USING btree (used_at);
 
-CREATE INDEX subscriptions_customer_external_id_idx ON public.subscriptions USING btree (customer_external_id, organization_id);
+CREATE INDEX subscriptions_billed_as_idx ON public.subscriptions USING btree (hashtextextended(customer_external_id, uuid_hash_extended(organization_id, (0)::bigint)));
 
 CREATE INDEX subscriptions_customer_id_idx ON public.subscriptions USING btree (customer_id, organization_id);
 
@@ -1091,13 +1095,17 @@ CREATE INDEX subscriptions_run_error_idx ON public.subscriptions USING btree (or
 
 CREATE INDEX usage_moves_created_at_idx ON public.usage_moves USING btree (created_at, organization_id, id) WHERE (finished_at IS NULL);
 
+CREATE INDEX usage_moves_kind_idx ON public.usage_moves USING btree (uuid_hash_extended(organization_id, (0)::bigint), kind, id);
+
 CREATE UNIQUE INDEX usage_moves_organization_id_from_external_id_key ON public.usage_moves USING btree (organization_id, from_external_id) WHERE (finished_at IS NULL);
 
 CREATE INDEX usage_moves_organization_id_to_external_id_idx ON public.usage_moves USING btree (organization_id, to_external_id);
 
-CREATE INDEX webhook_deliveries_organization_id_endpoint_id_created_at_idx ON public.webhook_deliveries USING btree (organization_id, endpoint_id, created_at, sequence);
+CREATE INDEX webhook_deliveries_created_at_idx ON public.webhook_deliveries USING btree (uuid_hash_extended(endpoint_id, (0)::bigint), created_at, sequence, id);
 
 CREATE INDEX webhook_deliveries_organization_id_endpoint_id_next_idx ON public.webhook_deliveries USING btree (organization_id, endpoint_id, next_attempt_at, sequence) WHERE (status = 'PENDING'::text);
+
+CREATE INDEX webhook_deliveries_status_idx ON public.webhook_deliveries USING btree (uuid_hash_extended(endpoint_id, (1)::bigint), status, created_at, sequence, id);
 
 CREATE INDEX widget_tokens_expires_at_idx ON public.widget_tokens USING btree (expires_at);
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { deleteAlertsOf } from './alerts/alerts.ts';
 import { CUSTOMER_COLUMNS, type Customer } from './customer-fields.ts';
 import type { Queries } from './database.ts';
-import { hashed, ofOrganization } from './of-organization.ts';
+import { hashed, ofCustomer, ofOrganization } from './of-organization.ts';
 import { NEWEST_FIRST, OLDEST_FIRST, reversed, type Order } from './order.ts';
 import { containing, selectPage, type Page, type PageOf } from './page.ts';
 import { deleteWidgetTokensOf } from './widget-tokens.ts';
@@ -58,11 +58,11 @@ export async function listCustomers(
   page: Page,
 ): Promise<PageOf<Customer>> {
   const isByName = sort === 'name' || sort === '-name';
+  const own = isByName ? hashed(organizationId, 0) : ofOrganization(organizationId);
   let query = db
     .selectFrom('customers')
     .select(CUSTOMER_COLUMNS)
-    .where(() => (isByName ? hashed(organizationId, 0) : ofOrganization(organizationId)));
-  if (externalId !== undefined) query = query.where('external_id', '=', externalId);
+    .where(() => (externalId === undefined ? own : isNamed(organizationId, externalId)));
   if (search !== '') {
     const pattern = containing(search);
     query = query.where(({ eb, or }) =>
@@ -81,6 +81,9 @@ export async function findCustomer(db: Queries, organizationId: string, id: stri
     .executeTakeFirst();
 }
 
+const isNamed = (organizationId: string, externalId: string) =>
+  ofCustomer(organizationId, 'customers.external_id', sql`${externalId}::text`);
+
 /** The id of the customer that has an external_id. */
 export async function findCustomerId(
   db: Queries,
@@ -90,8 +93,7 @@ export async function findCustomerId(
   const row = await db
     .selectFrom('customers')
     .select('id')
-    .where('organization_id', '=', organizationId)
-    .where('external_id', '=', externalId)
+    .where(() => isNamed(organizationId, externalId))
     .executeTakeFirst();
   return row?.id;
 }

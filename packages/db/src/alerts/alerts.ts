@@ -4,6 +4,7 @@ import { newId } from '@weir/shared/ids';
 import { sql } from 'kysely';
 import type { Queries } from '../database.ts';
 import { makeRecordersLookAgain } from '../known-for-recording.ts';
+import { alsoOf, ofCustomer } from '../of-organization.ts';
 import { NEWEST_FIRST } from '../order.ts';
 import { mapPage, selectPage, type Page, type PageOf } from '../page.ts';
 import type { AlertStatus } from './alert-tables.ts';
@@ -212,8 +213,8 @@ export async function listCrossings(
       'value',
       'crossed_at',
     ])
-    .where('organization_id', '=', organizationId)
-    .where('alert_id', '=', alertId);
+    .where('alert_id', '=', alertId)
+    .where(() => alsoOf(organizationId));
   const found = await selectPage(query, NEWEST_FIRST, page);
   const records = await findRecords(db, organizationId, found.rows);
   return mapPage(found, (row) => {
@@ -235,7 +236,7 @@ async function findRecords(
       ${crossings.map(({ customer_id }) => customer_id)}::uuid[]) AS asked (crossing, external_id, customer_id)
     CROSS JOIN LATERAL (
       SELECT 1 AS place, id, name FROM customers WHERE ${own} AND id = asked.customer_id
-      UNION ALL SELECT 2, id, name FROM customers WHERE ${own} AND external_id = asked.external_id
+      UNION ALL SELECT 2, id, name FROM customers WHERE ${ofCustomer(organizationId, 'customers.external_id', sql`asked.external_id`)}
       ORDER BY place LIMIT 1
     ) AS found`.execute(db);
   return new Map(rows.map(({ crossing, ...record }) => [crossing, record]));
@@ -250,7 +251,7 @@ export async function findCustomers(
   const { rows } = await sql<{ external_id: string; id: string; name: string | null }>`
     SELECT asked.external_id, found.id, found.name FROM unnest(${[...externalIds]}::text[]) AS asked (external_id)
     CROSS JOIN LATERAL (
-      SELECT id, name FROM customers WHERE organization_id = ${organizationId}::uuid AND external_id = asked.external_id LIMIT 1
+      SELECT id, name FROM customers WHERE ${ofCustomer(organizationId, 'customers.external_id', sql`asked.external_id`)} LIMIT 1
     ) AS found`.execute(db);
   return new Map(rows.map(({ external_id, ...customer }) => [external_id, customer]));
 }

@@ -4,6 +4,7 @@
 import { sql } from 'kysely';
 import type { Database, Queries } from '../database.ts';
 import { DELETED_MAX } from '../delete-in-slices.ts';
+import { alsoOf } from '../of-organization.ts';
 import { ROLLUPS } from '../rollups.ts';
 import { touchUsage } from './touched-usage.ts';
 
@@ -79,11 +80,11 @@ export async function deleteCrossings(db: Queries, organizationId: string): Prom
   if (alert === undefined) return false;
   const { numAffectedRows = 0n } = await sql`
     DELETE FROM alert_crossings WHERE organization_id = ${organizationId}::uuid AND id = ANY (ARRAY(
-      SELECT id FROM alert_crossings WHERE organization_id = ${organizationId}::uuid AND alert_id = ${alert.id}::uuid
+      SELECT id FROM alert_crossings WHERE alert_id = ${alert.id}::uuid AND ${alsoOf(organizationId)}
       LIMIT ${DELETED_MAX}))`.execute(db);
   if (numAffectedRows < DELETED_MAX)
     await sql`DELETE FROM alerts WHERE organization_id = ${organizationId}::uuid AND id = ${alert.id}::uuid
       AND NOT EXISTS (SELECT FROM alert_crossings
-        WHERE organization_id = ${organizationId}::uuid AND alert_id = ${alert.id}::uuid)`.execute(db);
+        WHERE alert_id = ${alert.id}::uuid AND ${alsoOf(organizationId)})`.execute(db);
   return true;
 }

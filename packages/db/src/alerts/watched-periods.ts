@@ -7,6 +7,7 @@ import { addMonths, dateOf, firstInstantOfDate } from '@weir/rating/local-date';
 import { isoOf, microsOfText, type Micros } from '@weir/shared/instant';
 import { sql } from 'kysely';
 import type { Queries } from '../database.ts';
+import { ofCustomer } from '../of-organization.ts';
 import { ROLLUPS } from '../rollups.ts';
 
 /** For so long after its end a period is still looked at. Nothing waits in the queue for longer while Postgres is there. */
@@ -117,7 +118,7 @@ export async function findWatchedPeriods(
       SELECT id AS subscription_id, currency, cycle, current_period_start, current_period_end, time_zone, created_at,
         status <> 'CANCELED' AND coalesce(ended_at > billing_now(), true) AS is_live
       FROM subscriptions
-      WHERE organization_id = ${own} AND customer_external_id = asked.customer AND start_at <= billing_now()
+      WHERE ${ofCustomer(organizationId, 'subscriptions.customer_external_id', sql`asked.customer`)} AND start_at <= billing_now()
         AND coalesce(ended_at, 'infinity') > ${at.after}::timestamptz OFFSET 0
     ) AS found
     CROSS JOIN LATERAL (

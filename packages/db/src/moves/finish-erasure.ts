@@ -8,6 +8,7 @@
 import { sql } from 'kysely';
 import { touchUsage, type Touched } from '../alerts/touched-usage.ts';
 import type { Queries } from '../database.ts';
+import { alsoOf, hashed, ofCustomer } from '../of-organization.ts';
 import { ROLLUPS } from '../rollups.ts';
 import { eraseCopies, eraseDues } from './erase-bills.ts';
 import { BEFORE_ALL, ERASED, type RunningMove, type Walk } from './usage-moves.ts';
@@ -118,8 +119,7 @@ async function eraseCrossings(db: Queries, move: RunningMove): Promise<string | 
     SELECT found.id FROM alerts CROSS JOIN LATERAL (
       SELECT id FROM alert_crossings WHERE ${own} AND currency IS NULL
       UNION ALL SELECT id FROM alert_crossings WHERE ${own} AND currency IS NOT NULL AND subscription_id = ANY (ARRAY(
-        SELECT id FROM subscriptions
-        WHERE organization_id = ${organization_id}::uuid AND customer_external_id = ${from_external_id}::text))
+        SELECT id FROM subscriptions WHERE ${billedAs(move)}))
       OFFSET 0
     ) AS found WHERE alerts.organization_id = ${organization_id}::uuid LIMIT ${TEXTS_MAX}`.execute(db);
   const found = sql`organization_id = ${organization_id}::uuid AND id = ANY (${rows.map(({ id }) => id)}::uuid[])`;
@@ -238,7 +238,7 @@ async function eraseAlerts(db: Queries, move: RunningMove, after: string): Promi
   const { rows } = await sql<{ id: string }>`
     WITH page AS MATERIALIZED (
       SELECT id FROM audit_entries
-      WHERE organization_id = ${organization_id}::uuid AND resource_id = ${alertId}::uuid AND id > ${entry}::uuid
+      WHERE resource_id = ${alertId}::uuid AND ${alsoOf(organization_id)} AND id > ${entry}::uuid
       ORDER BY id LIMIT ${TEXTS_MAX}
     ), written AS (
       UPDATE audit_entries AS entries SET changes = NULL FROM page
@@ -268,16 +268,16 @@ async function eraseFormerRecords(db: Queries, move: RunningMove, after: string)
         AND NOT EXISTS (SELECT FROM customers WHERE customers.organization_id = ${organization_id}::uuid AND customers.id = page.resource_id)
     ), own AS MATERIALIZED (
       SELECT resource_id FROM named WHERE resource_id IS NOT NULL
-      UNION SELECT alerts.resource_id FROM audit_entries AS alerts
-      WHERE alerts.organization_id = ${organization_id}::uuid AND alerts.action = 'alert.create'
-        AND alerts.changes ->> 'customer_id' IN (SELECT resource_id::text FROM named)
+      UNION SELECT resource_id FROM audit_entries
+      WHERE ${hashed(organization_id, 0)} AND action = 'alert.create'
+        AND changes ->> 'customer_id' IN (SELECT resource_id::text FROM named)
       UNION SELECT resource_id FROM page WHERE action = 'alert.create' AND changes ->> 'customer_id' = ${customer_id}::text
     ), written AS (
       UPDATE audit_entries AS entries SET changes = NULL
       WHERE entries.organization_id = ${organization_id}::uuid AND entries.changes IS NOT NULL AND entries.id = ANY (ARRAY(
         SELECT id FROM named
         UNION SELECT found.id FROM own CROSS JOIN LATERAL (SELECT id FROM audit_entries AS kept
-          WHERE kept.organization_id = ${organization_id}::uuid AND kept.resource_id = own.resource_id OFFSET 0) AS found))
+          WHERE kept.resource_id = own.resource_id AND ${alsoOf(organization_id)} OFFSET 0) AS found))
     )
     SELECT id FROM page ORDER BY id`.execute(db);
   return rows.at(-1)?.id;
@@ -319,18 +319,20 @@ async function eraseAudit(db: Queries, move: RunningMove, after: string): Promis
   return rows.at(-1)?.id;
 }
 
+/** Which subscriptions have the former id. */
+const billedAs = ({ organization_id, from_external_id }: RunningMove) =>
+  ofCustomer(organization_id, 'subscriptions.customer_external_id', sql`${from_external_id}::text`);
+
 /** The ids of the customer, and of what was made for it. */
-async function listOwn(
-  db: Queries,
-  { organization_id, customer_id, from_external_id }: RunningMove,
-): Promise<string[]> {
-  const ofCustomer = sql`organization_id = ${organization_id}::uuid AND customer_id = ${customer_id}::uuid`;
+async function listOwn(db: Queries, move: RunningMove): Promise<string[]> {
+  const { organization_id, customer_id, from_external_id } = move;
+  const ofRecord = sql`organization_id = ${organization_id}::uuid AND customer_id = ${customer_id}::uuid`;
   const { rows } = await sql<{ id: string }>`
     SELECT ${customer_id}::uuid AS id WHERE ${customer_id}::uuid IS NOT NULL
-    UNION SELECT id FROM subscriptions WHERE organization_id = ${organization_id}::uuid AND customer_external_id = ${from_external_id}
-    UNION SELECT id FROM subscriptions WHERE ${ofCustomer}
-    UNION SELECT id FROM invoices WHERE ${ofCustomer}
-    UNION SELECT id FROM credit_grants WHERE ${ofCustomer}
+    UNION SELECT id FROM subscriptions WHERE ${billedAs(move)}
+    UNION SELECT id FROM subscriptions WHERE ${ofRecord}
+    UNION SELECT id FROM invoices WHERE ${ofRecord}
+    UNION SELECT id FROM credit_grants WHERE ${ofRecord}
     UNION SELECT id FROM usage_moves WHERE organization_id = ${organization_id}::uuid AND kind = 'MOVE'
       AND (from_external_id = ${from_external_id} OR to_external_id = ${from_external_id})`.execute(db);
   return rows.map(({ id }) => id);
@@ -352,11 +354,11 @@ export async function endErasure(transaction: Queries, move: RunningMove): Promi
     );
   if (running.length === 0) return false;
   const { rows } = await sql<{ id: string }>`
-    SELECT id FROM subscriptions WHERE ${own} AND ${former} ORDER BY id FOR UPDATE`.execute(transaction);
+    SELECT id FROM subscriptions WHERE ${billedAs(move)} ORDER BY id FOR UPDATE`.execute(transaction);
   await sql`UPDATE billed_meters SET customer_external_id = ${to_external_id}
     WHERE ${own} AND subscription_id = ANY (${rows.map((row) => row.id)}::uuid[]) AND ${former}`.execute(transaction);
   await sql`UPDATE subscriptions SET customer_external_id = ${to_external_id}, external_id = NULL, cancel_reason = NULL
-    WHERE ${own} AND ${former}`.execute(transaction);
+    WHERE ${billedAs(move)}`.execute(transaction);
   await sql`DELETE FROM widget_tokens WHERE ${own} AND ${former}`.execute(transaction);
   await touchUsage(transaction, organization_id, [
     { customerExternalId: to_external_id, meterId: null },

@@ -8,6 +8,7 @@ import { randomBytes } from 'node:crypto';
 import { deleteAlertsOf, holdAlertsOf } from '../alerts/alerts.ts';
 import { CUSTOMER_NAMES, emptyingCustomer, type Customer } from '../customer-fields.ts';
 import type { Queries } from '../database.ts';
+import { alsoOf, ofCustomer } from '../of-organization.ts';
 import { holdOrganization } from '../hold-row.ts';
 import { deleteWidgetTokensOf } from '../widget-tokens.ts';
 import { MonthTakenOut } from '../months-taken-out.ts';
@@ -215,15 +216,18 @@ async function findMove(
   return row && { outcome: 'moving', id: row.id };
 }
 
+const billedAs = (organizationId: string, externalId: string) =>
+  ofCustomer(organizationId, 'subscriptions.customer_external_id', sql`${externalId}::text`);
+
 async function findBilled(db: Queries, organizationId: string, externalId: string): Promise<Refused | undefined> {
-  const { rows } = await sql`SELECT FROM subscriptions
-      WHERE organization_id = ${organizationId}::uuid AND customer_external_id = ${externalId} LIMIT 1`.execute(db);
+  const { rows } = await sql`
+    SELECT FROM subscriptions WHERE ${billedAs(organizationId, externalId)} LIMIT 1`.execute(db);
   return rows.length > 0 ? { outcome: 'billed' } : undefined;
 }
 
 const ownSubscriptions = (organizationId: string, externalId: string, customerId: string | null) =>
-  sql`subscriptions WHERE organization_id = ${organizationId}::uuid
-    AND (customer_external_id = ${externalId} OR customer_id = ${customerId}::uuid) ORDER BY id`;
+  sql`subscriptions WHERE (${billedAs(organizationId, externalId)}
+      OR customer_id = ${customerId}::uuid AND ${alsoOf(organizationId)}) ORDER BY id`;
 
 /** None of them is settled on until the erasure is there. */
 async function lockSubscriptions(transaction: Queries, ...whose: Parameters<typeof ownSubscriptions>): Promise<void> {

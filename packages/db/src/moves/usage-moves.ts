@@ -3,6 +3,7 @@
 
 import { sql } from 'kysely';
 import type { Queries } from '../database.ts';
+import { hashed } from '../of-organization.ts';
 import { NEWEST_FIRST } from '../order.ts';
 import { mapPage, selectPage, type Page, type PageOf } from '../page.ts';
 
@@ -97,7 +98,7 @@ export async function listUsageMoves(
   const query = db
     .selectFrom('usage_moves')
     .select(columns)
-    .where('organization_id', '=', organizationId)
+    .where(() => hashed(organizationId, 0))
     .where('kind', '=', kind);
   return mapPage(await selectPage(query, NEWEST_FIRST, page), moveOf);
 }

@@ -292,6 +292,7 @@ export async function findRetries(
   return { target: targetOf(endpoint), due };
 }
 
+/** The event of each is looked up by itself: in a join, Postgres may hold each delivery against each event of the organization. */
 async function findDue(
   db: Queries,
   { organizationId, endpointId }: HeldEndpoint,
@@ -305,7 +306,10 @@ async function findDue(
       SELECT id, sequence, tries, attempt_count, next_attempt_at, created_at FROM webhook_deliveries AS deliveries
       WHERE organization_id = ${organizationId} AND endpoint_id = ${endpointId} AND status = 'PENDING' AND ${which}
     ) AS due
-    LEFT JOIN billing_events AS events ON events.organization_id = ${organizationId} AND events.sequence = due.sequence
+    LEFT JOIN LATERAL (
+      SELECT type, created_at, actor, data FROM billing_events
+      WHERE organization_id = ${organizationId} AND billing_events.sequence = due.sequence OFFSET 0
+    ) AS events ON true
     ORDER BY due.next_attempt_at NULLS FIRST, due.sequence`.execute(db);
   return rows.map((row) => ({ ...row, sequence: row.sequence === null ? null : Number(row.sequence) }));
 }

@@ -115,10 +115,12 @@ async function giveUpOthers(
   types: readonly FeedType[],
 ): Promise<void> {
   const { numAffectedRows } = await sql`
-    UPDATE webhook_deliveries AS deliveries SET status = 'FAILED', next_attempt_at = now() FROM billing_events AS events
+    UPDATE webhook_deliveries AS deliveries SET status = 'FAILED', next_attempt_at = now()
     WHERE deliveries.organization_id = ${organizationId} AND deliveries.endpoint_id = ${id} AND deliveries.status = 'PENDING'
-      AND events.organization_id = ${organizationId} AND events.sequence = deliveries.sequence
-      AND events.type <> ALL (${types}::text[])`.execute(transaction);
+      AND (SELECT events.type <> ALL (${types}::text[]) FROM billing_events AS events
+        WHERE events.organization_id = ${organizationId} AND events.sequence = deliveries.sequence)`.execute(
+    transaction,
+  );
   if (numAffectedRows === 0n) return;
   await sql`UPDATE webhook_endpoints SET failing_since = NULL WHERE organization_id = ${organizationId} AND id = ${id}
     AND NOT EXISTS (SELECT FROM webhook_deliveries AS deliveries WHERE deliveries.organization_id = ${organizationId}

@@ -3,6 +3,7 @@ import type { ChargeTerms } from '@weir/rating/charge-terms';
 import { LIMITS } from '@weir/shared/limits';
 import { sql, type SqlBool } from 'kysely';
 import type { Queries } from '../../database.ts';
+import { alsoOf } from '../../of-organization.ts';
 import { NEWEST_FIRST } from '../../order.ts';
 import { countRows, selectPage, type Page, type PageOf } from '../../page.ts';
 
@@ -129,8 +130,8 @@ function selectCharges(db: Queries, organizationId: string, planId: string) {
     .selectFrom('charges')
     .select(columns)
     .select(status)
-    .where('organization_id', '=', organizationId)
-    .where('plan_id', '=', planId);
+    .where('plan_id', '=', planId)
+    .where(() => alsoOf(organizationId));
 }
 
 /** The charge, if the plan has it; nobody else changes it before this transaction ends. */
@@ -187,7 +188,7 @@ export async function readPlanSize(transaction: Queries, organizationId: string,
       coalesce(sum(tiers) FILTER (WHERE ended_at IS NOT NULL), 0)::integer AS "endingTiers"
     FROM (
       SELECT ended_at, jsonb_array_length(terms -> 'tiers') AS tiers FROM charges
-      WHERE organization_id = ${organizationId}::uuid AND plan_id = ${planId}::uuid AND NOT ${isEnded}
+      WHERE plan_id = ${planId}::uuid AND ${alsoOf(organizationId)} AND NOT ${isEnded}
     ) AS charges`.execute(transaction);
   return rows[0] ?? { charges: 0, tiers: 0, ending: 0, endingTiers: 0 };
 }

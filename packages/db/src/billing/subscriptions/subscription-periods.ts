@@ -38,15 +38,18 @@ async function readPeriods(
 ): Promise<SubscriptionPeriod[] | undefined> {
   const found = await db
     .selectFrom('subscriptions')
-    .leftJoin('plans as pending', (join) =>
-      join
-        .onRef('pending.organization_id', '=', 'subscriptions.organization_id')
-        .onRef('pending.id', '=', 'subscriptions.pending_plan_id'),
+    .selectAll()
+    // By itself: in a join, Postgres may read all plans of the organization.
+    .select(({ selectFrom }) =>
+      selectFrom('plans')
+        .select('billing_interval')
+        .whereRef('plans.organization_id', '=', 'subscriptions.organization_id')
+        .whereRef('plans.id', '=', 'subscriptions.pending_plan_id')
+        .as('pending_interval'),
     )
-    .selectAll('subscriptions')
-    .select(['pending.billing_interval as pending_interval', sql<string>`billing_now()`.as('now')])
-    .where('subscriptions.organization_id', '=', organizationId)
-    .where('subscriptions.id', '=', id)
+    .select(sql<string>`billing_now()`.as('now'))
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
     .executeTakeFirst();
   if (found === undefined) return undefined;
   const { now, pending_interval, ...row } = found;

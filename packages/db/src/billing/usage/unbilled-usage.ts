@@ -6,6 +6,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { Database, Queries } from '../../database.ts';
 import { DELETED_MAX, inSlices } from '../../delete-in-slices.ts';
+import { ofCustomer } from '../../of-organization.ts';
 import type { Order } from '../../order.ts';
 import { mapPage, selectPage, type Page, type PageOf } from '../../page.ts';
 import { appendFeed } from '../feed.ts';
@@ -189,7 +190,7 @@ function whyOf(
         WHERE c.organization_id = ${own} AND c.plan_id = ${planId} AND c.meter_id = ${meter}
           AND c.ended_at <= greatest(${periodStart}, s.created_at) AND ${isRecent(start)} LIMIT 1) THEN 'price_ended'
       ELSE 'not_in_plan' END AS why OFFSET 0) AS reason
-    WHERE s.organization_id = ${own} AND s.customer_external_id = u.customer_external_id
+    WHERE ${ofCustomer(own, 's.customer_external_id', sql`u.customer_external_id`)}
     ORDER BY coalesce(s.ended_at <= s.start_at, false), array_position(
       ARRAY['trial', 'not_opened', 'price_ended', 'not_in_plan', 'after_end', 'before_start'], why) LIMIT 1`;
 }
