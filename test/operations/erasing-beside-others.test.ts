@@ -10,7 +10,7 @@ import { isAllRecorded } from '@weir/queue/oldest-staged';
 import { newId } from '@weir/shared/ids';
 import { findInTables, performAllMoves, throwIt } from '../support/erasing.ts';
 import { expectProblem } from '../support/expect-problem.ts';
-import { signUp, until } from '../support/harness.ts';
+import { signUp, until, type Answer } from '../support/harness.ts';
 import { startBilled, type Billed } from '../support/invoicing.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
@@ -63,6 +63,33 @@ test('while it waits for a subscription, who has that in hand may invoice the cu
   await holder.query('COMMIT');
   expect((await erasing).status).toBe(202);
 });
+
+/** Asks for something that waits for the organization, as behind whoever finalizes invoices, and meanwhile for what then waits for that. */
+async function askMeanwhile(first: () => Promise<Answer>, meanwhile: () => Promise<Answer>): Promise<[Answer, Answer]> {
+  await holder.query('BEGIN');
+  await holder.query('SELECT FROM organizations WHERE id = $1 FOR SHARE', [billing.admin.id]);
+  const asked = first();
+  await isWaitedFor();
+  const askedMeanwhile = meanwhile();
+  await areWaiting(2);
+  await holder.query('COMMIT');
+  return await Promise.all([asked, askedMeanwhile]);
+}
+
+test.each([{ name: 'Ada' }, { name: 'Ada', external_id: 'eve' }])(
+  'a change of the customer that waits for its erasure gives it no name again: %o',
+  async (changes) => {
+    const { id } = await billing.post('/customers', {}, 201);
+    const [erasing, changing] = await askMeanwhile(
+      () => billing.request('POST', '/erasures', { customer_id: id }),
+      () => billing.request('PATCH', `/customers/${id}`, changes),
+    );
+    expect(erasing.status).toBe(202);
+    expectProblem(changing, 409, 'customer_erased');
+    const external_id = expect.stringMatching(/^erased-/);
+    expect(await billing.get(`/customers/${id}`)).toMatchObject({ name: null, external_id });
+  },
+);
 
 test('who settles a subscription waits for it without the organization in hand', async () => {
   await holdSubscription();

@@ -236,6 +236,7 @@ export function customerRoutes(app: App, { database, guards }: RouteDeps): void 
       if (body.external_id !== undefined) await refuseMoving(database.kysely, caller.organizationId, body.external_id);
       return await write
         .transaction(async (transaction) => {
+          await customers.hold(transaction, caller.organizationId, params.id);
           await refuseErased(transaction, caller.organizationId, params.id);
           const isOther = await checkExternalId(transaction, caller.organizationId, params.id, body.external_id);
           const customer = await updateCustomer(transaction, caller.organizationId, params.id, body);
