@@ -91,6 +91,27 @@ test.each([{ name: 'Ada' }, { name: 'Ada', external_id: 'eve' }])(
   },
 );
 
+test.each([
+  ['/erasures', { customer_external_id: 'unknown' }, undefined],
+  ['/erasures', { customer_external_id: 'unheard of' }, 'known'],
+  ['/usage-moves', { from_external_id: 'unnamed', to_external_id: 'named' }, undefined],
+])(
+  'an external id without a record is given to none while its usage is asked for: %s %o',
+  async (path, body, known) => {
+    const [external_id] = Object.values(body);
+    const id = known === undefined ? undefined : (await billing.post('/customers', { external_id: known }, 201)).id;
+    const [moving, made] = await askMeanwhile(
+      () => billing.request('POST', path, body),
+      () =>
+        id === undefined
+          ? billing.request('POST', '/customers', { external_id })
+          : billing.request('PATCH', `/customers/${id}`, { external_id }),
+    );
+    expect(moving.status).toBe(202);
+    expectProblem(made, 409, 'usage_moving');
+  },
+);
+
 test('who settles a subscription waits for it without the organization in hand', async () => {
   await holdSubscription();
   const settling = billing.database.kysely

@@ -170,6 +170,25 @@ export async function lockExternalId(db: Queries, organizationId: string, id: st
   return row?.external_id;
 }
 
+/** The first of the two numbers of the lock of an external id; the second is of the organization and the id. */
+const EXTERNAL_ID_LOCK = 20_055;
+
+const externalIdLock = (organizationId: string, externalId: string) =>
+  sql`${EXTERNAL_ID_LOCK}, hashtext(${`${organizationId} ${externalId}`})`;
+
+/**
+ * Until this transaction ends no record gets an external id that it has not: where there is none, that is no row that could be held.
+ * It comes before all other locks. Two ids may have one lock.
+ */
+export async function holdExternalId(transaction: Queries, organizationId: string, externalId: string): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock(${externalIdLock(organizationId, externalId)})`.execute(transaction);
+}
+
+/** Waits for whoever holds the external id that a record is to get. Before that record is held FOR UPDATE, which such a one may wait for. */
+export async function awaitExternalId(transaction: Queries, organizationId: string, externalId: string): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock_shared(${externalIdLock(organizationId, externalId)})`.execute(transaction);
+}
+
 /**
  * Whether a subscription, an invoice or a credit names a customer. To be asked before the customer is deleted: that holds its row, and then
  * waits for one of these, whose holder may be just making another that names the customer. Then one of both would be given up.

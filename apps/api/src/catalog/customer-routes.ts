@@ -4,6 +4,7 @@
 import { holdAlertsOf, lookAtCustomer } from '@weir/db/alerts/alerts';
 import type { Customer } from '@weir/db/customer-fields';
 import {
+  awaitExternalId,
   deleteCustomer,
   findBilledUnder,
   findCustomer,
@@ -148,10 +149,11 @@ export function customerRoutes(app: App, { database, guards }: RouteDeps): void 
       const id = newId();
       const { external_id = id, ...fields } = request.body;
       const organization_id = request.caller.organizationId;
-      await refuseMoving(database.kysely, organization_id, external_id);
       return await write
         .transaction(async (transaction) => {
+          await awaitExternalId(transaction, organization_id, external_id);
           const customer = await insertCustomer(transaction, { ...fields, organization_id, id, external_id });
+          await refuseMoving(transaction, organization_id, external_id);
           await refuseBilled(transaction, organization_id, customer);
           return made(customer);
         })
@@ -233,7 +235,6 @@ export function customerRoutes(app: App, { database, guards }: RouteDeps): void 
     changing(database, customers, async (request, write) => {
       checkMetadata(request.json);
       const { caller, params, body } = request;
-      if (body.external_id !== undefined) await refuseMoving(database.kysely, caller.organizationId, body.external_id);
       return await write
         .transaction(async (transaction) => {
           await customers.hold(transaction, caller.organizationId, params.id);
@@ -242,6 +243,7 @@ export function customerRoutes(app: App, { database, guards }: RouteDeps): void 
           const customer = await updateCustomer(transaction, caller.organizationId, params.id, body);
           if (customer === undefined) throw new Refusal('not_found', NO_SUCH_THING);
           if (!isOther) return done(customer);
+          await refuseMoving(transaction, caller.organizationId, customer.external_id);
           await refuseBilled(transaction, caller.organizationId, customer);
           if (await holdAlertsOf(transaction, caller.organizationId, params.id)) {
             request.pay(RECORDING_STOP_COST);
@@ -281,7 +283,10 @@ export function customerRoutes(app: App, { database, guards }: RouteDeps): void 
   );
 }
 
-/** Events name a customer by its external_id, so it stays while a subscription bills them. Returns whether it is another one. */
+/**
+ * Events name a customer by its external_id, so it stays while a subscription bills them. Returns whether it is another one, which nobody
+ * else moves usage from then. Expects the customer held.
+ */
 async function checkExternalId(
   transaction: Queries,
   organizationId: string,
@@ -289,8 +294,10 @@ async function checkExternalId(
   externalId: string | undefined,
 ): Promise<boolean> {
   if (externalId === undefined) return false;
-  const former = await lockExternalId(transaction, organizationId, id);
-  if (former === undefined || former === externalId) return false;
+  const customer = await findCustomer(transaction, organizationId, id);
+  if (customer === undefined || customer.external_id === externalId) return false;
+  await awaitExternalId(transaction, organizationId, externalId);
+  await lockExternalId(transaction, organizationId, id);
   if (!(await isSubscribed(transaction, organizationId, id))) return true;
   throw new Refusal(
     'customer_in_use',

@@ -7,6 +7,7 @@ import { sql } from 'kysely';
 import { randomBytes } from 'node:crypto';
 import { deleteAlertsOf, holdAlertsOf } from '../alerts/alerts.ts';
 import { CUSTOMER_NAMES, emptyingCustomer, type Customer } from '../customer-fields.ts';
+import { holdExternalId } from '../customers.ts';
 import type { Queries } from '../database.ts';
 import { alsoOf, ofCustomer } from '../of-organization.ts';
 import { holdOrganization } from '../hold-row.ts';
@@ -82,6 +83,8 @@ export async function requestErasure(
     ]));
   if (early !== undefined) return early;
   const hasAllEvents = await hasEventsToErase(transaction, organizationId, nameOf(seen, whom), isErased(seen));
+  // Where there is no record, none is made until the transaction ends.
+  if ('externalId' in whom) await holdExternalId(transaction, organizationId, whom.externalId);
   // Whoever has a subscription in hand may go on to refer to the customer, as an invoice does, and this waits for the end of it.
   const record = await read.forNoKeyUpdate().executeTakeFirst();
   if (record === undefined && 'customerId' in whom) return { outcome: 'not_found' };
@@ -150,7 +153,8 @@ export async function requestMove(
   const early = await look();
   if (early !== undefined) return early;
   if (await expectLastEvents(transaction, 'MOVE', organizationId, from)) return { outcome: 'lost' };
-  // Nobody subscribes it, or changes its external id, before the transaction ends.
+  // Nobody gets the external id, subscribes the record that has it, or changes that, before the transaction ends.
+  await holdExternalId(transaction, organizationId, from);
   await recordOf(transaction, organizationId, { externalId: from }).forUpdate().execute();
   const refused = (await look()) ?? (await holdMoves(transaction, organizationId, [from, to]));
   if (refused !== undefined) return refused;
