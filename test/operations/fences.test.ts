@@ -361,3 +361,82 @@ test('every violation is seen by the check that is to see it', { timeout: 300_00
   expect(unseen.map(({ what }) => what)).toEqual([]);
   expect(said.knip, 'a workspace has a dependency that it does not use').toMatch(/^uuid +apps\/worker/m);
 });
+
+type Change = [file: string, before: string, after: string];
+
+/** What is added as the table of CONTRIBUTING.md says: the name in its list, then all of it there, with the types that are made of it. */
+const ADDITIONS: { row: string; named: Change; known: Change[] }[] = [
+  {
+    row: 'an aggregation',
+    named: ['packages/shared/src/meter.ts', "'UNIQUE_COUNT'] as", "'UNIQUE_COUNT', 'PLANTED'] as"],
+    known: [
+      ['packages/shared/src/meter.ts', '  SUM: {', "  PLANTED: { kind: 'extreme', ofNothing: null },\n  SUM: {"],
+      ['apps/console/src/api/openapi.d.ts', '"UNIQUE_COUNT"', '"UNIQUE_COUNT" | "PLANTED"'],
+    ],
+  },
+  {
+    row: 'a charge model',
+    named: ['packages/rating/src/charge-terms.ts', "'percentage'] as", "'percentage', 'planted'] as"],
+    known: [
+      [
+        'packages/rating/src/charge-terms.ts',
+        '  percentage: P',
+        "  planted: Bounds & { type: 'USAGE'; model: 'planted' };\n  percentage: P",
+      ],
+      ['apps/console/src/api/openapi.d.ts', 'model: "percentage";', 'model: "percentage" | "planted";'],
+    ],
+  },
+];
+
+const inSupport = (name: string) => `test/support/${name}.ts`;
+
+/** What takes the names apart: to compile all that only passes them on takes longer than the rest here. */
+const KNOWING = {
+  include: ['shared', 'rating', 'billing', 'db/src/aggregations.ts', 'db/src/usage', 'db/src/billing/usage']
+    .map((path) => `packages/${path}`)
+    .concat('apps/api/src/billing/charge-models.ts', 'apps/api/src/pdf/words.ts', 'chaos/judge')
+    .concat(['charge-kinds', 'usage-model', 'billing-model/random*', 'billing-model/prices'].map(inSupport)),
+  exclude: ['**/dist', '**/*.test.ts', '**/planted*'],
+};
+
+/** The console finds what it imports as Vite does. */
+const KNOWING_CONSOLE = {
+  extends: './tsconfig.json',
+  compilerOptions: { incremental: false, tsBuildInfoFile: null },
+  include: ['src/catalog/*.ts', 'src/usage/*.ts'],
+  exclude: ['**/*.test.ts'],
+};
+
+test('without what CONTRIBUTING.md names a new aggregation or charge model does not compile', async () => {
+  const compilerOptions = { composite: false, noEmit: true, rewriteRelativeImportExtensions: false };
+  const base = {
+    extends: './tsconfig.base.json',
+    compilerOptions: { ...compilerOptions, declaration: false, sourceMap: false, allowImportingTsExtensions: true },
+  };
+  for (const { named } of ADDITIONS) await change(named);
+  const begun = await refusedIn('.', { ...base, files: ADDITIONS.map(({ named: [file] }) => file) });
+  for (const each of ADDITIONS.flatMap(({ known }) => known)) await change(each);
+  const refused = [...begun, ...(await refusedIn('.', { ...base, ...KNOWING }))];
+  refused.push(...(await refusedIn('apps/console', KNOWING_CONSOLE)));
+  const table = await readFile(join(root, 'CONTRIBUTING.md'), 'utf8');
+  const places = ADDITIONS.map(({ row }) => {
+    const [, said = ''] = new RegExp(`^\\| ${row} \\|.* does not compile without (.*?) Beside`, 'm').exec(table) ?? [];
+    return [...said.matchAll(/`([^`]+)`/g)].map(([, path = '']) => path);
+  });
+  expect(new Set(refused)).toEqual(new Set(places.flat()));
+});
+
+async function change([file, before, after]: Change): Promise<void> {
+  const path = join(copy, file);
+  const text = await readFile(path, 'utf8');
+  expect(text).toContain(before);
+  await writeFile(path, text.replaceAll(before, after));
+}
+
+/** The files in which the compiler finds an error. */
+async function refusedIn(folder: string, project: object): Promise<string[]> {
+  const path = join(folder, 'tsconfig.planted.json');
+  await writeFile(join(copy, path), JSON.stringify(project));
+  const said = await run(join(root, 'node_modules/.bin/tsc'), ['-p', path]);
+  return [...said.matchAll(/^(\S+?)\(\d+,\d+\): error /gm)].map(([, file = '']) => file);
+}
