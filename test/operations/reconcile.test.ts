@@ -3,6 +3,7 @@
 import { ROLLUPS } from '@weir/db/rollups';
 import type { Database } from '@weir/db/database';
 import type { ChainableCommander } from 'ioredis';
+import { newId } from '@weir/shared/ids';
 import { drainAcceptedCounts } from '@weir/worker/drain-accepted-counts';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -240,6 +241,15 @@ describe('the events', () => {
     expect(await json()).toEqual({ equal: false, events: ['2021-05 10', `${now} 0`] });
     expect(await json('--month', now)).toEqual({ equal: true, events: [`${now} 0`] });
     expect(await json('--archived-through', '2021-05')).toEqual({ equal: true, events: [`${now} 0`] });
+  });
+
+  test('an organization of which there is nothing is not said to be equal, and one without usage is', async () => {
+    const { id } = await makeTenant(weir);
+    expect(await runReconcile(weir, '--organization', id)).toMatchObject({ code: 0 });
+    const nobody = newId();
+    const { code, out, err } = await runReconcile(weir, '--organization', nobody);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toContain(`reconcile: there is no organization ${nobody} in this database, and nothing of one\n`);
   });
 });
 

@@ -4,6 +4,7 @@
 import { RepairUnderWay } from '@weir/db/accepted';
 import { openDatabase, type Database } from '@weir/db/database';
 import { identify, requireSchema } from '@weir/db/installation';
+import { findExistingOrganizations } from '@weir/db/organizations';
 import { saveReconciliation } from '@weir/db/reconciliations';
 import { disconnect, openCommand, type QueueConnection } from '@weir/queue/connection';
 import { foreignQueue, readOwner, unmarkedQueue } from '@weir/queue/ownership';
@@ -13,8 +14,10 @@ import { exitOnSignal } from '@weir/shared/stop-signals';
 import { explainFailure, loadCommandSettings, newCommand } from './connect.ts';
 import { parseReconcileOptions, type ReconcileOptions } from './reconcile-options.ts';
 import { describe, toJson } from './reconcile-report.ts';
-import { reconcile } from './reconcile.ts';
+import { reconcile, type Reconciliation } from './reconcile.ts';
 import { verdictOf } from './verdict.ts';
+
+class NoSuchOrganization extends Error {}
 
 exitOnSignal();
 const options = parseReconcileOptions(process.argv.slice(2), newCommand());
@@ -44,6 +47,7 @@ async function run(options: ReconcileOptions): Promise<number> {
     await requireItsQueue(database, queue);
     const onPart = (name: string) => progress.show(() => `Looking at ${name} …`);
     const found = await reconcile({ database, queue, onPart }, options);
+    await requireOrganization(database, options, found);
     // Of a month alone there is nothing to say of all of them.
     if (options.month === undefined) await saveReconciliation(database, options.organizationId, verdictOf(found));
     progress.clear();
@@ -53,6 +57,17 @@ async function run(options: ReconcileOptions): Promise<number> {
     progress.clear();
     await closer.close();
   }
+}
+
+/** Events of an organization that is gone are compared as others are; of an id that nothing is of, nothing would be said to be equal. */
+async function requireOrganization(
+  database: Database,
+  { organizationId }: ReconcileOptions,
+  { events, rollups, billing }: Reconciliation,
+): Promise<void> {
+  if (organizationId === undefined || events.length > 0 || rollups.compared > 0 || billing !== undefined) return;
+  if ((await findExistingOrganizations(database.kysely, [organizationId])).size > 0) return;
+  throw new NoSuchOrganization(`there is no organization ${organizationId} in this database, and nothing of one`);
 }
 
 /** What another Weir has accepted would all be missing here; and what waits in the queue of the processes, if this is not that one. */
@@ -65,5 +80,6 @@ async function requireItsQueue(database: Database, queue: QueueConnection): Prom
 }
 
 function explain(error: unknown): string | undefined {
-  return error instanceof RepairUnderWay ? error.message : explainFailure(error);
+  const isTold = error instanceof RepairUnderWay || error instanceof NoSuchOrganization;
+  return isTold ? error.message : explainFailure(error);
 }

@@ -1,4 +1,5 @@
 import { isUuid } from '@weir/shared/ids';
+import { monthAfter } from '@weir/shared/utc-months';
 import { InvalidArgumentError, type Command } from 'commander';
 
 export interface ReconcileOptions {
@@ -26,8 +27,15 @@ const HELP = `
 Settings: DATABASE_URL, REDIS_URL and QUEUE_PREFIX, as the processes have them; without them, what npm start brought up.
 Exit status: 0 all is equal (after --repair: is now), 1 something differs, 2 it could not be found out.`;
 
-/** Ends the process after the help, and with a message that names the option at fault. */
-export function parseReconcileOptions(args: readonly string[], command: Command): ReconcileOptions {
+/**
+ * Ends the process after the help, and with a message that names the option at fault: also where nothing would be compared, and all would
+ * be said to be equal.
+ */
+export function parseReconcileOptions(
+  args: readonly string[],
+  command: Command,
+  now: Date = new Date(),
+): ReconcileOptions {
   const { organization, month, archivedThrough, repair, invoices, json } = command
     .name('npm run reconcile --')
     .description(
@@ -44,6 +52,19 @@ export function parseReconcileOptions(args: readonly string[], command: Command)
     .opts<Values>();
   if (repair === true && month !== undefined) {
     command.error('error: --repair looks at whole organizations: leave out --month');
+  }
+  const present = now.toISOString().slice(0, 7);
+  if (archivedThrough !== undefined && archivedThrough >= present) {
+    command.error(`error: --archived-through ${archivedThrough}: that month has not ended yet`);
+  }
+  // Events of the next one may be there, ahead of their time.
+  if (month !== undefined && month > monthAfter(present)) {
+    command.error(`error: --month ${month}: that month has not begun yet, and there is nothing to compare`);
+  }
+  if (month !== undefined && archivedThrough !== undefined && month <= archivedThrough) {
+    command.error(
+      `error: --archived-through ${archivedThrough} leaves out --month ${month}: nothing would be compared`,
+    );
   }
   return {
     organizationId: organization,
