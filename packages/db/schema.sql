@@ -979,6 +979,12 @@ CREATE INDEX audit_entries_actor_id_action_idx ON public.audit_entries USING btr
 
 CREATE INDEX audit_entries_actor_id_idx ON public.audit_entries USING btree (actor_id, id);
 
+CREATE INDEX audit_entries_organization_id_action_idx ON public.audit_entries USING btree (organization_id, action, id);
+
+CREATE INDEX audit_entries_organization_id_actor_id_idx ON public.audit_entries USING btree (organization_id, actor_id, id);
+
+CREATE INDEX audit_entries_organization_id_resource_id_idx ON public.audit_entries USING btree (organization_id, resource_id, id);
+
 CREATE INDEX audit_entries_resource_id_idx ON public.audit_entries USING btree (resource_id, id);
 
 CREATE INDEX billed_meters_organization_id_subscription_id_idx ON public.billed_meters USING btree (organization_id, subscription_id);
@@ -1082,6 +1088,8 @@ CREATE INDEX sessions_organization_id_user_id_idx ON public.sessions USING btree
 CREATE INDEX sessions_used_at_idx ON public.sessions USING btree (used_at);
 
 CREATE INDEX subscriptions_billed_as_idx ON public.subscriptions USING btree (hashtextextended(customer_external_id, uuid_hash_extended(organization_id, (0)::bigint)));
+
+CREATE INDEX subscriptions_customer_external_id_idx ON public.subscriptions USING btree (customer_external_id, organization_id);
 
 CREATE INDEX subscriptions_customer_id_idx ON public.subscriptions USING btree (customer_id, organization_id);
 
