@@ -1,9 +1,12 @@
 import { migrate } from '@weir/db/migrate';
 import { randomBytes } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
+import { until } from '../support/harness.ts';
 import { runToEnd } from '../support/run-to-end.ts';
 import { queryOnce, withDatabase } from '../support/setup/query.ts';
 
@@ -123,6 +126,51 @@ test('a migration that fails keeps nothing of itself, and works once its obstacl
   expect(rows).toEqual([{ meters: null }]);
   await queryOnce(databaseUrl, 'DROP TABLE events');
   expect((await migrate(databaseUrl)).applied).toEqual(await migrations());
+});
+
+test('a migration that Postgres has ended is told in one line, with what became of it and why', async () => {
+  await queryOnce(
+    databaseUrl,
+    'CREATE TABLE migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())',
+  );
+  const holder = new pg.Client({ connectionString: databaseUrl });
+  await holder.connect();
+  try {
+    await holder.query('BEGIN');
+    // It is noted at the end of its transaction.
+    await holder.query('LOCK TABLE migrations IN EXCLUSIVE MODE');
+    const ended = runMigrate({ DATABASE_URL: databaseUrl });
+    const endIt = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()
+      AND application_name = 'weir-migrate' AND wait_event_type = 'Lock'`;
+    await until(async () => (await queryOnce(databaseUrl, endIt)).rowCount === 1, 'the migration waits for the lock');
+    const { code, err } = await ended;
+    expect(code).toBe(1);
+    expect(err).toMatch(
+      /^Migration 0001_initial\.sql failed and was rolled back\. The reason: terminating connection [^\n]*\.\n$/,
+    );
+  } finally {
+    await holder.end();
+  }
+});
+
+test('of a migration whose connection is lost while it commits it is not said that it was rolled back', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-migrations-'));
+  try {
+    await writeFile(
+      join(folder, '0001_ends.sql'),
+      `CREATE TABLE ends ();
+       CREATE FUNCTION end_session() RETURNS trigger LANGUAGE plpgsql AS $$
+         BEGIN PERFORM pg_terminate_backend(pg_backend_pid()), pg_sleep(60); RETURN NULL; END $$;
+       CREATE CONSTRAINT TRIGGER at_commit AFTER INSERT ON ends DEFERRABLE INITIALLY DEFERRED
+         FOR EACH ROW EXECUTE FUNCTION end_session();
+       INSERT INTO ends DEFAULT VALUES;`,
+    );
+    await expect(migrate(databaseUrl, folder)).rejects.toThrow(
+      /^It is not known whether migration 0001_ends\.sql was done: run migrate again/,
+    );
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
 
 test('without an address the command ends with one line that says what is missing', async () => {

@@ -1,4 +1,4 @@
-import { migrate } from './migrate.ts';
+import { migrate, MigrationFailed } from './migrate.ts';
 import { explainUnreachable } from './unreachable.ts';
 import { databaseUrl, loadSettings, SettingsError } from '@weir/shared/settings';
 import { exitOnSignal } from '@weir/shared/stop-signals';
@@ -26,11 +26,18 @@ async function migrateNow(): Promise<void> {
         'A month to come has no partition yet, as something holds a lock, such as a backup: a worker makes it.',
       );
   } catch (error) {
-    const why = explainUnreachable(error);
-    if (error instanceof SettingsError) console.error(error.message);
-    else console.error(why === undefined ? error : `Cannot migrate: ${why}.`);
+    console.error(explain(error) ?? error);
     process.exitCode = 1;
   }
+}
+
+/** The line for the person who ran the command; undefined for a defect, which is shown as it is. */
+function explain(error: unknown): string | undefined {
+  if (error instanceof SettingsError) return error.message;
+  const [begins, reason] =
+    error instanceof MigrationFailed ? [`${error.message} The reason:`, error.cause] : ['Cannot migrate:', error];
+  const why = explainUnreachable(reason);
+  return why === undefined ? undefined : `${begins} ${why}.`;
 }
 
 exitOnSignal();

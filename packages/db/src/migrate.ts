@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { errorCodeOf } from '@weir/shared/errors';
 import type pg from 'pg';
 import { runConcurrent } from './concurrent-indexes.ts';
-import { withoutOptions } from './database.ts';
+import { isDatabaseAway, withoutOptions } from './database.ts';
 import { NotingClient } from './noting-client.ts';
 import { type Migration, readMigration } from './migration-file.ts';
 import { MIGRATIONS, readSchema, requireUtf8 } from './migrations.ts';
@@ -30,6 +30,9 @@ const LOCKED_MS_MAX = 300_000;
 /** Hears of each migration as it begins, and of what it waits for. */
 type Tell = (line: string) => void;
 
+/** A migration that was begun and is not known to be done. The message says what became of it, the cause why. */
+export class MigrationFailed extends Error {}
+
 export interface Migrated {
   applied: string[];
   /** A month to come has no partition yet, as something held a lock. A worker makes it. */
@@ -39,8 +42,8 @@ export interface Migrated {
 /**
  * Brings a database to the newest schema and makes the partitions of this and the coming months. Each migration runs
  * in a transaction of its own, in the order of its number, once; one that says so in its first line runs outside of any.
- * Several processes may migrate at the same time: one works, the others wait for it. Throws, with nothing of the failing
- * migration kept, when one fails; and a SettingsError for a database that is not UTF-8, one that a newer version has migrated
+ * Several processes may migrate at the same time: one works, the others wait for it. Throws a MigrationFailed when one fails, with
+ * nothing of it kept where that is known; and a SettingsError for a database that is not UTF-8, one that a newer version has migrated
  * and has taken away from what this one reads, one of before the first release, and one of another program.
  */
 export async function migrate(databaseUrl: string, folder = MIGRATIONS, tell: Tell = () => {}): Promise<Migrated> {
@@ -126,7 +129,7 @@ async function applyMissing(client: pg.Client, folder: string, tell: Tell): Prom
         'takes. Everybody goes on writing.',
     );
     await runConcurrent(client, migration.steps).catch((error: unknown) => {
-      throw new Error(`Migration ${name} failed, and begins again with the next run.`, { cause: error });
+      throw new MigrationFailed(`Migration ${name} failed, and begins again with the next run.`, { cause: error });
     });
     await note(client, name, migration);
   }
@@ -160,15 +163,22 @@ async function applyUnlessLocked(
   migration: Migration,
   isLast: boolean,
 ): Promise<boolean> {
+  let isWritten = false;
   try {
     await clientTransaction(client, async () => {
       await client.query(`SET LOCAL lock_timeout = ${LOCK_WAIT_MS_MAX}`);
       await client.query(migration.sql);
       await note(client, name, migration);
+      isWritten = true;
     });
     return true;
   } catch (error) {
     if (errorCodeOf(error) === '55P03' && !isLast) return false;
-    throw new Error(`Migration ${name} failed and was rolled back.`, { cause: error });
+    // Whoever loses the connection while it commits does not hear what came of that.
+    const became =
+      isWritten && isDatabaseAway(error)
+        ? `It is not known whether migration ${name} was done: run migrate again, which goes on from what is there.`
+        : `Migration ${name} failed and was rolled back.`;
+    throw new MigrationFailed(became, { cause: error });
   }
 }

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { expect, test } from 'vitest';
+import { StandbyAway } from './database.ts';
 import { explainUnreachable } from './unreachable.ts';
 
 const withCode = (message: string, code?: string) => Object.assign(new Error(message), code !== undefined && { code });
@@ -34,6 +35,21 @@ test.each([
   expect(line).toMatch(/^[^\n]+$/);
   expect(line).toContain(`${error.message} (`);
   expect(line).toContain(advice);
+});
+
+test.each([
+  [sqlError('canceling statement due to statement timeout', '57014'), 'run it again'],
+  [sqlError('deadlock detected', '40P01'), 'run it again'],
+  [sqlError('could not extend file: No space left on device', '53100'), 'make room on its disk'],
+  [sqlError('out of memory', '53200'), 'free memory'],
+  [sqlError('temporary file size exceeds temp_file_limit (1kB)', '53400'), 'the log of Postgres'],
+  [sqlError('could not read block 0 in file', '58030'), 'the log of Postgres'],
+  [new StandbyAway(), 'bring the standby back'],
+])('%s does not lead to DATABASE_URL, which is right', (error, advice) => {
+  const line = explainUnreachable(error);
+  expect(line).toContain(`${error.message} (`);
+  expect(line).toContain(advice);
+  expect(line).not.toContain('DATABASE_URL');
 });
 
 test('of a name with several addresses what came of each is told', () => {

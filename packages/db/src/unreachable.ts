@@ -22,6 +22,11 @@ const ADVICE: [sign: RegExp, advice: string][] = [
   [/^(ENOTFOUND|EAI_)/, 'check the name of the host in DATABASE_URL'],
   [/^55P03/, 'something there holds a lock for long, such as a backup: run it again once that has ended'],
   [/^53300/, 'it has no connection left: raise max_connections there, or lower DATABASE_CONNECTIONS'],
+  [/^(57014|40)/, 'it took too long there, or others held it up: run it again'],
+  [/^53100/, 'make room on its disk'],
+  [/^53200/, 'free memory on its machine, or give it more'],
+  [/^(53|58)/, 'look into the log of Postgres'],
+  [/^the synchronous standby/, 'bring the standby back, or take it out of synchronous_standby_names'],
 ];
 
 /**
