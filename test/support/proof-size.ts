@@ -8,7 +8,7 @@ export interface ProofSize {
 }
 
 /** What `<name>_SIZE` and `<name>_SEED` of the environment say. */
-export function proofSize(name: 'MODEL' | 'CORRECTIONS' | 'ALERTS'): ProofSize {
+export function proofSize(name: 'MODEL' | 'CORRECTIONS' | 'ALERTS' | 'LONG_PAST'): ProofSize {
   return { size: numberOf(`${name}_SIZE`, 1), seed: numberOf(`${name}_SEED`, 9) };
 }
 
