@@ -1,6 +1,6 @@
 // npm run bench: the same load on Weir and on what else could have been built, in turn, on one machine.
 
-import { ProgressLine } from '@weir/shared/progress-line';
+import { outliveReaders, ProgressLine } from '@weir/shared/progress-line';
 import { setMaxListeners } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { parseBenchOptions, type BenchOptions, type Measurement } from './bench-options.ts';
@@ -68,6 +68,7 @@ const options = parseBenchOptions(process.argv.slice(2));
 // Beside the results, so that these can be kept in a file.
 const progress = new ProgressLine(process.stderr);
 const stopping = new AbortController();
+outliveReaders();
 // Each wait of each round listens to it.
 setMaxListeners(0, stopping.signal);
 for (const name of ['SIGINT', 'SIGTERM'] as const) {

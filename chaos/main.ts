@@ -1,5 +1,6 @@
 // npm run chaos: everything that can fail is made to fail under load, and then it is proved what became of each event.
 
+import { outliveReaders } from '@weir/shared/progress-line';
 import { Command } from 'commander';
 import { randomInt } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
@@ -45,6 +46,7 @@ async function makeFolder(wanted: string | undefined): Promise<string> {
 const command = new Command();
 const options = parseChaosOptions(process.argv.slice(2), command, () => randomInt(0x7fff_ffff));
 const stopping = new AbortController();
+outliveReaders();
 // Each wait listens to it.
 setMaxListeners(0, stopping.signal);
 for (const name of ['SIGINT', 'SIGTERM'] as const) {

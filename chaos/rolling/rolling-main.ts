@@ -4,6 +4,7 @@
 import { NODE_OPTIONS } from '@weir/services/node-options';
 import { run } from '@weir/services/run';
 import { openTemporaryServices } from '@weir/services/temporary';
+import { outliveReaders } from '@weir/shared/progress-line';
 import { Command, InvalidArgumentError } from 'commander';
 import { Redis } from 'ioredis';
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -51,6 +52,7 @@ interface Place {
 }
 
 const log = (line: string) => process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`);
+outliveReaders();
 const work = await mkdtemp(join(tmpdir(), 'weir-rolling-'));
 const programs = process.env['WEIR_HOME'] || join(ROOT, '.weir');
 const services = await openTemporaryServices({ cacheHome: programs, log });

@@ -1,6 +1,7 @@
 // npm run chaos-clients: the SDK and the Python client report usage while everything between them and Postgres fails, and those with
 // an outbox are killed. Then what they were given is counted.
 
+import { outliveReaders } from '@weir/shared/progress-line';
 import { Command, InvalidArgumentError } from 'commander';
 import { randomInt } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
@@ -48,6 +49,7 @@ const folder = await mkdtemp(join(tmpdir(), 'weir-chaos-clients-'));
 await chmod(folder, 0o711);
 const reaper = openReaper(folder);
 const stopping = new AbortController();
+outliveReaders();
 setMaxListeners(0, stopping.signal);
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopping.abort(new Error('interrupted')));
 try {

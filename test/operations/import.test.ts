@@ -323,6 +323,18 @@ test('NDJSON keeps every digit of a quantity and the type of metadata', async ()
   );
 });
 
+test('whoever no longer reads what it says does not end it', async () => {
+  const meter = await organization.createMeter('SUM');
+  const argv = ['--file', '-', '--format', 'csv', '--name', 'unread', '--meter', meter.token, ...columns];
+  const { status, output } = await runImport(argv, async (child) => {
+    child.stdin?.write(csv(rows.slice(0, 1)));
+    await once(child.stderr!, 'data');
+    child.stderr?.destroy();
+    child.stdin?.end(['2024-03-01,acme,many,', '2024-03-01,acme,1,', '2024-03-01,acme,1,', ''].join('\r\n'));
+  });
+  expect([status, output]).toEqual([1, expect.stringContaining('3 accepted, 0 already there, 1 bad')]);
+});
+
 async function countEvents(meterId: string): Promise<number> {
   const { rows: counted } = await weir.pool.query('SELECT count(*)::int AS count FROM events WHERE meter_id = $1', [
     meterId,

@@ -5,6 +5,8 @@ import type { Database } from '@weir/db/database';
 import type { ChainableCommander } from 'ioredis';
 import { newId } from '@weir/shared/ids';
 import { drainAcceptedCounts } from '@weir/worker/drain-accepted-counts';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -290,6 +292,32 @@ test('under traffic, with workers that record and drain all the time, nothing is
     expect(events.every((row) => row.accepted === row.acceptedAtMost && row.difference === 0)).toBe(true);
   } finally {
     await database.close();
+    await weir.close();
+  }
+});
+
+test('whoever no longer reads what it says does not change what it finds', async () => {
+  const weir = await startWeir();
+  const holder = await weir.pool.connect();
+  try {
+    await holder.query('BEGIN; LOCK TABLE events IN ACCESS EXCLUSIVE MODE');
+    const { DATABASE_URL = '', REDIS_URL = '', QUEUE_PREFIX = '' } = weir.env;
+    const child = spawn(process.execPath, ['apps/reconcile/dist/main.js'], {
+      env: { DATABASE_URL, REDIS_URL, QUEUE_PREFIX },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const closed = once(child, 'close');
+    child.stderr.destroy();
+    let out = '';
+    child.stdout.on('data', (chunk) => (out += String(chunk)));
+    // From then on it says where it is.
+    const waited = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+      AND clock_timestamp() - query_start > interval '5 s'`;
+    await until(async () => (await weir.pool.query(waited)).rowCount === 1, 'it has waited for long');
+    await holder.query('COMMIT');
+    expect([await closed, out]).toEqual([[0, null], expect.stringContaining('All is equal.')]);
+  } finally {
+    holder.release(true);
     await weir.close();
   }
 });

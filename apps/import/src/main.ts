@@ -4,6 +4,7 @@
 import { createReadStream, readFileSync, statSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { WeirError } from '@weir/sdk';
+import { outliveReaders } from '@weir/shared/progress-line';
 import { Command } from 'commander';
 import { OptionError, StoppedError } from './errors.ts';
 import { importFile, type Source } from './import-file.ts';
@@ -13,6 +14,7 @@ const stop = new AbortController();
 // A second Ctrl-C changes nothing: the wait for answers under way is short.
 process.on('SIGINT', () => stop.abort());
 process.on('SIGTERM', () => stop.abort());
+outliveReaders();
 
 const command = new Command()
   .configureOutput({ outputError: (text, write) => write(text.replace(/\n$/, ' (--help shows the options)\n')) })

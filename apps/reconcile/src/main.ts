@@ -9,7 +9,7 @@ import { saveReconciliation } from '@weir/db/reconciliations';
 import { disconnect, openCommand, type QueueConnection } from '@weir/queue/connection';
 import { foreignQueue, readOwner, unmarkedQueue } from '@weir/queue/ownership';
 import { Closer } from '@weir/shared/closer';
-import { ProgressLine } from '@weir/shared/progress-line';
+import { outliveReaders, ProgressLine } from '@weir/shared/progress-line';
 import { exitOnSignal } from '@weir/shared/stop-signals';
 import { explainFailure, loadCommandSettings, newCommand } from './connect.ts';
 import { parseReconcileOptions, type ReconcileOptions } from './reconcile-options.ts';
@@ -20,6 +20,7 @@ import { verdictOf } from './verdict.ts';
 class NoSuchOrganization extends Error {}
 
 exitOnSignal();
+outliveReaders();
 const options = parseReconcileOptions(process.argv.slice(2), newCommand());
 try {
   process.exitCode = await run(options);

@@ -4,6 +4,14 @@ export interface Output {
   write(text: string): unknown;
 }
 
+/**
+ * Has the process go on when nobody reads any more what it says: a terminal that was closed, or `head` after its lines. Otherwise it would
+ * end in the midst of its work, with the status of something else.
+ */
+export function outliveReaders(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+}
+
 const TERMINAL_EVERY_MS = 100;
 const LOG_EVERY_MS = 5_000;
 
