@@ -16,7 +16,15 @@ import pg from 'pg';
 import { describe, expect, inject, test } from 'vitest';
 import { setBillingTime } from '../support/billing-time.ts';
 import { until } from '../support/harness.ts';
-import { RELEASES, brokenBy, hashOfFile, loadRows, readSchemaOf, type Kept } from '../support/release.ts';
+import {
+  RELEASES,
+  brokenBy,
+  hashOfFile,
+  loadRows,
+  newReleaseFolder,
+  readSchemaOf,
+  type Kept,
+} from '../support/release.ts';
 import { queryOnce, withDatabase } from '../support/setup/query.ts';
 import { sharedWeir } from '../support/use-weir.ts';
 
@@ -73,6 +81,11 @@ test('the newest release has its dump, and no migration that was ever released i
     for (const name of Object.keys(released)) now[name] = await hashOfFile(`${MIGRATIONS}/${name}`);
     expect(now).toEqual(released);
   }
+});
+
+test('what is kept of a release is not written over by another build that has its number', async () => {
+  for (const release of releases) expect(() => newReleaseFolder(release)).toThrow(`${release} is kept already`);
+  expect(newReleaseFolder('999.0.0')).toBe(`${RELEASES}/999.0.0`);
 });
 
 test('processes of the last release may run on each migration since', async () => {

@@ -12,14 +12,15 @@ import { expect, test } from 'vitest';
 import { CHARGE_MODELS } from '@weir/rating/charge-terms';
 import { chargeOfKind } from '../support/charge-kinds.ts';
 import { startInvoicing, type PricedMeter } from '../support/invoicing.ts';
-import { RELEASES, dumpRows, hashOfFile, type Kept } from '../support/release.ts';
+import { dumpRows, hashOfFile, newReleaseFolder, type Kept } from '../support/release.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
+const { version } = JSON.parse(await readFile(`${root}/package.json`, 'utf8')) as { version: string };
+const folder = newReleaseFolder(version);
 const weir = ownWeir();
 
 test('the dump of this version is written', async () => {
-  const { version } = JSON.parse(await readFile(`${root}/package.json`, 'utf8')) as { version: string };
   const billing = await startInvoicing(weir);
   const { admin, get, post } = billing;
 
@@ -131,8 +132,7 @@ test('the dump of this version is written', async () => {
   ].map(stagedText);
   const kept: Kept = { at, email: admin.email, password: admin.password, answers, staged };
 
-  const folder = `${RELEASES}/${version}`;
-  await mkdir(folder, { recursive: true });
+  await mkdir(folder);
   await writeFile(`${folder}/rows.sql.gz`, await dumpRows(weir.pool));
   await writeFile(`${folder}/answers.json.gz`, gzipSync(JSON.stringify(kept), { level: 9 }));
   await writeFile(`${folder}/openapi.json.gz`, gzipSync(JSON.stringify(openApi), { level: 9 }));

@@ -1,5 +1,6 @@
 // What is kept of a release in test/releases/<version>: rows as it leaves them in a database, and what it answers about them.
 
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { hash } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -10,6 +11,15 @@ type Client = Pick<pg.ClientBase, 'query'>;
 
 /** Where releases are kept. */
 export const RELEASES = fileURLToPath(new URL('../releases', import.meta.url));
+
+/** Where a release is going to be kept. Throws where it is: in its place would be what this build is. */
+export function newReleaseFolder(version: string): string {
+  const folder = `${RELEASES}/${version}`;
+  if (!existsSync(folder)) return folder;
+  throw new Error(
+    `${version} is kept already: put the new number into package.json first. If ${folder} was left by an attempt, remove it.`,
+  );
+}
 
 /** What is kept beside the rows. */
 export interface Kept {
