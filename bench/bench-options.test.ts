@@ -89,3 +89,9 @@ test.each([
 ])('%j is refused', (args) => {
   expect(() => parse(...args)).toThrow(CommanderError);
 });
+
+test('results that could not be written are refused before anything is measured', () => {
+  for (const option of ['--json', '--write'])
+    expect(() => parse(option, '/nowhere/results')).toThrow(/It cannot be written: ENOENT/);
+  expect(parse('--json', 'results.json').json).toBe('results.json');
+});

@@ -1,3 +1,4 @@
+import { problemOfFile } from '@weir/shared/file-to-write';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { PATTERNS, type Pattern } from './patterns.ts';
 
@@ -68,8 +69,8 @@ export function parseBenchOptions(args: readonly string[], command = new Command
     .option('--shares <list>', 'for --rates: percent of the top rate', percents, [10, 25, 50, 75, 90, 100, 110])
     .option('--rows <list>', 'for --growth (0,5m,20m) and --read (1m): rows that are there already', rowCounts)
     .addOption(number('--subscriptions <n>', 'for --billing', 10, 1_000_000).default(100_000))
-    .option('--write <file>', 'write the page of performance there, if the machine was at rest')
-    .option('--json <file>', 'write every round there, while it runs')
+    .option('--write <file>', 'write the page of performance there, if the machine was at rest', fileToWrite)
+    .option('--json <file>', 'write every round there, while it runs', fileToWrite)
     .option('--profile <folder>', "write a CPU profile of each process there, for Chrome's developer tools")
     .addHelpText('after', '\nWithout any of the first six: --throughput --rates --redis; with --only: --throughput.')
     .parse(args, { from: 'user' });
@@ -139,4 +140,10 @@ function rowCount(text: string): number {
   if (digits === undefined || rows > ROWS_MAX)
     throw new InvalidArgumentError('It takes numbers such as 0,500k,20m, to 1000m.');
   return rows;
+}
+
+function fileToWrite(path: string): string {
+  const problem = problemOfFile(path);
+  if (problem !== undefined) throw new InvalidArgumentError(`It ${problem}.`);
+  return path;
 }

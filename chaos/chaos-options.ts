@@ -1,3 +1,4 @@
+import { problemOfFile } from '@weir/shared/file-to-write';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { FAULT_KINDS } from './faults/fault-kinds.ts';
 
@@ -89,7 +90,7 @@ export function parseChaosOptions(args: readonly string[], command: Command, dra
         Object.keys(BROKEN_BUILDS),
       ),
     )
-    .option('--json <file>', 'write the report there as well')
+    .option('--json <file>', 'write the report there as well', fileToWrite)
     .parse(args, { from: 'user' })
     .opts<Values>();
   if (machines !== undefined && hostile === true) command.error('error: --machines is not made with --hostile');
@@ -128,4 +129,10 @@ function wholeNumber(text: string, min: number, max: number): number {
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= min && value <= max) return value;
   throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
+}
+
+function fileToWrite(path: string): string {
+  const problem = problemOfFile(path);
+  if (problem !== undefined) throw new InvalidArgumentError(`It ${problem}.`);
+  return path;
 }

@@ -23,10 +23,11 @@ async function chaos(options: ChaosOptions, folder: string, signal: AbortSignal)
   if (options.keepsFolder) reaper.keepFolder();
   try {
     const report = chaosReport(options, await runChaos({ ...options, folder, reaper, log, signal }));
+    const { violations } = report;
+    // Before anything that may fail, such as for want of room: it is all that tells what went wrong.
+    if (violations > 0) reaper.keepFolder();
     console.log(`\n${chaosReportText(report)}\n`);
     if (options.json !== undefined) await writeFile(options.json, `${JSON.stringify(report, null, 2)}\n`);
-    const { violations } = report;
-    if (violations > 0) reaper.keepFolder();
     if (violations > 0 || options.keepsFolder) log(`History, logs and data are in ${folder}.`);
     return violations === 0;
   } finally {
