@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { createInterface } from 'node:readline';
 
 /** The system's numbers of a user; a server is started under them when Weir itself runs as root. */
 export interface User {
@@ -7,8 +8,10 @@ export interface User {
 }
 
 export interface RunOptions {
-  /** After this time the program is killed, and the run counts as failed. */
-  seconds: number;
+  /** After this time the program is killed, and the run counts as failed; undefined: it takes as long as it does. */
+  seconds: number | undefined;
+  /** Told each line of its standard output as it comes, which is not in `output` then. */
+  onLine?: (line: string) => void;
   cwd?: string;
   env?: NodeJS.ProcessEnv;
   user?: User | undefined;
@@ -20,24 +23,25 @@ export interface RunOptions {
  * with the reason in `output` behind whatever it printed.
  */
 export function run(program: string, args: string[], options: RunOptions): Promise<{ ok: boolean; output: string }> {
-  const { seconds, user, ...rest } = options;
+  const { seconds, onLine, user, ...rest } = options;
   return new Promise((resolve) => {
-    execFile(
+    const child = execFile(
       program,
       args,
       {
         ...rest,
         ...user,
-        timeout: seconds * 1000,
+        timeout: (seconds ?? 0) * 1000,
         killSignal: 'SIGKILL',
         maxBuffer: 64 * 1024 * 1024,
       },
       (error, stdout, stderr) => {
-        const output = `${stdout}${stderr}`.trim();
+        const output = `${onLine === undefined ? stdout : ''}${stderr}`.trim();
         if (!error) return resolve({ ok: true, output });
         const reason = error.killed ? `${program} was stopped after ${seconds} s` : error.message;
         resolve({ ok: false, output: output === '' ? reason : output });
       },
     );
+    if (onLine !== undefined && child.stdout !== null) createInterface(child.stdout).on('line', onLine);
   });
 }

@@ -130,14 +130,30 @@ async function tryDemo(place: DemoPlace): Promise<Demo | undefined> {
   }
 }
 
+/** What it says is shown where it takes long: a new database is made in a moment, by dozens of migrations. */
 async function migrate(settings: NodeJS.ProcessEnv): Promise<void> {
   const script = join(root, 'packages/db/dist/migrate-main.js');
+  const said: string[] = [];
+  let isShown = false;
+  const show = (): void => {
+    isShown = true;
+    for (const line of said.splice(0)) log(line);
+  };
+  const timer = setTimeout(show, 3_000);
   const { ok, output } = await run(process.execPath, [script], {
-    seconds: 600,
+    // An index on a large table takes as long as it does, and migrate itself bounds what it waits for.
+    seconds: undefined,
+    onLine(line) {
+      said.push(line);
+      if (isShown) show();
+    },
     env: settings,
     signal: stopping.signal,
   });
-  if (!ok) throw new Error(`The database could not be migrated:\n${output}`);
+  clearTimeout(timer);
+  if (ok) return;
+  show();
+  throw new Error(`The database could not be migrated:\n${output}`);
 }
 
 /** A port that is set is taken at its word; where none is set and the usual one is taken, any free one will do. */

@@ -12,6 +12,7 @@ import { until } from '../support/harness.ts';
 import { runToEnd } from '../support/run-to-end.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const weir = ownWeir({ withWorker: false });
 let home: string;
 beforeEach(async () => {
@@ -22,7 +23,7 @@ afterEach(() => rm(home, { recursive: true }));
 /** Starts it, has `look` see that it serves, and stops it. Returns all that it said. */
 async function start(env: Record<string, string>, look: (url: string) => Promise<void>): Promise<string> {
   const child = spawn(process.execPath, ['services/dist/start.js'], {
-    cwd: fileURLToPath(new URL('../..', import.meta.url)),
+    cwd: root,
     env: { PATH: process.env['PATH'], WEIR_HOME: home, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -49,6 +50,29 @@ test('what keeps the demo from being made is told in a line, and Weir serves wit
   await writeFile(file, '{');
   const said = await start(weir.env, isReady);
   expect(said).toMatch(/^There is no demo now: \S+demo\.json cannot be read: mend or remove it\.\n/m);
+});
+
+test('what the migration waits for is told while it waits', async () => {
+  const holder = await weir.pool.connect();
+  try {
+    // As one that was started beside it, or was interrupted.
+    await holder.query('SELECT pg_advisory_lock(7339221551)');
+    const child = spawn(process.execPath, ['services/dist/start.js'], {
+      cwd: root,
+      env: { PATH: process.env['PATH'], WEIR_HOME: home, ...weir.env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const closed = once(child, 'close');
+    let said = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += String(chunk)));
+    await until(() => child.exitCode !== null || said.includes('is being migrated already'), 'it says so').finally(() =>
+      child.kill(),
+    );
+    await closed;
+    expect(said).toMatch(/^Waiting: this database is being migrated already/m);
+  } finally {
+    holder.release(true);
+  }
 });
 
 test('each setting that it sets itself may be kept in a file, and the others are told where it is', async () => {
