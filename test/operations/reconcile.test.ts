@@ -1,8 +1,12 @@
 // accepted = recorded + rejected + duplicate + queued: `npm run reconcile` proves it, and tells apart what broke it.
 
+import { DRAIN_LOCK } from '@weir/db/accepted';
 import { ROLLUPS } from '@weir/db/rollups';
 import type { Database } from '@weir/db/database';
 import type { ChainableCommander } from 'ioredis';
+import { disconnect, openCommand } from '@weir/queue/connection';
+import { explainFailure } from '@weir/reconcile/connect';
+import { balanceEvents } from '@weir/reconcile/events';
 import { newId } from '@weir/shared/ids';
 import { drainAcceptedCounts } from '@weir/worker/drain-accepted-counts';
 import { spawn } from 'node:child_process';
@@ -243,6 +247,33 @@ describe('the events', () => {
     expect(await json()).toEqual({ equal: false, events: ['2021-05 10', `${now} 0`] });
     expect(await json('--month', now)).toEqual({ equal: true, events: [`${now} 0`] });
     expect(await json('--archived-through', '2021-05')).toEqual({ equal: true, events: [`${now} 0`] });
+  });
+
+  test('a look that waits for another says so, and goes on when that has ended', async () => {
+    const other = await weir.pool.connect();
+    try {
+      await other.query('SELECT pg_advisory_lock($1)', [DRAIN_LOCK]);
+      const parts: string[] = [];
+      const filter = { organizationId: newId(), month: undefined, archivedThrough: undefined };
+      const look = balanceEvents({ database, queue: weir.queue }, filter, (name) => parts.push(name));
+      await until(() => parts.some((part) => part.includes('it waits for another')), 'it says that it waits');
+      await other.query('SELECT pg_advisory_unlock($1)', [DRAIN_LOCK]);
+      expect(await look).toEqual([]);
+      expect(parts).toContain('rejected_events');
+    } finally {
+      other.release(true);
+    }
+  });
+
+  test('a Redis that falls silent while it is asked is away, and not waited for without an end', async () => {
+    const { REDIS_URL = '', QUEUE_PREFIX = '' } = weir.env;
+    const queue = await openCommand({ url: REDIS_URL, prefix: QUEUE_PREFIX }, 2_000);
+    try {
+      const failure = queue.redis.blpop(queue.keys.batch('nothing'), 0).catch((error: unknown) => error);
+      expect(explainFailure(await failure)).toMatch(/^Redis cannot be reached \(/);
+    } finally {
+      disconnect(queue);
+    }
   });
 
   test('an organization of which there is nothing is not said to be equal, and one without usage is', async () => {

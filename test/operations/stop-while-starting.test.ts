@@ -5,6 +5,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { openCommand } from '@weir/queue/connection';
+import { explainFailure } from '@weir/reconcile/connect';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 /** Takes connections, and never says a word: what a program does at its start goes on until it is stopped. */
@@ -51,4 +53,10 @@ test.each<[program: string, args: string[], signal: NodeJS.Signals, code: number
   await connected;
   child.kill(signal);
   expect(await ended).toEqual([code, null]);
+});
+
+test('the commands take a Redis that says nothing for one that is away', async () => {
+  const url = `redis://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  const failure = await openCommand({ url, prefix: 'any' }, 100).catch((error: unknown) => error);
+  expect(explainFailure(failure)).toMatch(/^Redis cannot be reached \(Socket timeout.*100ms.*Check REDIS_URL/);
 });

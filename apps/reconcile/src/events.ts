@@ -34,14 +34,16 @@ export async function balanceEvents(
   options: Pick<ReconcileOptions, 'organizationId' | 'month' | 'archivedThrough'>,
   onPart: (name: string) => void,
 ): Promise<EventBalance[]> {
-  return lookAtEvents(database, options, async (look) => {
+  const balance = async (look: Look): Promise<EventBalance[]> => {
     const balances = new Balances(options);
     onPart('the queue');
     await takeAccepted(look, queue, balances);
     await look.letDrain();
     for await (const { fate, counts } of look.count(onPart)) balances.addFate(fate, counts);
     return balances.asked();
-  });
+  };
+  const onWait = () => onPart('the queue: it waits for another reconcile, or for a worker that drains counts');
+  return lookAtEvents(database, options, balance, onWait);
 }
 
 async function takeAccepted(look: Look, queue: QueueConnection, balances: Balances): Promise<void> {

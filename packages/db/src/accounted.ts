@@ -4,7 +4,7 @@
 import type { MonthCount } from '@weir/shared/month-counts';
 import { sql } from 'kysely';
 import { DRAIN_LOCK, unnested } from './accepted.ts';
-import type { Database, Queries } from './database.ts';
+import { isLockTimeout, type Database, type Queries } from './database.ts';
 
 /** Whose events to count, and of which month of receipt (`2026-11`); without it, all. */
 export interface CountFilter {
@@ -43,25 +43,45 @@ export interface Look {
   count(onPart: (name: string) => void): AsyncGenerator<{ fate: Fate; counts: MonthCount[] }>;
 }
 
+/** So often it is told that somebody else drains or looks. */
+const TOLD_EVERY_MS = 1_000;
+
 /**
- * Looks at the events of the filter. From the start until `letDrain` no counts are drained. The connection keeps what it was
- * used for when `use` fails, so the database is good for nothing then but to be closed.
+ * Looks at the events of the filter. From the start until `letDrain` no counts are drained; while others drain or look, this waits,
+ * and tells `onWait`. The connection keeps what it was used for when `use` fails, so the database is good for nothing then but
+ * to be closed.
  */
 export async function lookAtEvents<T>(
   database: Database,
   filter: CountFilter,
   use: (look: Look) => Promise<T>,
+  onWait: () => void,
 ): Promise<T> {
   return database.kysely.connection().execute(async (session) => {
     await sql`CREATE TEMP TABLE queued (
       organization_id uuid, id uuid, is_counted boolean NOT NULL, PRIMARY KEY (organization_id, id))`.execute(session);
-    await sql`SELECT pg_advisory_lock(${DRAIN_LOCK})`.execute(session);
+    await holdDrains(session, onWait);
     const result = await use(lookOf(session, filter));
     await sql`COMMIT`.execute(session);
     await sql`DISCARD TEMP`.execute(session);
     await sql`SELECT pg_advisory_unlock_all()`.execute(session);
     return result;
   });
+}
+
+/** In the queue of Postgres: who only tries now and then may come too late each time. */
+async function holdDrains(session: Queries, onWait: () => void): Promise<void> {
+  await sql`SELECT set_config('lock_timeout', ${String(TOLD_EVERY_MS)}, false)`.execute(session);
+  for (let isHeld = false; !isHeld;) {
+    try {
+      await sql`SELECT pg_advisory_lock(${DRAIN_LOCK})`.execute(session);
+      isHeld = true;
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error;
+      onWait();
+    }
+  }
+  await sql`RESET lock_timeout`.execute(session);
 }
 
 function lookOf(session: Queries, filter: CountFilter): Look {

@@ -127,11 +127,21 @@ export function openWorker(
   return { redis, keys, secondCopy: buildSecondCopy(acknowledging, noteCopied(keys), WORKER_COPY_MS_MAX) };
 }
 
-/** Opens the connection of a command. Resolves once it stands, and throws a RedisUnreachable where Redis is away. */
-export async function openCommand({ url, prefix }: QueueAddress): Promise<QueueConnection> {
+/**
+ * After so long without a byte of what it waits for, a command takes Redis to be away. An answer may take longer, as that of many batches
+ * over a slow line does.
+ */
+const COMMAND_SILENCE_MS_MAX = 30_000;
+
+/** Opens the connection of a command. Resolves once it stands, and throws a RedisUnreachable where Redis is away or silent. */
+export async function openCommand(
+  { url, prefix }: QueueAddress,
+  silenceMsMax = COMMAND_SILENCE_MS_MAX,
+): Promise<QueueConnection> {
   const redis = connect(url, {
     lazyConnect: true,
     connectTimeout: 5_000,
+    socketTimeout: silenceMsMax,
     maxRetriesPerRequest: 0,
     retryStrategy: () => null,
   });
