@@ -135,6 +135,36 @@ test('what comes of an attempt at what was given up meanwhile begins no failing 
   expect((await call('GET', `/webhook-endpoints/${endpoint}`)).failing_since).not.toBeNull();
 });
 
+test('what comes of an attempt at an endpoint that was turned off meanwhile begins no failing either', async () => {
+  const hanging: ServerResponse[] = [];
+  answer = (_, response) => hanging.push(response);
+  await happen(1);
+  const turn = deliver();
+  await until(() => hanging.length === 1, 'the request waits for its answer');
+  await call('PATCH', `/webhook-endpoints/${endpoint}`, { status: 'DISABLED' });
+  hanging[0]?.writeHead(500).end();
+  await turn;
+  expect(await list()).toMatchObject([{ status: 'PENDING', attempt_count: 1 }]);
+  expect(await call('GET', `/webhook-endpoints/${endpoint}`)).toMatchObject({
+    status: 'DISABLED',
+    failing_since: null,
+  });
+});
+
+test('an endpoint that is failing and is given the status and the address that it has fails on as before', async () => {
+  await happen(1);
+  await deliver();
+  const { failing_since, url, status } = await call('GET', `/webhook-endpoints/${endpoint}`);
+  expect(failing_since).toEqual(expect.any(String));
+  const patch = (body: object) => call('PATCH', `/webhook-endpoints/${endpoint}`, body);
+  expect(await patch({ url, status })).toMatchObject({ status: 'ACTIVE', failing_since });
+  await weir.pool.query(`UPDATE webhook_endpoints SET status = 'DISABLED', disabled_reason = 'FAILING' WHERE id = $1`, [
+    endpoint,
+  ]);
+  expect(await patch({ status: 'DISABLED' })).toMatchObject({ disabled_reason: 'FAILING', failing_since });
+  expect(await patch({ status: 'ACTIVE' })).toMatchObject({ disabled_reason: null, failing_since: null });
+});
+
 test('an endpoint that was full of what it takes no longer is sent what it takes', async () => {
   await happen(10_001);
   await weir.pool.query(

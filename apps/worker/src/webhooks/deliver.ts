@@ -255,7 +255,8 @@ class Turn {
     const { status, error } = outcomes.findLast(({ next }) => next !== 'DELIVERED')?.attempt ?? {};
     if (this.#failingSince === null && failingSince !== null)
       log.info({ ...which, status, error }, 'a webhook endpoint began to fail');
-    if (this.#failingSince !== null && failingSince === null) log.info(which, 'a webhook endpoint does well again');
+    if (this.#failingSince !== null && failingSince === null && outcomes.some(({ next }) => next === 'DELIVERED'))
+      log.info(which, 'a webhook endpoint does well again');
     this.#failingSince = failingSince;
     if (disabledReason === null) return;
     log.warn({ ...which, reason: disabledReason, failing_since: failingSince }, 'a webhook endpoint was turned off');

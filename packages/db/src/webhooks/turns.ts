@@ -336,7 +336,7 @@ export interface EndpointState {
 /**
  * Writes down what came of attempts, in the order in which they ended, and turns the endpoint off where it has failed for too long, which
  * the feed tells. What came of a former address of it says nothing of how it does now, nor does a failure of what was given up or done
- * meanwhile. Undefined: the endpoint is gone, or was turned off meanwhile.
+ * meanwhile. Where it was turned off meanwhile nothing would end a failing that begins. Undefined: the endpoint is gone.
  */
 export async function recordOutcomes(
   db: Queries,
@@ -353,10 +353,10 @@ export async function recordOutcomes(
     const state = stateAfter(present.filter(({ delivery, next }) => next === 'DELIVERED' || waiting.has(delivery.id)));
     // After silence a failure is the first one of its own days: what it followed says nothing of how the endpoint does now.
     const { rows } = await sql<{ failing_since: string | null; disabled_reason: DisabledReason | null }>`
-      UPDATE webhook_endpoints AS endpoints SET failing_since = CASE ${state}
+      UPDATE webhook_endpoints AS endpoints SET failing_since = CASE WHEN status <> 'ACTIVE' THEN failing_since ELSE CASE ${state}
           WHEN 'well' THEN NULL WHEN 'untold' THEN failing_since
           WHEN 'failed' THEN CASE WHEN ${isTriedAgain} THEN coalesce(failing_since, now()) ELSE now() END
-          ELSE now() END,
+          ELSE now() END END,
         answer_ms = ${outcomes.at(-1)?.attempt.ms ?? 0},
         held_until = CASE WHEN held_by = ${held.heldBy} THEN now() + make_interval(secs => ${HELD_SECONDS}) ELSE held_until END
       WHERE organization_id = ${organizationId} AND id = ${endpointId}

@@ -80,8 +80,8 @@ export async function findEndpoint(
 }
 
 /**
- * At another address nothing has failed yet. Turned on, it goes on where it was: what happened meanwhile is sent to it. What waits of
- * types that it takes no longer is given up. Needs a transaction.
+ * At another address nothing has failed yet; with the one and the status that it has it goes on as it was. Turned on, it goes on where it
+ * was: what happened meanwhile is sent to it. What waits of types that it takes no longer is given up. Needs a transaction.
  */
 export async function updateEndpoint(
   transaction: Queries,
@@ -89,7 +89,7 @@ export async function updateEndpoint(
   id: string,
   { url, event_types, status }: EndpointChanges,
 ): Promise<WebhookEndpoint | undefined> {
-  const isTurned = status !== undefined;
+  const isTurned = sql`${status ?? null} <> status`;
   await sql`
     UPDATE webhook_endpoints SET
       url = coalesce(${url ?? null}, url),
