@@ -3,6 +3,7 @@
 
 import { performAlerts } from '@weir/db/alerts/perform-alerts';
 import { readExpectedRevenue, reckonRevenue } from '@weir/db/billing/run/expected-revenue';
+import { postponeSettlement } from '@weir/db/billing/run/run-work';
 import { newCommand } from '@weir/reconcile/connect';
 import { parseReconcileOptions } from '@weir/reconcile/reconcile-options';
 import { describe as describeReconciliation } from '@weir/reconcile/reconcile-report';
@@ -156,30 +157,44 @@ test('late usage of a due whose cut hour is taken out gives no money back, and w
   expect(await invoicesOf(cut)).toMatchObject([...billed, { status: 'OPEN', total: '0.10', run_error: null }]);
 }, 120_000);
 
-test('late usage of a subscription that has ended waits for the month, and Home tells it', async () => {
+test('late usage of what has ended waits for the month, and Home tells it until it is billed, also by hand', async () => {
   const calls = await meterOf('SUM');
-  const cut = await subscribe(await planOf(calls, '0.1'), '2025-01-15T10:30:00Z');
-  await use({ meter: calls, customer: cut.customer, at: '2025-01-15T10:45:00.000Z', quantity: 600 });
+  const plan = await planOf(calls, '0.1');
+  const [cut, byHand] = [await subscribe(plan, '2025-01-15T10:30:00Z'), await subscribe(plan, '2025-01-15T10:30:00Z')];
+  const both = [cut, byHand];
+  for (const { customer } of both) await use({ meter: calls, customer, at: '2025-01-15T10:45:00.000Z', quantity: 600 });
   await runAt('2025-01-16T00:00:00Z');
-  await billing.post(`/subscriptions/${cut.id}/cancel`, { cancel_at_period_end: true });
+  for (const { id } of both) await billing.post(`/subscriptions/${id}/cancel`, { cancel_at_period_end: true });
   await runAt('2025-02-15T01:00:00Z');
   expect(await invoicesOf(cut)).toMatchObject([{ status: 'OPEN', total: '60.00' }]);
   await detachMonth(weir, '2025-01');
-  const late = { meter: calls, customer: cut.customer, at: '2025-01-20T12:00:00.000Z' };
-  await use({ ...late, receivedAt: '2025-03-01T00:00:00Z' });
+  for (const { customer } of both)
+    await use({ meter: calls, customer, at: '2025-01-20T12:00:00.000Z', receivedAt: '2025-03-01T00:00:00Z' });
   await billing.moveTo('2025-03-15T01:00:00Z');
   const settle = async () => {
-    for (const job of await run.findSettling()) await run.perform(job);
+    const jobs = await run.findSettling();
+    for (const job of jobs) jobs.push(...(await run.perform(job)));
     return await invoicesOf(cut);
   };
+  const failing = async () => {
+    const { data } = await billing.get('/subscriptions?has_run_error=true');
+    return data.map(({ id }: Subscribed) => id);
+  };
   expect(await settle()).toHaveLength(1);
-  expect((await billing.get('/subscriptions?has_run_error=true')).data).toMatchObject([{ id: cut.id }]);
+  expect(new Set(await failing())).toEqual(new Set(both.map(({ id }) => id)));
   expect(await settle()).toHaveLength(1);
-  expect(run.failures()).toBe(1);
+  expect(run.failures()).toBe(2);
   expect(await billing.request('POST', `/subscriptions/${cut.id}/settle`)).toMatchObject(NEEDS_JANUARY);
   await attachMonth(weir, '2025-01');
+  const bills = [{ total: '60.00' }, { status: 'OPEN', total: '0.10' }];
+  await billing.post(`/subscriptions/${byHand.id}/settle`, {}, 201);
+  expect(await failing()).toEqual([cut.id]);
+  // What was put off may come to nothing.
+  await postponeSettlement(billing.database.kysely, billing.admin.id, byHand.id, 'for a test');
+  expect(await billing.post(`/subscriptions/${byHand.id}/settle`, {})).toEqual({ invoice: null });
+  expect(await failing()).toEqual([cut.id]);
   await runAt('2025-03-15T08:00:00Z');
-  expect(await settle()).toMatchObject([{ total: '60.00' }, { status: 'OPEN', total: '0.10' }]);
+  expect([await settle(), await invoicesOf(byHand)]).toMatchObject([bills, bills]);
 }, 120_000);
 
 test('an open due of a year whose first hour is taken out is not computed short, wherever it is read', async () => {

@@ -74,7 +74,7 @@ export async function closeForSettling(
     computeSettlement(snapshot, organizationId, subscriptionId, null),
   );
   if (draft.computed === undefined) {
-    if (draft.idle.length > 0) await leaveAsBilled(database, organizationId, subscriptionId, draft.idle);
+    await leaveAsBilled(database, organizationId, subscriptionId, draft.idle);
     return { outcome: 'nothing' };
   }
   await closeUntil(database, organizationId, await findReach(database.kysely, organizationId, subscriptionId));
@@ -97,6 +97,7 @@ export async function settleClosed(
   const settlement = await computeSettlement(transaction, organizationId, subscriptionId, closing.number);
   const { asked, computed } = settlement;
   if (computed === undefined) return { outcome: 'nothing' };
+  await endPostponement(transaction, organizationId, subscriptionId);
   const row = await insertSettlement(transaction, subscription, settlement);
   const created = { type: 'invoice.created', actor, data: draftData(row, { isManual: !isAutomatic }) } as const;
   if (!now && !isAutomatic) {
@@ -164,10 +165,19 @@ async function leaveAsBilled(
   subscriptionId: string,
   dues: readonly IdleDue[],
 ): Promise<void> {
+  await endPostponement(database.kysely, organizationId, subscriptionId);
+  if (dues.length === 0) return;
   await database.kysely.transaction().execute(async (transaction) => {
     await lockSubscription(transaction, organizationId, subscriptionId);
     await endRebilling(transaction, organizationId, dues);
   });
+}
+
+/** What had the run put it off (`postponeSettlement`) is over, as it was computed by now. */
+async function endPostponement(db: Queries, organizationId: string, subscriptionId: string): Promise<void> {
+  await sql`UPDATE subscriptions SET run_at = NULL, run_error = NULL
+    WHERE organization_id = ${organizationId}::uuid AND id = ${subscriptionId}::uuid AND status = 'CANCELED'
+      AND run_error IS NOT NULL`.execute(db);
 }
 
 async function findProblem(
