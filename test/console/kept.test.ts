@@ -357,12 +357,27 @@ test('the events of a day of the organization are sent again, from its first mom
   );
   await call('PATCH', '/billing/settings', { time_zone: 'Asia/Tokyo' });
   const { id } = await call('POST', '/webhook-endpoints', { url: 'https://example.com/replayed' });
-  await page.goto(`/webhooks/${id}`);
-  await button('Replay').click();
-  await dialog().getByLabel('From').fill('2026-11-03');
-  await dialog().getByLabel('To').fill('3 Nov 2026');
-  await dialog().getByRole('button', { name: 'Send again' }).click();
+  const replay = async (endpoint: string, from: string, to: string) => {
+    await page.goto(`/webhooks/${endpoint}`);
+    await button('Replay').click();
+    await dialog().getByLabel('From').fill(from);
+    await dialog().getByLabel('To').fill(to);
+    await dialog().getByRole('button', { name: 'Send again' }).click();
+  };
+  await replay(id, '2026-11-03', '3 Nov 2026');
   await page.getByText('The events are sent again now.').waitFor();
   expect((await call('GET', `/webhook-endpoints/${id}`)).replay).toEqual({ next_sequence: 2, last_sequence: 4 });
+
+  // One that is off is sent nothing now.
+  const off = await call('POST', '/webhook-endpoints', { url: 'https://example.com/off', status: 'DISABLED' });
+  await weir.pool.query(
+    `INSERT INTO webhook_deliveries (organization_id, id, endpoint_id, sequence) VALUES ($1, gen_random_uuid(), $2, 5)`,
+    [admin.id, off.id],
+  );
+  await replay(off.id, '1', '4');
+  await page.getByText('The events are sent again once the endpoint is turned on.').waitFor();
+  await page.getByText('1 to 4, once it is turned on').waitFor();
+  await page.getByRole('button', { name: /^0 attempts of invoice\.finalized/ }).click();
+  await dialog().getByText('It is sent once the endpoint is turned on.').waitFor();
   expect(visit.faults).toEqual([]);
 });

@@ -257,7 +257,7 @@ export function webhookRoutes(app: App, { database, guards, allowedNetworks }: W
         summary: 'Send events of before again',
         description:
           'Those of a part of the feed, of the types that the endpoint takes, also from before it was made. They have the webhook-id ' +
-          'that they had before. replay in the answer is null where there is none.',
+          'that they had before. replay in the answer is null where there is none. While the endpoint is turned off they wait.',
         params: idInPath,
         body: replayBody,
         response: {

@@ -662,7 +662,7 @@ export interface paths {
     "/api/v1/webhook-endpoints/{id}/replay": {
         /**
          * Send events of before again
-         * @description Those of a part of the feed, of the types that the endpoint takes, also from before it was made. They have the webhook-id that they had before. replay in the answer is null where there is none.
+         * @description Those of a part of the feed, of the types that the endpoint takes, also from before it was made. They have the webhook-id that they had before. replay in the answer is null where there is none. While the endpoint is turned off they wait.
          *
          *     Who may: an admin who is signed in, or a service account with the role biller or admin.
          */
@@ -1323,6 +1323,27 @@ export interface webhooks {
 }
 export interface components {
     schemas: {
+        UsageEvent: {
+            /** @description The unique token of the meter. An event needs either this or lookup_key. */
+            meter_token?: string;
+            /** @description The lookup_key of the feature behind which the meter stands, in place of meter_token. */
+            lookup_key?: string;
+            /** @description Your own identifier of the customer. No customer record is needed. */
+            customer_external_id: string;
+            /** @description A JSON number greater than 0. It is stored as the decimal that was sent. */
+            quantity: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601 with an offset. When it is missing, the time of receipt.
+             */
+            timestamp?: string;
+            /** @description Send a request again with the same key and it is counted once. */
+            idempotency_key?: string;
+            /** @description Free key/value data: at most 50 keys, 8 KiB and 5 levels. A UNIQUE_COUNT meter counts user_id. */
+            metadata?: {
+                [key: string]: unknown;
+            };
+        };
         NewCharge: {
             /** @description What the lines of invoices are called. */
             display_name: string;
@@ -1668,27 +1689,6 @@ export interface components {
             minimum_amount?: (number | string) | null;
             maximum_amount?: (number | string) | null;
         });
-        UsageEvent: {
-            /** @description The unique token of the meter. An event needs either this or lookup_key. */
-            meter_token?: string;
-            /** @description The lookup_key of the feature behind which the meter stands, in place of meter_token. */
-            lookup_key?: string;
-            /** @description Your own identifier of the customer. No customer record is needed. */
-            customer_external_id: string;
-            /** @description A JSON number greater than 0. It is stored as the decimal that was sent. */
-            quantity: number;
-            /**
-             * Format: date-time
-             * @description ISO 8601 with an offset. When it is missing, the time of receipt.
-             */
-            timestamp?: string;
-            /** @description Send a request again with the same key and it is counted once. */
-            idempotency_key?: string;
-            /** @description Free key/value data: at most 50 keys, 8 KiB and 5 levels. A UNIQUE_COUNT meter counts user_id. */
-            metadata?: {
-                [key: string]: unknown;
-            };
-        };
         PageMeta: {
             page: number;
             page_size: number;

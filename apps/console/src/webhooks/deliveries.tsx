@@ -26,7 +26,8 @@ const WORDS = { PENDING: 'To be sent', DELIVERED: 'Delivered', FAILED: 'Given up
 export const LOOK_MS = 2_000;
 
 /** What was sent to an endpoint, and what came back. */
-export function Deliveries({ endpointId: id }: { endpointId: string }) {
+export function Deliveries({ endpoint }: { endpoint: Schema<'WebhookEndpoint'> }) {
+  const { id } = endpoint;
   const [page, setPage] = useState(1);
   const [status, setStatus] = useState<(typeof STATUSES)[number]>();
   const [shown, setShown] = useState<Delivery>();
@@ -116,7 +117,9 @@ export function Deliveries({ endpointId: id }: { endpointId: string }) {
         columns={columns}
         empty={<p>Nothing yet. A test shows whether the receiver is there.</p>}
       />
-      {shown !== undefined && <Attempts delivery={shown} onClose={() => setShown(undefined)} />}
+      {shown !== undefined && (
+        <Attempts delivery={shown} isOff={endpoint.status !== 'ACTIVE'} onClose={() => setShown(undefined)} />
+      )}
     </Section>
   );
 }
@@ -128,8 +131,15 @@ function Answered({ attempt }: { attempt: Attempt | undefined }) {
   return attempt.status === null ? attempt.error : `${attempt.status} after ${attempt.ms} ms`;
 }
 
-function Attempts({ delivery, onClose }: { delivery: Delivery; onClose: () => void }) {
-  const { attempts, next_attempt_at: next } = delivery;
+interface AttemptsProps {
+  delivery: Delivery;
+  /** Whether nothing is sent to the endpoint. */
+  isOff: boolean;
+  onClose: () => void;
+}
+
+function Attempts({ delivery, isOff, onClose }: AttemptsProps) {
+  const { attempts, next_attempt_at: next, status } = delivery;
   return (
     <Dialog title={nameOf(delivery)} onClose={onClose}>
       {attempts.length === 0 && <p className="dialog-lead">It was not sent yet.</p>}
@@ -145,7 +155,8 @@ function Attempts({ delivery, onClose }: { delivery: Delivery; onClose: () => vo
           )}
         </div>
       ))}
-      {next !== null && (
+      {status === 'PENDING' && isOff && <p>It is sent once the endpoint is turned on.</p>}
+      {next !== null && !isOff && (
         <p>
           Next attempt: <Time at={next} />
         </p>

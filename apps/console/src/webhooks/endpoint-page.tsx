@@ -67,7 +67,8 @@ export function EndpointPage() {
               ['Told up to event', String(found.last_sequence)],
               [
                 'Sending again',
-                found.replay !== null && `${found.replay.next_sequence} to ${found.replay.last_sequence}`,
+                found.replay !== null &&
+                  `${found.replay.next_sequence} to ${found.replay.last_sequence}${found.status === 'ACTIVE' ? '' : ', once it is turned on'}`,
               ],
               [
                 'The secret before signs until',
@@ -75,7 +76,7 @@ export function EndpointPage() {
               ],
             ]}
           />
-          <Deliveries endpointId={id} />
+          <Deliveries endpoint={found} />
         </Page>
       )}
     </Loaded>
@@ -234,12 +235,13 @@ function Replay({ id, onClose, onDone }: ChangeProps & { id: string }) {
         from: boundOf(from, zone, false),
         ...(to.trim() !== '' && { to: boundOf(to, zone, true) }),
       };
-      const { replay } = await send(
+      const { replay, status } = await send(
         client.POST('/api/v1/webhook-endpoints/{id}/replay', { params: { path: { id } }, body }),
       );
       await onDone();
       onClose();
-      notify(replay === null ? 'There is no such event.' : 'The events are sent again now.');
+      const when = status === 'ACTIVE' ? 'now' : 'once the endpoint is turned on';
+      notify(replay === null ? 'There is no such event.' : `The events are sent again ${when}.`);
     },
   });
   return (
