@@ -223,6 +223,23 @@ test('of a subscription that ends with its period nothing says that it changes i
   await toCome.getByText('Changes to the plan Better').waitFor();
 });
 
+test('a subscription that ends with its period is canceled at once, without being kept first', async () => {
+  const plan = await makePricedPlan(weir, admin, []);
+  const { id: customer_id } = await makeCustomer(weir, admin);
+  const { id } = (await call('POST', '/subscriptions', { customer_id, plan_id: plan.id })).body;
+  await call('POST', `/subscriptions/${id}/cancel`, {});
+  await page.goto(`/subscriptions/${id}`);
+  await page.getByRole('button', { name: 'Cancel now' }).click();
+  await dialog()
+    .getByText(/^It ends now, and not with its period/)
+    .waitFor();
+  expect(await dialog().getByRole('radio').count()).toBe(0);
+  await button('Cancel the subscription now').click();
+  await dialog().waitFor({ state: 'detached' });
+  expect((await call('GET', `/subscriptions/${id}`)).body.status).toBe('CANCELED');
+  await page.getByRole('button', { name: 'Cancel now' }).waitFor({ state: 'detached' });
+});
+
 test('a subscription that was canceled before its first period has none in the list', async () => {
   const plan = await makePricedPlan(weir, admin, []);
   const { id: customer_id, external_id } = await makeCustomer(weir, admin);

@@ -20,10 +20,13 @@ export const OF_SUBSCRIPTIONS = [
   '/api/v1/invoices',
 ] as const;
 
+const NOW = 'Usage counts up to now, and what was billed in advance for later days comes back. For good.';
+
 export function CancelForm({ subscription, onClose }: FormProps) {
   const queries = useQueryClient();
+  const isEnding = subscription.cancel_at_period_end;
   const form = useForm({
-    initial: { when: 'end', reason: '' },
+    initial: { when: isEnding ? 'now' : 'end', reason: '' },
     async onSubmit({ when, reason }) {
       await send(
         client.POST('/api/v1/subscriptions/{id}/cancel', {
@@ -37,11 +40,12 @@ export function CancelForm({ subscription, onClose }: FormProps) {
   });
   const lastDay = formatLastDay(subscription.current_period_end, subscription.time_zone);
   const isToCome = subscription.status === 'SCHEDULED';
+  const what = isEnding ? 'Cancel the subscription now' : 'Cancel the subscription';
   return (
-    <FormDialog title="Cancel the subscription?" submitLabel="Cancel the subscription" form={form} onClose={onClose}>
-      {isToCome ? (
-        <p>It has not started, so it ends at once: nothing is billed, and its meters are free. For good.</p>
-      ) : (
+    <FormDialog title={`${what}?`} submitLabel={what} form={form} onClose={onClose}>
+      {isToCome && <p>It has not started, so it ends at once: nothing is billed, and its meters are free. For good.</p>}
+      {!isToCome && isEnding && <p>It ends now, and not with its period. {NOW}</p>}
+      {!isToCome && !isEnding && (
         <Radio.Group label="When" {...form.field('when')}>
           <div className="choices">
             <Radio
@@ -49,11 +53,7 @@ export function CancelForm({ subscription, onClose }: FormProps) {
               label={`With its period: its last day is ${lastDay}`}
               description="Can be taken back until then."
             />
-            <Radio
-              value="now"
-              label="Now"
-              description="Usage counts up to now, and what was billed in advance for later days comes back. For good."
-            />
+            <Radio value="now" label="Now" description={NOW} />
           </div>
         </Radio.Group>
       )}

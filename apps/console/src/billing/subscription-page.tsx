@@ -66,9 +66,9 @@ function SubscriptionView({ subscription }: { subscription: Subscription }) {
               Change plan
             </Button>
           )}
-          {!isOver && !subscription.cancel_at_period_end && (
+          {!isOver && (
             <Button variant="default" onClick={() => open('cancel')}>
-              Cancel subscription
+              {subscription.cancel_at_period_end ? 'Cancel now' : 'Cancel subscription'}
             </Button>
           )}
           {isOver && <Settle id={id} />}
