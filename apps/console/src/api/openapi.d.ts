@@ -1323,467 +1323,11 @@ export interface webhooks {
 }
 export interface components {
     schemas: {
-        UsageEvent: {
-            /** @description The unique token of the meter. An event needs either this or lookup_key. */
-            meter_token?: string;
-            /** @description The lookup_key of the feature behind which the meter stands, in place of meter_token. */
-            lookup_key?: string;
-            /** @description Your own identifier of the customer. No customer record is needed. */
-            customer_external_id: string;
-            /** @description A JSON number greater than 0. It is stored as the decimal that was sent. */
-            quantity: number;
-            /**
-             * Format: date-time
-             * @description ISO 8601 with an offset. When it is missing, the time of receipt.
-             */
-            timestamp?: string;
-            /** @description Send a request again with the same key and it is counted once. */
-            idempotency_key?: string;
-            /** @description Free key/value data: at most 50 keys, 8 KiB and 5 levels. A UNIQUE_COUNT meter counts user_id. */
-            metadata?: {
-                [key: string]: unknown;
-            };
-        };
-        NewCharge: {
-            /** @description What the lines of invoices are called. */
-            display_name: string;
-            /**
-             * Format: uuid
-             * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
-             */
-            replaces?: string;
-            /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
-            effective_from?: string;
-            /** @constant */
-            type: "FIXED";
-            /**
-             * @default in_advance
-             * @enum {string}
-             */
-            timing?: "in_advance" | "in_arrears";
-            /** @description The price of a period, of a unit or of a package. */
-            unit_price: number | string;
-        } | ({
-            /** @description What the lines of invoices are called. */
-            display_name: string;
-            /**
-             * Format: uuid
-             * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
-             */
-            replaces?: string;
-            /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
-            effective_from?: string;
-            /** Format: uuid */
-            meter_id: string;
-            /** @constant */
-            type: "USAGE";
-            /**
-             * @default per_unit
-             * @constant
-             */
-            model?: "per_unit";
-            /** @description The price of a period, of a unit or of a package. */
-            unit_price: number | string;
-            included_units?: (number | string) | null;
-            minimum_amount?: (number | string) | null;
-            maximum_amount?: (number | string) | null;
-        } | {
-            /** @description What the lines of invoices are called. */
-            display_name: string;
-            /**
-             * Format: uuid
-             * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
-             */
-            replaces?: string;
-            /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
-            effective_from?: string;
-            /** Format: uuid */
-            meter_id: string;
-            /** @constant */
-            type: "USAGE";
-            /** @constant */
-            model: "graduated";
-            /** @description In rising order of up_to; the last has no end. */
-            tiers: {
-                up_to: (number | string) | null;
-                unit_price: number | string;
-                /** @description Due once a part of a unit falls into the tier. */
-                flat_fee?: number | string;
-            }[];
-            minimum_amount?: (number | string) | null;
-            maximum_amount?: (number | string) | null;
-        } | {
-            /** @description What the lines of invoices are called. */
-            display_name: string;
-            /**
-             * Format: uuid
-             * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
-             */
-            replaces?: string;
-            /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
-            effective_from?: string;
-            /** Format: uuid */
-            meter_id: string;
-            /** @constant */
-            type: "USAGE";
-            /** @constant */
-            model: "volume";
-            /** @description In rising order of up_to; the last has no end. */
-            tiers: {
-                up_to: (number | string) | null;
-                unit_price: number | string;
-                /** @description Due once a part of a unit falls into the tier. */
-                flat_fee?: number | string;
-            }[];
-            minimum_amount?: (number | string) | null;
-            maximum_amount?: (number | string) | null;
-        } | {
-            /** @description What the lines of invoices are called. */
-            display_name: string;
-            /**
-             * Format: uuid
-             * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
-             */
-            replaces?: string;
-            /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
-            effective_from?: string;
-            /** Format: uuid */
-            meter_id: string;
-            /** @constant */
-            type: "USAGE";
-            /** @constant */
-            model: "package";
-            /** @description The price of a period, of a unit or of a package. */
-            unit_price: number | string;
-            /** @description A package that was begun is paid. */
-            package_size: number | string;
-            included_units?: (number | string) | null;
-            minimum_amount?: (number | string) | null;
-            maximum_amount?: (number | string) | null;
-        } | {
-            /** @description What the lines of invoices are called. */
-            display_name: string;
-            /**
-             * Format: uuid
-             * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
-             */
-            replaces?: string;
-            /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
-            effective_from?: string;
-            /** Format: uuid */
-            meter_id: string;
-            /** @constant */
-            type: "USAGE";
-            /** @constant */
-            model: "percentage";
-            /** @description Percent of the quantity. */
-            rate: number | string;
-            fixed_amount?: (number | string) | null;
-            included_units?: (number | string) | null;
-            minimum_amount?: (number | string) | null;
-            maximum_amount?: (number | string) | null;
-        });
-        FirstCharge: {
-            /** @description What the lines of invoices are called. */
-            display_name: string;
-            /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
-            effective_from?: string;
-            /** @constant */
-            type: "FIXED";
-            /**
-             * @default in_advance
-             * @enum {string}
-             */
-            timing?: "in_advance" | "in_arrears";
-            /** @description The price of a period, of a unit or of a package. */
-            unit_price: number | string;
-        } | ({
-            /** @description What the lines of invoices are called. */
-            display_name: string;
-            /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
-            effective_from?: string;
-            /** Format: uuid */
-            meter_id: string;
-            /** @constant */
-            type: "USAGE";
-            /**
-             * @default per_unit
-             * @constant
-             */
-            model?: "per_unit";
-            /** @description The price of a period, of a unit or of a package. */
-            unit_price: number | string;
-            included_units?: (number | string) | null;
-            minimum_amount?: (number | string) | null;
-            maximum_amount?: (number | string) | null;
-        } | {
-            /** @description What the lines of invoices are called. */
-            display_name: string;
-            /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
-            effective_from?: string;
-            /** Format: uuid */
-            meter_id: string;
-            /** @constant */
-            type: "USAGE";
-            /** @constant */
-            model: "graduated";
-            /** @description In rising order of up_to; the last has no end. */
-            tiers: {
-                up_to: (number | string) | null;
-                unit_price: number | string;
-                /** @description Due once a part of a unit falls into the tier. */
-                flat_fee?: number | string;
-            }[];
-            minimum_amount?: (number | string) | null;
-            maximum_amount?: (number | string) | null;
-        } | {
-            /** @description What the lines of invoices are called. */
-            display_name: string;
-            /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
-            effective_from?: string;
-            /** Format: uuid */
-            meter_id: string;
-            /** @constant */
-            type: "USAGE";
-            /** @constant */
-            model: "volume";
-            /** @description In rising order of up_to; the last has no end. */
-            tiers: {
-                up_to: (number | string) | null;
-                unit_price: number | string;
-                /** @description Due once a part of a unit falls into the tier. */
-                flat_fee?: number | string;
-            }[];
-            minimum_amount?: (number | string) | null;
-            maximum_amount?: (number | string) | null;
-        } | {
-            /** @description What the lines of invoices are called. */
-            display_name: string;
-            /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
-            effective_from?: string;
-            /** Format: uuid */
-            meter_id: string;
-            /** @constant */
-            type: "USAGE";
-            /** @constant */
-            model: "package";
-            /** @description The price of a period, of a unit or of a package. */
-            unit_price: number | string;
-            /** @description A package that was begun is paid. */
-            package_size: number | string;
-            included_units?: (number | string) | null;
-            minimum_amount?: (number | string) | null;
-            maximum_amount?: (number | string) | null;
-        } | {
-            /** @description What the lines of invoices are called. */
-            display_name: string;
-            /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
-            effective_from?: string;
-            /** Format: uuid */
-            meter_id: string;
-            /** @constant */
-            type: "USAGE";
-            /** @constant */
-            model: "percentage";
-            /** @description Percent of the quantity. */
-            rate: number | string;
-            fixed_amount?: (number | string) | null;
-            included_units?: (number | string) | null;
-            minimum_amount?: (number | string) | null;
-            maximum_amount?: (number | string) | null;
-        });
-        TriedCharge: {
-            /** @description What the lines of invoices are called. */
-            display_name?: string;
-            /** @constant */
-            type: "FIXED";
-            /**
-             * @default in_advance
-             * @enum {string}
-             */
-            timing?: "in_advance" | "in_arrears";
-            /** @description The price of a period, of a unit or of a package. */
-            unit_price: number | string;
-        } | ({
-            /** @description What the lines of invoices are called. */
-            display_name?: string;
-            /** Format: uuid */
-            meter_id?: string;
-            /** @constant */
-            type: "USAGE";
-            /**
-             * @default per_unit
-             * @constant
-             */
-            model?: "per_unit";
-            /** @description The price of a period, of a unit or of a package. */
-            unit_price: number | string;
-            included_units?: (number | string) | null;
-            minimum_amount?: (number | string) | null;
-            maximum_amount?: (number | string) | null;
-        } | {
-            /** @description What the lines of invoices are called. */
-            display_name?: string;
-            /** Format: uuid */
-            meter_id?: string;
-            /** @constant */
-            type: "USAGE";
-            /** @constant */
-            model: "graduated";
-            /** @description In rising order of up_to; the last has no end. */
-            tiers: {
-                up_to: (number | string) | null;
-                unit_price: number | string;
-                /** @description Due once a part of a unit falls into the tier. */
-                flat_fee?: number | string;
-            }[];
-            minimum_amount?: (number | string) | null;
-            maximum_amount?: (number | string) | null;
-        } | {
-            /** @description What the lines of invoices are called. */
-            display_name?: string;
-            /** Format: uuid */
-            meter_id?: string;
-            /** @constant */
-            type: "USAGE";
-            /** @constant */
-            model: "volume";
-            /** @description In rising order of up_to; the last has no end. */
-            tiers: {
-                up_to: (number | string) | null;
-                unit_price: number | string;
-                /** @description Due once a part of a unit falls into the tier. */
-                flat_fee?: number | string;
-            }[];
-            minimum_amount?: (number | string) | null;
-            maximum_amount?: (number | string) | null;
-        } | {
-            /** @description What the lines of invoices are called. */
-            display_name?: string;
-            /** Format: uuid */
-            meter_id?: string;
-            /** @constant */
-            type: "USAGE";
-            /** @constant */
-            model: "package";
-            /** @description The price of a period, of a unit or of a package. */
-            unit_price: number | string;
-            /** @description A package that was begun is paid. */
-            package_size: number | string;
-            included_units?: (number | string) | null;
-            minimum_amount?: (number | string) | null;
-            maximum_amount?: (number | string) | null;
-        } | {
-            /** @description What the lines of invoices are called. */
-            display_name?: string;
-            /** Format: uuid */
-            meter_id?: string;
-            /** @constant */
-            type: "USAGE";
-            /** @constant */
-            model: "percentage";
-            /** @description Percent of the quantity. */
-            rate: number | string;
-            fixed_amount?: (number | string) | null;
-            included_units?: (number | string) | null;
-            minimum_amount?: (number | string) | null;
-            maximum_amount?: (number | string) | null;
-        });
-        PageMeta: {
-            page: number;
-            page_size: number;
-            total: number;
-            total_pages: number;
-            /** @description The cursor of the next page; null: this was the last. */
-            next_cursor: string | null;
-        };
-        CursorMeta: {
-            /** @description The cursor of the next page; null: this was the last. */
-            next_cursor: string | null;
-        };
-        Problem: {
-            type: string;
-            title: string;
-            status: number;
-            /** @description What went wrong and what to do about it, for a person. */
-            detail: string;
-            /** @enum {string} */
-            code: "malformed_json" | "malformed_request" | "two_credentials" | "unauthenticated" | "missing_scope" | "missing_role" | "person_only" | "admin_only" | "cross_origin" | "signup_closed" | "not_found" | "meter_not_found" | "link_not_valid" | "method_not_allowed" | "request_timeout" | "email_taken" | "last_admin" | "mail_not_set_up" | "lookup_key_taken" | "lookup_id_taken" | "external_id_taken" | "feature_in_use" | "feature_already_in_plan" | "plan_inactive" | "plan_in_use" | "customer_in_use" | "customer_erased" | "external_id_billed" | "grouped_by_customer" | "usage_moving" | "meter_already_billed" | "meter_already_priced" | "currency_differs" | "interval_differs" | "charge_inactive" | "subscription_behind" | "subscription_ended" | "subscription_not_ended" | "earlier_draft" | "invoice_not_draft" | "invoice_not_open" | "invoice_not_finalized" | "invoice_partly_paid" | "invoice_given_back" | "payment_recorded" | "payment_above_due" | "payment_taken_back" | "groups_not_ready" | "replay_under_way" | "webhook_endpoint_disabled" | "request_under_way" | "duplicate_event" | "not_replayable" | "not_correctable" | "already_voided" | "month_taken_out" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "invalid_request" | "charge_not_of_plan_type" | "idempotency_key_reused" | "meter_archived" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "shutting_down";
-            request_id: string;
-            errors?: {
-                path: string;
-                message: string;
-            }[];
-            /**
-             * Format: uuid
-             * @description The id of what is there already: the event that was accepted, the payment, what has the external_id, the correction of an event, or the erasure or move that is under way.
-             */
-            id?: string;
-            /** @description What paid the invoice that is paid already. */
-            reference?: string | null;
-            /** @description What is due of the invoice. */
-            amount_due?: string;
-            /** @enum {string} */
-            outcome?: "not_accepted" | "unknown";
-        };
-        ApiKey: {
-            /** Format: uuid */
-            id: string;
-            name: string;
-            scopes: ("usage.write" | "usage.read")[];
-            /** @constant */
-            status: "ACTIVE";
-            /** @description The last four characters of the key; null for one that was made before these were kept. */
-            last4: string | null;
-            /** @description When the key was used last, to the minute and known up to two minutes later. Null: not yet. */
-            last_used_at: string | null;
-            /** Format: date-time */
-            created_at: string;
-        };
-        CreatedApiKey: {
-            /** Format: uuid */
-            id: string;
-            name: string;
-            scopes: ("usage.write" | "usage.read")[];
-            /** @constant */
-            status: "ACTIVE";
-            /** @description The last four characters of the key; null for one that was made before these were kept. */
-            last4: string | null;
-            /** @description When the key was used last, to the minute and known up to two minutes later. Null: not yet. */
-            last_used_at: string | null;
-            /** Format: date-time */
-            created_at: string;
-            /** @description The secret. It is shown here and never again. Null where the answer is repeated for its Idempotency-Key, since it is kept nowhere: make another one then. */
-            key: string | null;
-        };
-        AuditEntry: {
+        AcceptedEvent: {
             /** Format: uuid */
             id: string;
             /** Format: date-time */
-            created_at: string;
-            action: string;
-            resource_type: string;
-            resource_id: string | null;
-            actor: {
-                /** @enum {string} */
-                type: "user" | "service_account" | "api_key" | "operator";
-                id: string | null;
-                /** @description Of a user, as it was then. */
-                email: string | null;
-                /** @description Of a service account, as it was then. */
-                name: string | null;
-            };
-            address: string | null;
-            user_agent: string | null;
-            /** @description What was sent, without passwords and other secrets. */
-            changes: {
-                [key: string]: unknown;
-            } | null;
-            /**
-             * @description unknown: something broke while the change was made, so look whether it was.
-             * @enum {string}
-             */
-            outcome: "done" | "unknown";
+            timestamp: string;
         };
         Account: {
             user: {
@@ -1801,117 +1345,6 @@ export interface components {
                 id: string;
                 name: string;
             };
-        };
-        Invitation: {
-            /** Format: uuid */
-            id: string;
-            email: string;
-            /**
-             * @description An admin does everything; a viewer reads everything and changes nothing.
-             * @enum {string}
-             */
-            role: "admin" | "viewer";
-            /** Format: date-time */
-            expires_at: string;
-            /** Format: date-time */
-            created_at: string;
-        };
-        CreatedInvitation: {
-            /** Format: uuid */
-            id: string;
-            email: string;
-            /**
-             * @description An admin does everything; a viewer reads everything and changes nothing.
-             * @enum {string}
-             */
-            role: "admin" | "viewer";
-            /** Format: date-time */
-            expires_at: string;
-            /** Format: date-time */
-            created_at: string;
-            /** @description Shown here and never again. Whoever has it can use it, once. Null where the answer is repeated for its Idempotency-Key, since it is kept nowhere: make another one then. */
-            link: string | null;
-            /** @description Whether the mail server has taken a mail with the link. */
-            mailed: boolean;
-        };
-        Session: {
-            /** Format: uuid */
-            id: string;
-            /** Format: date-time */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description To the minute.
-             */
-            last_used_at: string;
-            address: string | null;
-            user_agent: string | null;
-            /** @description Whether it is the session that asks. */
-            is_current: boolean;
-        };
-        ServiceAccount: {
-            /** Format: uuid */
-            id: string;
-            name: string;
-            /**
-             * @description A viewer reads. A biller also changes customers, subscriptions, credits, invoices, webhooks and alerts, and voids and amends events. An admin does everything that an admin who is signed in does, but nothing to people, their passwords and their sessions.
-             * @enum {string}
-             */
-            role: "viewer" | "biller" | "admin";
-            token_count: number;
-            /** @description When one of its tokens was used last, to the minute and known up to two minutes later. Null: not yet. */
-            last_used_at: string | null;
-            /** Format: date-time */
-            created_at: string;
-        };
-        ServiceToken: {
-            /** Format: uuid */
-            id: string;
-            name: string;
-            /** @description The last four characters of the token. */
-            last4: string;
-            /** @description From when on it is refused. Null: until it is deleted, it is not. */
-            expires_at: string | null;
-            /** @description When it was used last, to the minute and known up to two minutes later. Null: not yet. */
-            last_used_at: string | null;
-            /** Format: date-time */
-            created_at: string;
-        };
-        CreatedServiceToken: {
-            /** Format: uuid */
-            id: string;
-            name: string;
-            /** @description The last four characters of the token. */
-            last4: string;
-            /** @description From when on it is refused. Null: until it is deleted, it is not. */
-            expires_at: string | null;
-            /** @description When it was used last, to the minute and known up to two minutes later. Null: not yet. */
-            last_used_at: string | null;
-            /** Format: date-time */
-            created_at: string;
-            /** @description The secret. It is shown here and never again. Null where the answer is repeated for its Idempotency-Key, since it is kept nowhere: make another one then. */
-            token: string | null;
-        };
-        User: {
-            /** Format: uuid */
-            id: string;
-            email: string;
-            /**
-             * @description An admin does everything; a viewer reads everything and changes nothing.
-             * @enum {string}
-             */
-            role: "admin" | "viewer";
-            /** Format: date-time */
-            created_at: string;
-            /** @description To the minute. Null: not since this is written down. */
-            last_seen_at: string | null;
-        };
-        Organization: {
-            /** Format: uuid */
-            id: string;
-            name: string;
-            /** Format: date-time */
-            created_at: string;
         };
         Alert: {
             /** Format: uuid */
@@ -1951,586 +1384,110 @@ export interface components {
             /** Format: date-time */
             crossed_at: string;
         };
-        Party: {
-            legal_name: string | null;
-            tax_id: string | null;
-            address_line1: string | null;
-            address_line2: string | null;
-            city: string | null;
-            state: string | null;
-            postal_code: string | null;
-            /** @description Two letters of ISO 3166-1. */
-            country: string | null;
+        ApiKey: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            scopes: ("usage.write" | "usage.read")[];
+            /** @constant */
+            status: "ACTIVE";
+            /** @description The last four characters of the key; null for one that was made before these were kept. */
+            last4: string | null;
+            /** @description When the key was used last, to the minute and known up to two minutes later. Null: not yet. */
+            last_used_at: string | null;
+            /** Format: date-time */
+            created_at: string;
         };
-        MeterUsage: {
+        AuditEntry: {
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            created_at: string;
+            action: string;
+            resource_type: string;
+            resource_id: string | null;
+            actor: {
+                /** @enum {string} */
+                type: "user" | "service_account" | "api_key" | "operator";
+                id: string | null;
+                /** @description Of a user, as it was then. */
+                email: string | null;
+                /** @description Of a service account, as it was then. */
+                name: string | null;
+            };
+            address: string | null;
+            user_agent: string | null;
+            /** @description What was sent, without passwords and other secrets. */
+            changes: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description unknown: something broke while the change was made, so look whether it was.
+             * @enum {string}
+             */
+            outcome: "done" | "unknown";
+        };
+        BatchItemResult: {
+            status: number;
+            /** Format: uuid */
+            id?: string;
+            code?: string;
+            detail?: string;
+            /**
+             * @description With status 503, as in a problem.
+             * @enum {string}
+             */
+            outcome?: "not_accepted" | "unknown";
+        };
+        BillingEvent: {
+            /** @description Counts from 1, without a gap. */
+            sequence: number;
+            /** @enum {string} */
+            type: "invoice.created" | "invoice.finalized" | "invoice.credited" | "invoice.payment_recorded" | "invoice.paid" | "invoice.payment_taken_back" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "usage.threshold_reached" | "webhook_endpoint.disabled";
+            /** Format: date-time */
+            created_at: string;
+            /** @description user: and the id of a user, service_account: and the id of one, or weir. */
+            actor: string;
+            data: {
+                [key: string]: unknown;
+            };
+        };
+        BillingSettings: {
+            /** @description A time zone of the IANA database. */
+            time_zone: string;
+            /** @description How long an invoice stays a draft after its boundary, for events that come late. */
+            invoice_grace_hours: number;
+            /** @description From the issue of an invoice until it is due. */
+            payment_terms_days: number;
+            /** @description What the numbers of invoices begin with, as in INV-2026-000042. */
+            invoice_prefix: string;
+            /** @description Who issues invoices, in the lines that stand on them: name, address, tax number. Null: the name of the organization. */
+            invoice_issuer: string | null;
+            seller: components["schemas"]["Party"] | null;
+            /**
+             * @description Manual: a draft stays one until somebody finalizes it with POST /invoices/{id}/finalize. It holds for drafts that are there as well; back to automatic, those whose grace is over are finalized at once.
+             * @enum {string}
+             */
+            finalize: "automatic" | "manual";
+        };
+        ChangedUsage: {
             /** Format: uuid */
             meter_id: string;
+            meter_name: string;
             /** @enum {string} */
             aggregation_type: "COUNT" | "SUM" | "MAX" | "MIN" | "AVG" | "LAST" | "UNIQUE_COUNT";
             unit: string | null;
-            /** @description An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
-            total_usage: string | null;
-            event_count: number;
-            unique_customers: number;
-            /** Format: date-time */
-            period_start: string;
-            /**
-             * Format: date-time
-             * @description The first instant that does not count any more.
-             */
-            period_end: string;
-            /** @description With group_by_metadata or filter: events of days (UTC) on which the meter saw more than 1,000 combinations of values, and whose own was not among the first of them. They are in total_usage and in the rest, but under no value and in no filter. */
-            overflow_event_count?: number;
-            grouped_data: {
-                /** @description 2026-11, 2026-W47, 2026-11-20, or an hour with its offset from UTC: 2026-11-20T16:00+01:00. */
-                period: string;
-                /**
-                 * Format: date-time
-                 * @description Where the calendar period begins; the window may begin later.
-                 */
-                period_start: string;
-                /** @description An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
-                usage: string | null;
-                event_count: number;
-            }[];
-            /** @description With group_by_metadata: largest first, then the rest if there is any. */
-            groups?: {
-                /** @description As text. Null: the events have no such key, or null, an array or an object there; or this is the rest. A text of more than 100 characters is its first 80 and a hash, and filter takes both forms. */
-                value: string | null;
-                /** @description All values beyond groups_limit together. */
-                is_rest: boolean;
-                /** @description An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
-                total_usage: string | null;
-                event_count: number;
-                /** @description The periods of the whole, in the same order. */
-                grouped_data: {
-                    /** @description 2026-11, 2026-W47, 2026-11-20, or an hour with its offset from UTC: 2026-11-20T16:00+01:00. */
-                    period: string;
-                    /**
-                     * Format: date-time
-                     * @description Where the calendar period begins; the window may begin later.
-                     */
-                    period_start: string;
-                    /** @description An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
-                    usage: string | null;
-                    event_count: number;
-                }[];
-            }[];
-        };
-        ChargeTerms: {
-            display_name: string;
-            /** @constant */
-            type: "FIXED";
-            meter_id: string | null;
-            /** @enum {string} */
-            timing: "in_advance" | "in_arrears";
-            /** @description A decimal. */
-            unit_price: string;
-        } | ({
-            display_name: string;
-            /** @constant */
-            type: "USAGE";
-            meter_id: string | null;
-            minimum_amount: string | null;
-            maximum_amount: string | null;
-            /** @constant */
-            model: "per_unit";
-            /** @description A decimal. */
-            unit_price: string;
-            included_units: string | null;
-        } | {
-            display_name: string;
-            /** @constant */
-            type: "USAGE";
-            meter_id: string | null;
-            minimum_amount: string | null;
-            maximum_amount: string | null;
-            /** @enum {string} */
-            model: "graduated" | "volume";
-            tiers: {
-                up_to: string | null;
-                /** @description A decimal. */
-                unit_price: string;
-                /** @description A decimal. */
-                flat_fee: string;
-            }[];
-        } | {
-            display_name: string;
-            /** @constant */
-            type: "USAGE";
-            meter_id: string | null;
-            minimum_amount: string | null;
-            maximum_amount: string | null;
-            /** @constant */
-            model: "package";
-            /** @description A decimal. */
-            unit_price: string;
-            /** @description A decimal. */
-            package_size: string;
-            included_units: string | null;
-        } | {
-            display_name: string;
-            /** @constant */
-            type: "USAGE";
-            meter_id: string | null;
-            minimum_amount: string | null;
-            maximum_amount: string | null;
-            /** @constant */
-            model: "percentage";
-            /** @description A decimal. */
-            rate: string;
-            fixed_amount: string | null;
-            included_units: string | null;
-        });
-        NotComputed: {
-            /** @description month_taken_out, or internal_error. */
-            code: string;
-            /** @description What is the matter and what to do about it, for a person. */
-            detail: string;
-        };
-        Invoice: {
-            /** Format: uuid */
-            id: string;
-            /** @description Null for a draft. */
-            invoice_number: string | null;
-            /** @enum {string} */
-            kind: "SUBSCRIPTION" | "ADJUSTMENT";
-            /** @enum {string} */
-            status: "DRAFT" | "OPEN" | "PAID" | "VOID" | "UNCOLLECTIBLE";
-            /** Format: uuid */
-            customer_id: string;
-            /** Format: uuid */
-            subscription_id: string;
-            /** @description The boundary that it is of; null for an ADJUSTMENT after the end. */
-            cycle: number | null;
-            currency: string;
-            /** @description A date in the time zone of the organization. */
-            issue_date: string | null;
-            due_date: string | null;
-            /** Format: date-time */
-            period_start: string;
-            /** Format: date-time */
-            period_end: string;
-            /** @description A decimal with exactly the digits of the currency. */
-            subtotal: string;
-            /** @description A decimal with exactly the digits of the currency. */
-            tax: string;
-            /** @description A decimal with exactly the digits of the currency. */
-            total: string;
-            /** @description A decimal with exactly the digits of the currency. */
-            credits_applied: string;
-            /** @description A decimal with exactly the digits of the currency. */
-            amount_paid: string;
-            /** @description A decimal with exactly the digits of the currency. */
-            amount_due: string;
-            /** @description When its grace is over. Null where the billing settings leave it to people to finalize. */
-            finalizes_at: string | null;
-            finalized_at: string | null;
-            /** @description When the last payment was made, once nothing is due. */
-            paid_at: string | null;
-            /** @description Of the payment after which nothing was due. */
-            reference: string | null;
-            note: string | null;
-            /** @description Name and address as they were when it was finalized. */
-            customer: {
-                [key: string]: unknown;
-            } | null;
-            /** @description Who issued it, in lines, as the settings said when it was finalized. Null before. */
-            issuer: string | null;
-            /** @description Whether it is open and its due date has ended. */
-            is_past_due: boolean;
-            /** @description Who issued it, field by field, as the settings said when it was finalized. Null before, and where they do not say. */
-            seller: components["schemas"]["Party"] | null;
-            /** @description To whom, field by field, as the customer was when it was finalized. Null before. */
-            buyer: components["schemas"]["Party"] | null;
-            /** Format: date-time */
-            created_at: string;
-            /** @description When a draft was computed; null once it is finalized, and where it could not be. */
-            computed_at: string | null;
-            /** @description Why a draft could not be computed, where others of a list could: its amounts are 0 then, and computed_at is null. Null for all others. */
-            not_computed: components["schemas"]["NotComputed"] | null;
-        };
-        InvoiceLine: {
-            /** Format: uuid */
-            id: string;
-            /** @enum {string} */
-            kind: "FIXED" | "USAGE" | "LATE_USAGE" | "ADJUSTMENT";
-            description: string;
-            charge_id: string | null;
-            /** @description As it was when the period was opened. Null for an ADJUSTMENT. */
-            charge: components["schemas"]["ChargeTerms"] | null;
-            /** @description The period that it is for, counted. */
-            cycle: number | null;
-            period_start: string | null;
-            period_end: string | null;
-            /** @description Local dates in force, of those of the whole period; null where it is whole. */
-            days: string | null;
-            /** @description What the meter reads, an exact decimal. */
-            quantity: string | null;
-            event_count: number | null;
-            /** @description By tier, or the number of packages, before minimum and maximum; else null. */
-            detail: ({
-                up_to: string | null;
-                quantity: string;
-                exact_amount: string;
-            }[] | {
-                packages: string;
-            }) | null;
-            /** @description What the due comes to, before the rounding: a decimal, or n/d. */
-            exact_amount: string;
-            /** @description A decimal with exactly the digits of the currency. */
-            billed_before: string;
-            /** @description exact_amount, rounded, less billed_before, plus waived. */
-            amount: string;
-            /** @description What the line would have taken away more, had it been asked for: of void invoices nothing comes back. Null where nothing was cut off. */
-            waived: string | null;
-            /** @description It bills what was recorded before this closing. Null in a draft. */
-            closing: number | null;
-            rating_version: number;
-        };
-        Payment: {
-            /** Format: uuid */
-            id: string;
-            /** @description A decimal with exactly the digits of the currency. */
-            amount: string;
-            /** Format: date-time */
-            paid_at: string;
-            /** @description What paid it, such as the id of a processor. */
-            reference: string | null;
-            /** Format: date-time */
-            created_at: string;
-            /** @description Null: it stands. */
-            taken_back_at: string | null;
-            /** @description Why it was taken back. */
-            note: string | null;
-        };
-        InvoiceWithLines: {
-            /** Format: uuid */
-            id: string;
-            /** @description Null for a draft. */
-            invoice_number: string | null;
-            /** @enum {string} */
-            kind: "SUBSCRIPTION" | "ADJUSTMENT";
-            /** @enum {string} */
-            status: "DRAFT" | "OPEN" | "PAID" | "VOID" | "UNCOLLECTIBLE";
-            /** Format: uuid */
-            customer_id: string;
-            /** Format: uuid */
-            subscription_id: string;
-            /** @description The boundary that it is of; null for an ADJUSTMENT after the end. */
-            cycle: number | null;
-            currency: string;
-            /** @description A date in the time zone of the organization. */
-            issue_date: string | null;
-            due_date: string | null;
-            /** Format: date-time */
-            period_start: string;
-            /** Format: date-time */
-            period_end: string;
-            /** @description A decimal with exactly the digits of the currency. */
-            subtotal: string;
-            /** @description A decimal with exactly the digits of the currency. */
-            tax: string;
-            /** @description A decimal with exactly the digits of the currency. */
-            total: string;
-            /** @description A decimal with exactly the digits of the currency. */
-            credits_applied: string;
-            /** @description A decimal with exactly the digits of the currency. */
-            amount_paid: string;
-            /** @description A decimal with exactly the digits of the currency. */
-            amount_due: string;
-            /** @description When its grace is over. Null where the billing settings leave it to people to finalize. */
-            finalizes_at: string | null;
-            finalized_at: string | null;
-            /** @description When the last payment was made, once nothing is due. */
-            paid_at: string | null;
-            /** @description Of the payment after which nothing was due. */
-            reference: string | null;
-            note: string | null;
-            /** @description Name and address as they were when it was finalized. */
-            customer: {
-                [key: string]: unknown;
-            } | null;
-            /** @description Who issued it, in lines, as the settings said when it was finalized. Null before. */
-            issuer: string | null;
-            /** @description Whether it is open and its due date has ended. */
-            is_past_due: boolean;
-            /** @description Who issued it, field by field, as the settings said when it was finalized. Null before, and where they do not say. */
-            seller: components["schemas"]["Party"] | null;
-            /** @description To whom, field by field, as the customer was when it was finalized. Null before. */
-            buyer: components["schemas"]["Party"] | null;
-            /** Format: date-time */
-            created_at: string;
-            /** @description When a draft was computed; null once it is finalized, and where it could not be. */
-            computed_at: string | null;
-            /** @description At most 500, and those that hold 4000 tiers in all: of what is more, the first ones. */
-            lines: components["schemas"]["InvoiceLine"][];
-            /** @description In the order in which they were recorded. Those that stand add up to amount_paid. */
-            payments: components["schemas"]["Payment"][];
-            /** @description How many lines there are, where these are not all. */
-            lines_total?: number;
-            /** @description The cursor of the others in GET /invoices/{id}/lines, where these are not all. */
-            lines_next_cursor?: string;
-        };
-        InvoicePreview: {
-            /** @enum {string} */
-            kind: "SUBSCRIPTION" | "ADJUSTMENT";
-            /** @enum {string} */
-            status: "DRAFT" | "OPEN" | "PAID" | "VOID" | "UNCOLLECTIBLE";
-            /** Format: uuid */
-            customer_id: string;
-            /** Format: uuid */
-            subscription_id: string;
-            /** @description The boundary that it is of; null for an ADJUSTMENT after the end. */
-            cycle: number | null;
-            currency: string;
-            /** @description A date in the time zone of the organization. */
-            issue_date: string | null;
-            due_date: string | null;
-            /** Format: date-time */
-            period_start: string;
-            /** Format: date-time */
-            period_end: string;
-            /** @description A decimal with exactly the digits of the currency. */
-            subtotal: string;
-            /** @description A decimal with exactly the digits of the currency. */
-            tax: string;
-            /** @description A decimal with exactly the digits of the currency. */
-            total: string;
-            /** @description A decimal with exactly the digits of the currency. */
-            credits_applied: string;
-            /** @description A decimal with exactly the digits of the currency. */
-            amount_paid: string;
-            /** @description A decimal with exactly the digits of the currency. */
-            amount_due: string;
-            /** @description When its grace is over. Null where the billing settings leave it to people to finalize. */
-            finalizes_at: string | null;
-            finalized_at: string | null;
-            /** @description When the last payment was made, once nothing is due. */
-            paid_at: string | null;
-            /** @description Of the payment after which nothing was due. */
-            reference: string | null;
-            note: string | null;
-            /** @description Name and address as they were when it was finalized. */
-            customer: {
-                [key: string]: unknown;
-            } | null;
-            /** @description Who issued it, in lines, as the settings said when it was finalized. Null before. */
-            issuer: string | null;
-            /** @description Whether it is open and its due date has ended. */
-            is_past_due: boolean;
-            /** @description Who issued it, field by field, as the settings said when it was finalized. Null before, and where they do not say. */
-            seller: components["schemas"]["Party"] | null;
-            /** @description To whom, field by field, as the customer was when it was finalized. Null before. */
-            buyer: components["schemas"]["Party"] | null;
-            /** Format: date-time */
-            created_at: string;
-            /** @description When a draft was computed; null once it is finalized, and where it could not be. */
-            computed_at: string | null;
-            /** @description At most 500, and those that hold 4000 tiers in all: of what is more, the first ones. */
-            lines: {
-                /** @enum {string} */
-                kind: "FIXED" | "USAGE" | "LATE_USAGE" | "ADJUSTMENT";
-                description: string;
-                charge_id: string | null;
-                /** @description As it was when the period was opened. Null for an ADJUSTMENT. */
-                charge: components["schemas"]["ChargeTerms"] | null;
-                /** @description The period that it is for, counted. */
-                cycle: number | null;
-                period_start: string | null;
-                period_end: string | null;
-                /** @description Local dates in force, of those of the whole period; null where it is whole. */
-                days: string | null;
-                /** @description What the meter reads, an exact decimal. */
-                quantity: string | null;
-                event_count: number | null;
-                /** @description By tier, or the number of packages, before minimum and maximum; else null. */
-                detail: ({
-                    up_to: string | null;
-                    quantity: string;
-                    exact_amount: string;
-                }[] | {
-                    packages: string;
-                }) | null;
-                /** @description What the due comes to, before the rounding: a decimal, or n/d. */
-                exact_amount: string;
-                /** @description A decimal with exactly the digits of the currency. */
-                billed_before: string;
-                /** @description exact_amount, rounded, less billed_before, plus waived. */
-                amount: string;
-                /** @description What the line would have taken away more, had it been asked for: of void invoices nothing comes back. Null where nothing was cut off. */
-                waived: string | null;
-                /** @description It bills what was recorded before this closing. Null in a draft. */
-                closing: number | null;
-                rating_version: number;
-            }[];
-            /** @description How many lines there are, where these are not all. */
-            lines_total?: number;
-        };
-        Recomputation: {
-            /** Format: uuid */
-            invoice_id: string;
-            invoice_number: string;
-            /** @enum {string} */
-            from: "rollups" | "events";
-            identical: boolean;
-            stored: {
-                lines: components["schemas"]["InvoiceLine"][];
-                /** @description A decimal with exactly the digits of the currency. */
-                subtotal: string;
-                /** @description A decimal with exactly the digits of the currency. */
-                total: string;
-            };
-            recomputed: {
-                lines: components["schemas"]["InvoiceLine"][];
-                /** @description A decimal with exactly the digits of the currency. */
-                subtotal: string;
-                /** @description A decimal with exactly the digits of the currency. */
-                total: string;
-            };
-            /** @description How many lines there are, where these are not all. */
-            lines_total?: number;
-        };
-        LineUsage: {
-            meter_id: string | null;
-            aggregation_type: ("COUNT" | "SUM" | "MAX" | "MIN" | "AVG" | "LAST" | "UNIQUE_COUNT") | null;
-            unit: string | null;
-            /** @description An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
-            total_usage: string | null;
-            event_count: number;
-            unique_customers: number;
-            period_start: string | null;
-            period_end: string | null;
-            /** @description With group_by_metadata or filter: events of days (UTC) on which the meter saw more than 1,000 combinations of values, and whose own was not among the first of them. They are in total_usage and in the rest, but under no value and in no filter. */
-            overflow_event_count?: number;
-            grouped_data: {
-                /** @description 2026-11, 2026-W47, 2026-11-20, or an hour with its offset from UTC: 2026-11-20T16:00+01:00. */
-                period: string;
-                /**
-                 * Format: date-time
-                 * @description Where the calendar period begins; the window may begin later.
-                 */
-                period_start: string;
-                /** @description An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
-                usage: string | null;
-                event_count: number;
-            }[];
-            /** @description With group_by_metadata: largest first, then the rest if there is any. */
-            groups?: {
-                /** @description As text. Null: the events have no such key, or null, an array or an object there; or this is the rest. A text of more than 100 characters is its first 80 and a hash, and filter takes both forms. */
-                value: string | null;
-                /** @description All values beyond groups_limit together. */
-                is_rest: boolean;
-                /** @description An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
-                total_usage: string | null;
-                event_count: number;
-                /** @description The periods of the whole, in the same order. */
-                grouped_data: {
-                    /** @description 2026-11, 2026-W47, 2026-11-20, or an hour with its offset from UTC: 2026-11-20T16:00+01:00. */
-                    period: string;
-                    /**
-                     * Format: date-time
-                     * @description Where the calendar period begins; the window may begin later.
-                     */
-                    period_start: string;
-                    /** @description An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
-                    usage: string | null;
-                    event_count: number;
-                }[];
-            }[];
-        };
-        ListedLine: {
-            /** Format: uuid */
-            invoice_id: string;
-            invoice_number: string;
-            /** @enum {string} */
-            invoice_status: "DRAFT" | "OPEN" | "PAID" | "VOID" | "UNCOLLECTIBLE";
-            issue_date: string;
-            /** Format: uuid */
-            customer_id: string;
-            /** @description As it was when the invoice was finalized; once that is erased, the one that the customer has now. */
-            customer_external_id: string | null;
-            /** @description As it was when the invoice was finalized. */
-            customer_name: string | null;
-            /** Format: uuid */
-            subscription_id: string;
-            currency: string;
-            /** Format: uuid */
-            id: string;
-            /** @enum {string} */
-            kind: "FIXED" | "USAGE" | "LATE_USAGE" | "ADJUSTMENT";
-            description: string;
-            charge_id: string | null;
-            meter_id: string | null;
-            cycle: number | null;
-            period_start: string | null;
-            period_end: string | null;
-            days: string | null;
-            quantity: string | null;
-            event_count: number | null;
-            exact_amount: string;
-            billed_before: string;
-            waived: string | null;
-            amount: string;
-            closing: number | null;
-            rating_version: number;
-        };
-        /** @description What took an event out of the count; for voided events. */
-        EventCorrection: {
-            /** Format: uuid */
-            id: string;
-            reason: string;
-            /** @description The event that counts in place of the one that is void. */
-            amended_by: string | null;
-            /** @description user: and the id of a user, or service_account: and that of a service account. */
-            actor: string;
-            /** Format: date-time */
-            created_at: string;
-        };
-        EventReceipt: {
-            /** Format: uuid */
-            id: string;
-            /**
-             * @description A voided event was recorded, and a correction has taken it out of the count.
-             * @enum {string}
-             */
-            status: "queued" | "recorded" | "voided" | "rejected" | "duplicate";
-            /** @description Why the event is not counted; for rejected events. */
-            reason?: string;
-            /**
-             * Format: uuid
-             * @description The event that holds the idempotency key; for duplicates.
-             */
-            duplicate_of?: string;
-            correction?: components["schemas"]["EventCorrection"];
-            /**
-             * Format: uuid
-             * @description The voided event in whose place this one counts; where there is one.
-             */
-            amends?: string;
-            /**
-             * @description Whether the event came in or was voided since the line before; for lines with changes=true.
-             * @enum {string}
-             */
-            change?: "added" | "removed";
-            /** Format: uuid */
-            meter_id: string;
             customer_external_id: string;
-            quantity: string;
-            timestamp: string;
-            received_at: string;
-            idempotency_key: string | null;
-            metadata: {
-                [key: string]: unknown;
-            } | null;
-        };
-        ChargeUsage: {
-            /** Format: uuid */
-            charge_id: string;
-            /** Format: uuid */
-            meter_id: string;
-            quantity: string;
-            amount: string;
+            /** @description Such as 2026-11, in `time_zone`. */
+            month: string;
+            /** @description How many of its events would be void. */
+            events: number;
+            /** @description How many would come into it in the place of those. */
+            new_events: number;
+            /** @description What usage of the month is: an exact decimal; null: none. */
+            before: string | null;
+            /** @description What it would be. */
+            after: string | null;
         };
         Charge: {
             /** Format: uuid */
@@ -2686,6 +1643,161 @@ export interface components {
             fixed_amount: string | null;
             included_units: string | null;
         });
+        ChargeTerms: {
+            display_name: string;
+            /** @constant */
+            type: "FIXED";
+            meter_id: string | null;
+            /** @enum {string} */
+            timing: "in_advance" | "in_arrears";
+            /** @description A decimal. */
+            unit_price: string;
+        } | ({
+            display_name: string;
+            /** @constant */
+            type: "USAGE";
+            meter_id: string | null;
+            minimum_amount: string | null;
+            maximum_amount: string | null;
+            /** @constant */
+            model: "per_unit";
+            /** @description A decimal. */
+            unit_price: string;
+            included_units: string | null;
+        } | {
+            display_name: string;
+            /** @constant */
+            type: "USAGE";
+            meter_id: string | null;
+            minimum_amount: string | null;
+            maximum_amount: string | null;
+            /** @enum {string} */
+            model: "graduated" | "volume";
+            tiers: {
+                up_to: string | null;
+                /** @description A decimal. */
+                unit_price: string;
+                /** @description A decimal. */
+                flat_fee: string;
+            }[];
+        } | {
+            display_name: string;
+            /** @constant */
+            type: "USAGE";
+            meter_id: string | null;
+            minimum_amount: string | null;
+            maximum_amount: string | null;
+            /** @constant */
+            model: "package";
+            /** @description A decimal. */
+            unit_price: string;
+            /** @description A decimal. */
+            package_size: string;
+            included_units: string | null;
+        } | {
+            display_name: string;
+            /** @constant */
+            type: "USAGE";
+            meter_id: string | null;
+            minimum_amount: string | null;
+            maximum_amount: string | null;
+            /** @constant */
+            model: "percentage";
+            /** @description A decimal. */
+            rate: string;
+            fixed_amount: string | null;
+            included_units: string | null;
+        });
+        ChargeUsage: {
+            /** Format: uuid */
+            charge_id: string;
+            /** Format: uuid */
+            meter_id: string;
+            quantity: string;
+            amount: string;
+        };
+        Correction: {
+            /** Format: uuid */
+            id: string;
+            reason: string;
+            /** @description The event that counts in place of the one that is void. */
+            amended_by: string | null;
+            /** @description user: and the id of a user, or service_account: and that of a service account. */
+            actor: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: uuid */
+            event_id: string;
+        };
+        CorrectionMade: {
+            /** Format: uuid */
+            id: string;
+            /** @description The event that counts in place of the one that is void. */
+            amended_by: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: uuid */
+            event_id: string;
+        };
+        CorrectionsPreview: {
+            /** @description That of the organization, in which months begin. */
+            time_zone: string;
+            /** @description The 100 with most of the events, of `usage_total`. */
+            usage: components["schemas"]["ChangedUsage"][];
+            usage_total: number;
+            /** @description The first 100 of `invoices_total`: finalized ones, then by period. An event that no charge bills is in none. */
+            invoices: components["schemas"]["TouchedInvoice"][];
+            invoices_total: number;
+        };
+        CreatedApiKey: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            scopes: ("usage.write" | "usage.read")[];
+            /** @constant */
+            status: "ACTIVE";
+            /** @description The last four characters of the key; null for one that was made before these were kept. */
+            last4: string | null;
+            /** @description When the key was used last, to the minute and known up to two minutes later. Null: not yet. */
+            last_used_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** @description The secret. It is shown here and never again. Null where the answer is repeated for its Idempotency-Key, since it is kept nowhere: make another one then. */
+            key: string | null;
+        };
+        CreatedInvitation: {
+            /** Format: uuid */
+            id: string;
+            email: string;
+            /**
+             * @description An admin does everything; a viewer reads everything and changes nothing.
+             * @enum {string}
+             */
+            role: "admin" | "viewer";
+            /** Format: date-time */
+            expires_at: string;
+            /** Format: date-time */
+            created_at: string;
+            /** @description Shown here and never again. Whoever has it can use it, once. Null where the answer is repeated for its Idempotency-Key, since it is kept nowhere: make another one then. */
+            link: string | null;
+            /** @description Whether the mail server has taken a mail with the link. */
+            mailed: boolean;
+        };
+        CreatedServiceToken: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @description The last four characters of the token. */
+            last4: string;
+            /** @description From when on it is refused. Null: until it is deleted, it is not. */
+            expires_at: string | null;
+            /** @description When it was used last, to the minute and known up to two minutes later. Null: not yet. */
+            last_used_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** @description The secret. It is shown here and never again. Null where the answer is repeated for its Idempotency-Key, since it is kept nowhere: make another one then. */
+            token: string | null;
+        };
         Credit: {
             /** Format: uuid */
             id: string;
@@ -2702,25 +1814,16 @@ export interface components {
             /** Format: date-time */
             created_at: string;
         };
-        ListedCredit: {
-            /** Format: uuid */
-            id: string;
-            amount: string;
-            currency: string;
-            /** @description What can still be drawn. */
-            remaining: string;
-            priority: number;
-            expires_at: string | null;
-            note: string | null;
-            external_id: string | null;
-            /** @enum {string} */
-            status: "ACTIVE" | "USED" | "EXPIRED" | "VOID";
-            /** Format: date-time */
-            created_at: string;
-            /** Format: uuid */
-            customer_id: string;
-            /** @description The invoice below zero that it is the other side of; null where somebody granted it. */
-            invoice_id: string | null;
+        CreditBalance: {
+            /**
+             * Format: date-time
+             * @description The instant that was asked for, or now.
+             */
+            as_of: string;
+            /** @description By currency. */
+            balance: {
+                [key: string]: string;
+            };
         };
         CreditEntry: {
             /** Format: uuid */
@@ -2743,240 +1846,9 @@ export interface components {
             given_by_invoice_id: string | null;
             given_by_invoice_number: string | null;
         };
-        Entitlement: {
-            /** @description Its lookup_key. */
-            feature: string;
-            /** @enum {string} */
-            type: "meter" | "switch" | "custom";
-            has_access: boolean;
-            /** @enum {string} */
-            reason: "ok" | "no_subscription" | "not_in_plan" | "disabled" | "limit_reached";
-            /** @description Null: there is none. */
-            limit: string | null;
-            /** @description What is recorded in the window of the limit. Where the window begins within an hour, as that of a limit that never resets may, events of that hour are missing while their month is taken out of the database. */
-            usage: string | null;
-            remaining: string | null;
-            overage: string | null;
-            is_soft_limit: boolean;
-            static_value: string | null;
-            /** @description Since when usage counts. */
-            period_start: string | null;
-            /** @description When it begins at 0 again; null: never. */
-            resets_at: string | null;
-            /** Format: date-time */
-            as_of: string;
-            /** @description Events that were accepted since then may not be in the usage yet. Null: all are. While the queue cannot be asked it is period_start: any of them may be missing. */
-            queued_since: string | null;
-        };
-        PlanFeature: {
-            /** Format: uuid */
-            feature_id: string;
-            is_enabled: boolean;
-            /** @description A decimal; null: unlimited. */
-            usage_limit: string | null;
-            usage_reset_period: ("hour" | "day" | "week" | "month" | "year") | null;
-            is_soft_limit: boolean;
-            static_value: string | null;
-            /** Format: date-time */
-            created_at: string;
-        };
-        Plan: {
-            /** Format: uuid */
-            id: string;
-            name: string;
-            lookup_id: string;
-            /** @enum {string} */
-            type: "FIXED" | "USAGE" | "HYBRID";
-            /** @enum {string} */
-            billing_interval: "day" | "week" | "month" | "year";
-            currency: string;
-            is_active: boolean;
-            trial_days: number;
-            description: string | null;
-            /** Format: date-time */
-            created_at: string;
-        };
-        PlanWithFeatures: {
-            /** Format: uuid */
-            id: string;
-            name: string;
-            lookup_id: string;
-            /** @enum {string} */
-            type: "FIXED" | "USAGE" | "HYBRID";
-            /** @enum {string} */
-            billing_interval: "day" | "week" | "month" | "year";
-            currency: string;
-            is_active: boolean;
-            trial_days: number;
-            description: string | null;
-            /** Format: date-time */
-            created_at: string;
-            features: components["schemas"]["PlanFeature"][];
-            /** @description Those that have not ended, and the 20 that ended last. All: GET /plans/{id}/charges. */
-            charges: components["schemas"]["Charge"][];
-            /** @description How many have ended, where these are not all of them. */
-            ended_charges_total?: number;
-        };
-        BillingEvent: {
-            /** @description Counts from 1, without a gap. */
-            sequence: number;
-            /** @enum {string} */
-            type: "invoice.created" | "invoice.finalized" | "invoice.credited" | "invoice.payment_recorded" | "invoice.paid" | "invoice.payment_taken_back" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "usage.threshold_reached" | "webhook_endpoint.disabled";
-            /** Format: date-time */
-            created_at: string;
-            /** @description user: and the id of a user, service_account: and the id of one, or weir. */
-            actor: string;
-            data: {
-                [key: string]: unknown;
-            };
-        };
-        BillingSettings: {
-            /** @description A time zone of the IANA database. */
-            time_zone: string;
-            /** @description How long an invoice stays a draft after its boundary, for events that come late. */
-            invoice_grace_hours: number;
-            /** @description From the issue of an invoice until it is due. */
-            payment_terms_days: number;
-            /** @description What the numbers of invoices begin with, as in INV-2026-000042. */
-            invoice_prefix: string;
-            /** @description Who issues invoices, in the lines that stand on them: name, address, tax number. Null: the name of the organization. */
-            invoice_issuer: string | null;
-            seller: components["schemas"]["Party"] | null;
-            /**
-             * @description Manual: a draft stays one until somebody finalizes it with POST /invoices/{id}/finalize. It holds for drafts that are there as well; back to automatic, those whose grace is over are finalized at once.
-             * @enum {string}
-             */
-            finalize: "automatic" | "manual";
-        };
-        Subscription: {
-            /** Format: uuid */
-            id: string;
-            external_id: string | null;
-            /** Format: uuid */
-            customer_id: string;
-            customer_external_id: string;
-            /** Format: uuid */
-            plan_id: string;
-            plan_name: string;
-            /** @description What it goes over to at the end of the period. */
-            pending_plan_id: string | null;
-            /** @enum {string} */
-            status: "SCHEDULED" | "TRIAL" | "ACTIVE" | "PAST_DUE" | "CANCELED";
-            /** Format: date-time */
-            start_date: string;
-            trial_end_date: string | null;
-            time_zone: string;
-            currency: string;
-            /** @enum {string} */
-            billing_interval: "day" | "week" | "month" | "year";
-            /** @enum {string} */
-            billing_alignment: "anniversary" | "calendar";
-            /** @description Counts periods from 0; null before the first one. */
-            cycle: number | null;
-            /** @description How many periods have begun that are not opened yet. Of a long past the first ones are opened with the request, and the run opens the others; until then it cannot be changed or canceled. */
-            periods_to_open: number;
-            /**
-             * Format: date-time
-             * @description In a trial, and before one, its own; before any other start, that.
-             */
-            current_period_start: string;
-            /** Format: date-time */
-            current_period_end: string;
-            cancel_at_period_end: boolean;
-            cancel_reason: string | null;
-            /** @description When its end was asked for. */
-            canceled_at: string | null;
-            /** @description When it ends or ended. */
-            ended_at: string | null;
-            /** Format: date-time */
-            created_at: string;
-        };
-        SubscriptionPreview: {
-            /** @enum {string} */
-            status: "SCHEDULED" | "TRIAL" | "ACTIVE" | "PAST_DUE" | "CANCELED";
-            time_zone: string;
-            /** @description How many periods have begun, the open one among them. */
-            periods: number;
-            /** @description How many invoices are made of them, each as a draft at first. */
-            invoices: number;
-            /** @description Of the first of these invoices; null where there is none. One of what is due in advance at the start begins and ends there. */
-            first_period_start: string | null;
-            /** @description Of the same: the first instant after it. */
-            first_period_end: string | null;
-            last_period_end: string | null;
-            /** @description When they are finalized. Null where there is none, and where the billing settings leave it to people. */
-            finalizes_at: string | null;
-            /** Format: date-time */
-            current_period_start: string;
-            /** Format: date-time */
-            current_period_end: string;
-        };
-        SubscriptionWithEntitlements: {
-            /** Format: uuid */
-            id: string;
-            external_id: string | null;
-            /** Format: uuid */
-            customer_id: string;
-            customer_external_id: string;
-            /** Format: uuid */
-            plan_id: string;
-            plan_name: string;
-            /** @description What it goes over to at the end of the period. */
-            pending_plan_id: string | null;
-            /** @enum {string} */
-            status: "SCHEDULED" | "TRIAL" | "ACTIVE" | "PAST_DUE" | "CANCELED";
-            /** Format: date-time */
-            start_date: string;
-            trial_end_date: string | null;
-            time_zone: string;
-            currency: string;
-            /** @enum {string} */
-            billing_interval: "day" | "week" | "month" | "year";
-            /** @enum {string} */
-            billing_alignment: "anniversary" | "calendar";
-            /** @description Counts periods from 0; null before the first one. */
-            cycle: number | null;
-            /** @description How many periods have begun that are not opened yet. Of a long past the first ones are opened with the request, and the run opens the others; until then it cannot be changed or canceled. */
-            periods_to_open: number;
-            /**
-             * Format: date-time
-             * @description In a trial, and before one, its own; before any other start, that.
-             */
-            current_period_start: string;
-            /** Format: date-time */
-            current_period_end: string;
-            cancel_at_period_end: boolean;
-            cancel_reason: string | null;
-            /** @description When its end was asked for. */
-            canceled_at: string | null;
-            /** @description When it ends or ended. */
-            ended_at: string | null;
-            /** Format: date-time */
-            created_at: string;
-            entitlements: components["schemas"]["Entitlement"][];
-        };
-        UnbilledUsage: {
-            /** Format: uuid */
-            meter_id: string;
-            meter_name: string;
-            /**
-             * @description price_ended: the charge of the customer’s plan had ended when the period began, and no other was there. not_in_plan: the plan has no charge of the meter, or got its first one within the period. after_end: the subscription has ended, or was canceled before it began. no_subscription: the customer never had one.
-             * @enum {string}
-             */
-            reason: "price_ended" | "not_in_plan" | "after_end" | "no_subscription";
-            events: number;
-            /** @description How many customers they are of, on the day with the most. */
-            customers: number;
-            /**
-             * Format: date
-             * @description The first day of the month with such usage, in UTC.
-             */
-            since: string;
-            /**
-             * Format: date
-             * @description The last one.
-             */
-            until: string;
+        CursorMeta: {
+            /** @description The cursor of the next page; null: this was the last. */
+            next_cursor: string | null;
         };
         Customer: {
             /** Format: uuid */
@@ -3003,6 +1875,117 @@ export interface components {
             /** @description When it was erased (POST /erasures): it does not change any more. */
             erased_at: string | null;
         };
+        CustomerOfMeter: {
+            /** @description Null where the customer has no record. */
+            customer_id: string | null;
+            customer_external_id: string;
+            name: string | null;
+            /** @description An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
+            total_usage: string | null;
+            event_count: number;
+        };
+        Entitlement: {
+            /** @description Its lookup_key. */
+            feature: string;
+            /** @enum {string} */
+            type: "meter" | "switch" | "custom";
+            has_access: boolean;
+            /** @enum {string} */
+            reason: "ok" | "no_subscription" | "not_in_plan" | "disabled" | "limit_reached";
+            /** @description Null: there is none. */
+            limit: string | null;
+            /** @description What is recorded in the window of the limit. Where the window begins within an hour, as that of a limit that never resets may, events of that hour are missing while their month is taken out of the database. */
+            usage: string | null;
+            remaining: string | null;
+            overage: string | null;
+            is_soft_limit: boolean;
+            static_value: string | null;
+            /** @description Since when usage counts. */
+            period_start: string | null;
+            /** @description When it begins at 0 again; null: never. */
+            resets_at: string | null;
+            /** Format: date-time */
+            as_of: string;
+            /** @description Events that were accepted since then may not be in the usage yet. Null: all are. While the queue cannot be asked it is period_start: any of them may be missing. */
+            queued_since: string | null;
+        };
+        Erasure: {
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            status: "RUNNING" | "DONE";
+            /** @description How many events have the new external id by now. */
+            events: number;
+            /** Format: date-time */
+            created_at: string;
+            finished_at: string | null;
+            /** @description The record, which stays without what named the customer. */
+            customer_id: string | null;
+            /** @description What usage, subscriptions and invoices name the customer by from now on. */
+            external_id: string;
+        };
+        /** @description What took an event out of the count; for voided events. */
+        EventCorrection: {
+            /** Format: uuid */
+            id: string;
+            reason: string;
+            /** @description The event that counts in place of the one that is void. */
+            amended_by: string | null;
+            /** @description user: and the id of a user, or service_account: and that of a service account. */
+            actor: string;
+            /** Format: date-time */
+            created_at: string;
+        };
+        EventReceipt: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description A voided event was recorded, and a correction has taken it out of the count.
+             * @enum {string}
+             */
+            status: "queued" | "recorded" | "voided" | "rejected" | "duplicate";
+            /** @description Why the event is not counted; for rejected events. */
+            reason?: string;
+            /**
+             * Format: uuid
+             * @description The event that holds the idempotency key; for duplicates.
+             */
+            duplicate_of?: string;
+            correction?: components["schemas"]["EventCorrection"];
+            /**
+             * Format: uuid
+             * @description The voided event in whose place this one counts; where there is one.
+             */
+            amends?: string;
+            /**
+             * @description Whether the event came in or was voided since the line before; for lines with changes=true.
+             * @enum {string}
+             */
+            change?: "added" | "removed";
+            /** Format: uuid */
+            meter_id: string;
+            customer_external_id: string;
+            quantity: string;
+            timestamp: string;
+            received_at: string;
+            idempotency_key: string | null;
+            metadata: {
+                [key: string]: unknown;
+            } | null;
+        };
+        EventRejection: {
+            reason: string;
+            /** Format: uuid */
+            meter_id: string;
+            count: number;
+            /**
+             * Format: date-time
+             * @description When the first of them was rejected.
+             */
+            first_at: string;
+            /** Format: date-time */
+            last_at: string;
+        };
         Feature: {
             /** Format: uuid */
             id: string;
@@ -3020,6 +2003,496 @@ export interface components {
             /** Format: date-time */
             created_at: string;
         };
+        FirstCharge: {
+            /** @description What the lines of invoices are called. */
+            display_name: string;
+            /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
+            effective_from?: string;
+            /** @constant */
+            type: "FIXED";
+            /**
+             * @default in_advance
+             * @enum {string}
+             */
+            timing?: "in_advance" | "in_arrears";
+            /** @description The price of a period, of a unit or of a package. */
+            unit_price: number | string;
+        } | ({
+            /** @description What the lines of invoices are called. */
+            display_name: string;
+            /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
+            effective_from?: string;
+            /** Format: uuid */
+            meter_id: string;
+            /** @constant */
+            type: "USAGE";
+            /**
+             * @default per_unit
+             * @constant
+             */
+            model?: "per_unit";
+            /** @description The price of a period, of a unit or of a package. */
+            unit_price: number | string;
+            included_units?: (number | string) | null;
+            minimum_amount?: (number | string) | null;
+            maximum_amount?: (number | string) | null;
+        } | {
+            /** @description What the lines of invoices are called. */
+            display_name: string;
+            /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
+            effective_from?: string;
+            /** Format: uuid */
+            meter_id: string;
+            /** @constant */
+            type: "USAGE";
+            /** @constant */
+            model: "graduated";
+            /** @description In rising order of up_to; the last has no end. */
+            tiers: {
+                up_to: (number | string) | null;
+                unit_price: number | string;
+                /** @description Due once a part of a unit falls into the tier. */
+                flat_fee?: number | string;
+            }[];
+            minimum_amount?: (number | string) | null;
+            maximum_amount?: (number | string) | null;
+        } | {
+            /** @description What the lines of invoices are called. */
+            display_name: string;
+            /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
+            effective_from?: string;
+            /** Format: uuid */
+            meter_id: string;
+            /** @constant */
+            type: "USAGE";
+            /** @constant */
+            model: "volume";
+            /** @description In rising order of up_to; the last has no end. */
+            tiers: {
+                up_to: (number | string) | null;
+                unit_price: number | string;
+                /** @description Due once a part of a unit falls into the tier. */
+                flat_fee?: number | string;
+            }[];
+            minimum_amount?: (number | string) | null;
+            maximum_amount?: (number | string) | null;
+        } | {
+            /** @description What the lines of invoices are called. */
+            display_name: string;
+            /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
+            effective_from?: string;
+            /** Format: uuid */
+            meter_id: string;
+            /** @constant */
+            type: "USAGE";
+            /** @constant */
+            model: "package";
+            /** @description The price of a period, of a unit or of a package. */
+            unit_price: number | string;
+            /** @description A package that was begun is paid. */
+            package_size: number | string;
+            included_units?: (number | string) | null;
+            minimum_amount?: (number | string) | null;
+            maximum_amount?: (number | string) | null;
+        } | {
+            /** @description What the lines of invoices are called. */
+            display_name: string;
+            /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
+            effective_from?: string;
+            /** Format: uuid */
+            meter_id: string;
+            /** @constant */
+            type: "USAGE";
+            /** @constant */
+            model: "percentage";
+            /** @description Percent of the quantity. */
+            rate: number | string;
+            fixed_amount?: (number | string) | null;
+            included_units?: (number | string) | null;
+            minimum_amount?: (number | string) | null;
+            maximum_amount?: (number | string) | null;
+        });
+        Invitation: {
+            /** Format: uuid */
+            id: string;
+            email: string;
+            /**
+             * @description An admin does everything; a viewer reads everything and changes nothing.
+             * @enum {string}
+             */
+            role: "admin" | "viewer";
+            /** Format: date-time */
+            expires_at: string;
+            /** Format: date-time */
+            created_at: string;
+        };
+        Invoice: {
+            /** Format: uuid */
+            id: string;
+            /** @description Null for a draft. */
+            invoice_number: string | null;
+            /** @enum {string} */
+            kind: "SUBSCRIPTION" | "ADJUSTMENT";
+            /** @enum {string} */
+            status: "DRAFT" | "OPEN" | "PAID" | "VOID" | "UNCOLLECTIBLE";
+            /** Format: uuid */
+            customer_id: string;
+            /** Format: uuid */
+            subscription_id: string;
+            /** @description The boundary that it is of; null for an ADJUSTMENT after the end. */
+            cycle: number | null;
+            currency: string;
+            /** @description A date in the time zone of the organization. */
+            issue_date: string | null;
+            due_date: string | null;
+            /** Format: date-time */
+            period_start: string;
+            /** Format: date-time */
+            period_end: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            subtotal: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            tax: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            total: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            credits_applied: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            amount_paid: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            amount_due: string;
+            /** @description When its grace is over. Null where the billing settings leave it to people to finalize. */
+            finalizes_at: string | null;
+            finalized_at: string | null;
+            /** @description When the last payment was made, once nothing is due. */
+            paid_at: string | null;
+            /** @description Of the payment after which nothing was due. */
+            reference: string | null;
+            note: string | null;
+            /** @description Name and address as they were when it was finalized. */
+            customer: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Who issued it, in lines, as the settings said when it was finalized. Null before. */
+            issuer: string | null;
+            /** @description Whether it is open and its due date has ended. */
+            is_past_due: boolean;
+            /** @description Who issued it, field by field, as the settings said when it was finalized. Null before, and where they do not say. */
+            seller: components["schemas"]["Party"] | null;
+            /** @description To whom, field by field, as the customer was when it was finalized. Null before. */
+            buyer: components["schemas"]["Party"] | null;
+            /** Format: date-time */
+            created_at: string;
+            /** @description When a draft was computed; null once it is finalized, and where it could not be. */
+            computed_at: string | null;
+            /** @description Why a draft could not be computed, where others of a list could: its amounts are 0 then, and computed_at is null. Null for all others. */
+            not_computed: components["schemas"]["NotComputed"] | null;
+        };
+        InvoiceLine: {
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            kind: "FIXED" | "USAGE" | "LATE_USAGE" | "ADJUSTMENT";
+            description: string;
+            charge_id: string | null;
+            /** @description As it was when the period was opened. Null for an ADJUSTMENT. */
+            charge: components["schemas"]["ChargeTerms"] | null;
+            /** @description The period that it is for, counted. */
+            cycle: number | null;
+            period_start: string | null;
+            period_end: string | null;
+            /** @description Local dates in force, of those of the whole period; null where it is whole. */
+            days: string | null;
+            /** @description What the meter reads, an exact decimal. */
+            quantity: string | null;
+            event_count: number | null;
+            /** @description By tier, or the number of packages, before minimum and maximum; else null. */
+            detail: ({
+                up_to: string | null;
+                quantity: string;
+                exact_amount: string;
+            }[] | {
+                packages: string;
+            }) | null;
+            /** @description What the due comes to, before the rounding: a decimal, or n/d. */
+            exact_amount: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            billed_before: string;
+            /** @description exact_amount, rounded, less billed_before, plus waived. */
+            amount: string;
+            /** @description What the line would have taken away more, had it been asked for: of void invoices nothing comes back. Null where nothing was cut off. */
+            waived: string | null;
+            /** @description It bills what was recorded before this closing. Null in a draft. */
+            closing: number | null;
+            rating_version: number;
+        };
+        InvoicePreview: {
+            /** @enum {string} */
+            kind: "SUBSCRIPTION" | "ADJUSTMENT";
+            /** @enum {string} */
+            status: "DRAFT" | "OPEN" | "PAID" | "VOID" | "UNCOLLECTIBLE";
+            /** Format: uuid */
+            customer_id: string;
+            /** Format: uuid */
+            subscription_id: string;
+            /** @description The boundary that it is of; null for an ADJUSTMENT after the end. */
+            cycle: number | null;
+            currency: string;
+            /** @description A date in the time zone of the organization. */
+            issue_date: string | null;
+            due_date: string | null;
+            /** Format: date-time */
+            period_start: string;
+            /** Format: date-time */
+            period_end: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            subtotal: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            tax: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            total: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            credits_applied: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            amount_paid: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            amount_due: string;
+            /** @description When its grace is over. Null where the billing settings leave it to people to finalize. */
+            finalizes_at: string | null;
+            finalized_at: string | null;
+            /** @description When the last payment was made, once nothing is due. */
+            paid_at: string | null;
+            /** @description Of the payment after which nothing was due. */
+            reference: string | null;
+            note: string | null;
+            /** @description Name and address as they were when it was finalized. */
+            customer: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Who issued it, in lines, as the settings said when it was finalized. Null before. */
+            issuer: string | null;
+            /** @description Whether it is open and its due date has ended. */
+            is_past_due: boolean;
+            /** @description Who issued it, field by field, as the settings said when it was finalized. Null before, and where they do not say. */
+            seller: components["schemas"]["Party"] | null;
+            /** @description To whom, field by field, as the customer was when it was finalized. Null before. */
+            buyer: components["schemas"]["Party"] | null;
+            /** Format: date-time */
+            created_at: string;
+            /** @description When a draft was computed; null once it is finalized, and where it could not be. */
+            computed_at: string | null;
+            /** @description At most 500, and those that hold 4000 tiers in all: of what is more, the first ones. */
+            lines: {
+                /** @enum {string} */
+                kind: "FIXED" | "USAGE" | "LATE_USAGE" | "ADJUSTMENT";
+                description: string;
+                charge_id: string | null;
+                /** @description As it was when the period was opened. Null for an ADJUSTMENT. */
+                charge: components["schemas"]["ChargeTerms"] | null;
+                /** @description The period that it is for, counted. */
+                cycle: number | null;
+                period_start: string | null;
+                period_end: string | null;
+                /** @description Local dates in force, of those of the whole period; null where it is whole. */
+                days: string | null;
+                /** @description What the meter reads, an exact decimal. */
+                quantity: string | null;
+                event_count: number | null;
+                /** @description By tier, or the number of packages, before minimum and maximum; else null. */
+                detail: ({
+                    up_to: string | null;
+                    quantity: string;
+                    exact_amount: string;
+                }[] | {
+                    packages: string;
+                }) | null;
+                /** @description What the due comes to, before the rounding: a decimal, or n/d. */
+                exact_amount: string;
+                /** @description A decimal with exactly the digits of the currency. */
+                billed_before: string;
+                /** @description exact_amount, rounded, less billed_before, plus waived. */
+                amount: string;
+                /** @description What the line would have taken away more, had it been asked for: of void invoices nothing comes back. Null where nothing was cut off. */
+                waived: string | null;
+                /** @description It bills what was recorded before this closing. Null in a draft. */
+                closing: number | null;
+                rating_version: number;
+            }[];
+            /** @description How many lines there are, where these are not all. */
+            lines_total?: number;
+        };
+        InvoiceWithLines: {
+            /** Format: uuid */
+            id: string;
+            /** @description Null for a draft. */
+            invoice_number: string | null;
+            /** @enum {string} */
+            kind: "SUBSCRIPTION" | "ADJUSTMENT";
+            /** @enum {string} */
+            status: "DRAFT" | "OPEN" | "PAID" | "VOID" | "UNCOLLECTIBLE";
+            /** Format: uuid */
+            customer_id: string;
+            /** Format: uuid */
+            subscription_id: string;
+            /** @description The boundary that it is of; null for an ADJUSTMENT after the end. */
+            cycle: number | null;
+            currency: string;
+            /** @description A date in the time zone of the organization. */
+            issue_date: string | null;
+            due_date: string | null;
+            /** Format: date-time */
+            period_start: string;
+            /** Format: date-time */
+            period_end: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            subtotal: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            tax: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            total: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            credits_applied: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            amount_paid: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            amount_due: string;
+            /** @description When its grace is over. Null where the billing settings leave it to people to finalize. */
+            finalizes_at: string | null;
+            finalized_at: string | null;
+            /** @description When the last payment was made, once nothing is due. */
+            paid_at: string | null;
+            /** @description Of the payment after which nothing was due. */
+            reference: string | null;
+            note: string | null;
+            /** @description Name and address as they were when it was finalized. */
+            customer: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Who issued it, in lines, as the settings said when it was finalized. Null before. */
+            issuer: string | null;
+            /** @description Whether it is open and its due date has ended. */
+            is_past_due: boolean;
+            /** @description Who issued it, field by field, as the settings said when it was finalized. Null before, and where they do not say. */
+            seller: components["schemas"]["Party"] | null;
+            /** @description To whom, field by field, as the customer was when it was finalized. Null before. */
+            buyer: components["schemas"]["Party"] | null;
+            /** Format: date-time */
+            created_at: string;
+            /** @description When a draft was computed; null once it is finalized, and where it could not be. */
+            computed_at: string | null;
+            /** @description At most 500, and those that hold 4000 tiers in all: of what is more, the first ones. */
+            lines: components["schemas"]["InvoiceLine"][];
+            /** @description In the order in which they were recorded. Those that stand add up to amount_paid. */
+            payments: components["schemas"]["Payment"][];
+            /** @description How many lines there are, where these are not all. */
+            lines_total?: number;
+            /** @description The cursor of the others in GET /invoices/{id}/lines, where these are not all. */
+            lines_next_cursor?: string;
+        };
+        LineUsage: {
+            meter_id: string | null;
+            aggregation_type: ("COUNT" | "SUM" | "MAX" | "MIN" | "AVG" | "LAST" | "UNIQUE_COUNT") | null;
+            unit: string | null;
+            /** @description An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
+            total_usage: string | null;
+            event_count: number;
+            unique_customers: number;
+            period_start: string | null;
+            period_end: string | null;
+            /** @description With group_by_metadata or filter: events of days (UTC) on which the meter saw more than 1,000 combinations of values, and whose own was not among the first of them. They are in total_usage and in the rest, but under no value and in no filter. */
+            overflow_event_count?: number;
+            grouped_data: {
+                /** @description 2026-11, 2026-W47, 2026-11-20, or an hour with its offset from UTC: 2026-11-20T16:00+01:00. */
+                period: string;
+                /**
+                 * Format: date-time
+                 * @description Where the calendar period begins; the window may begin later.
+                 */
+                period_start: string;
+                /** @description An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
+                usage: string | null;
+                event_count: number;
+            }[];
+            /** @description With group_by_metadata: largest first, then the rest if there is any. */
+            groups?: {
+                /** @description As text. Null: the events have no such key, or null, an array or an object there; or this is the rest. A text of more than 100 characters is its first 80 and a hash, and filter takes both forms. */
+                value: string | null;
+                /** @description All values beyond groups_limit together. */
+                is_rest: boolean;
+                /** @description An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
+                total_usage: string | null;
+                event_count: number;
+                /** @description The periods of the whole, in the same order. */
+                grouped_data: {
+                    /** @description 2026-11, 2026-W47, 2026-11-20, or an hour with its offset from UTC: 2026-11-20T16:00+01:00. */
+                    period: string;
+                    /**
+                     * Format: date-time
+                     * @description Where the calendar period begins; the window may begin later.
+                     */
+                    period_start: string;
+                    /** @description An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
+                    usage: string | null;
+                    event_count: number;
+                }[];
+            }[];
+        };
+        ListedCredit: {
+            /** Format: uuid */
+            id: string;
+            amount: string;
+            currency: string;
+            /** @description What can still be drawn. */
+            remaining: string;
+            priority: number;
+            expires_at: string | null;
+            note: string | null;
+            external_id: string | null;
+            /** @enum {string} */
+            status: "ACTIVE" | "USED" | "EXPIRED" | "VOID";
+            /** Format: date-time */
+            created_at: string;
+            /** Format: uuid */
+            customer_id: string;
+            /** @description The invoice below zero that it is the other side of; null where somebody granted it. */
+            invoice_id: string | null;
+        };
+        ListedLine: {
+            /** Format: uuid */
+            invoice_id: string;
+            invoice_number: string;
+            /** @enum {string} */
+            invoice_status: "DRAFT" | "OPEN" | "PAID" | "VOID" | "UNCOLLECTIBLE";
+            issue_date: string;
+            /** Format: uuid */
+            customer_id: string;
+            /** @description As it was when the invoice was finalized; once that is erased, the one that the customer has now. */
+            customer_external_id: string | null;
+            /** @description As it was when the invoice was finalized. */
+            customer_name: string | null;
+            /** Format: uuid */
+            subscription_id: string;
+            currency: string;
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            kind: "FIXED" | "USAGE" | "LATE_USAGE" | "ADJUSTMENT";
+            description: string;
+            charge_id: string | null;
+            meter_id: string | null;
+            cycle: number | null;
+            period_start: string | null;
+            period_end: string | null;
+            days: string | null;
+            quantity: string | null;
+            event_count: number | null;
+            exact_amount: string;
+            billed_before: string;
+            waived: string | null;
+            amount: string;
+            closing: number | null;
+            rating_version: number;
+        };
         Meter: {
             /** Format: uuid */
             id: string;
@@ -3036,143 +2509,226 @@ export interface components {
             /** Format: date-time */
             created_at: string;
         };
-        System: {
-            /** @enum {string} */
-            postgres: "ok" | "away";
-            /** @enum {string} */
-            redis: "ok" | "away";
-            /**
-             * @description Which way events take: through Redis, or directly to Postgres, while Redis is away, full or too slow.
-             * @enum {string}
-             */
-            way: "redis" | "direct";
-            worker: {
-                /** @description When a worker was last at work: some seconds ago at most while one runs. Null: not known. */
-                last_seen_at: string | null;
-            };
-            /** @description Accepted events that are not recorded yet. Null while Redis is away. */
-            waiting: {
-                /** @description How many, about: exactly where they are few. */
-                events: number;
-                /** @description How long the oldest may wait already. Null: none waits. */
-                oldest_seconds: number | null;
-            } | null;
-            /** @description What npm run reconcile has found of your organization last. Null: it was not run yet. */
-            reconcile: {
-                /** Format: date-time */
-                finished_at: string;
-                is_equal: boolean;
-                /** @description Those that were found of your organization. */
-                problems: number;
-            } | null;
-            version: string;
-            /** @description The commit of its build; `unknown` where that did not say. */
-            revision: string;
-        };
-        AcceptedEvent: {
-            /** Format: uuid */
-            id: string;
-            /** Format: date-time */
-            timestamp: string;
-        };
-        BatchItemResult: {
-            status: number;
-            /** Format: uuid */
-            id?: string;
-            code?: string;
-            detail?: string;
-            /**
-             * @description With status 503, as in a problem.
-             * @enum {string}
-             */
-            outcome?: "not_accepted" | "unknown";
-        };
-        EventRejection: {
-            reason: string;
+        MeterOfCustomer: {
             /** Format: uuid */
             meter_id: string;
-            count: number;
-            /**
-             * Format: date-time
-             * @description When the first of them was rejected.
-             */
-            first_at: string;
-            /** Format: date-time */
-            last_at: string;
-        };
-        Correction: {
-            /** Format: uuid */
-            id: string;
-            reason: string;
-            /** @description The event that counts in place of the one that is void. */
-            amended_by: string | null;
-            /** @description user: and the id of a user, or service_account: and that of a service account. */
-            actor: string;
-            /** Format: date-time */
-            created_at: string;
-            /** Format: uuid */
-            event_id: string;
-        };
-        CorrectionMade: {
-            /** Format: uuid */
-            id: string;
-            /** @description The event that counts in place of the one that is void. */
-            amended_by: string | null;
-            /** Format: date-time */
-            created_at: string;
-            /** Format: uuid */
-            event_id: string;
-        };
-        ChangedUsage: {
-            /** Format: uuid */
-            meter_id: string;
-            meter_name: string;
+            name: string;
+            meter_token: string;
             /** @enum {string} */
             aggregation_type: "COUNT" | "SUM" | "MAX" | "MIN" | "AVG" | "LAST" | "UNIQUE_COUNT";
             unit: string | null;
-            customer_external_id: string;
-            /** @description Such as 2026-11, in `time_zone`. */
-            month: string;
-            /** @description How many of its events would be void. */
-            events: number;
-            /** @description How many would come into it in the place of those. */
-            new_events: number;
-            /** @description What usage of the month is: an exact decimal; null: none. */
-            before: string | null;
-            /** @description What it would be. */
-            after: string | null;
+            /** @enum {string} */
+            status: "ACTIVE" | "ARCHIVED";
+            /** @description An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
+            total_usage: string | null;
+            event_count: number;
         };
-        TouchedInvoice: {
-            /**
-             * @description LATE_USAGE: it is finalized and stays as it is, and the next one of the subscription has a LATE_USAGE line for the difference. AT_ONCE: it is a draft, or a period that is not billed yet, and shows the change at once.
-             * @enum {string}
-             */
-            effect: "LATE_USAGE" | "AT_ONCE";
-            /** @description Null where there is no invoice of the period yet. */
-            invoice_id: string | null;
-            invoice_number: string | null;
-            status: ("DRAFT" | "OPEN" | "PAID" | "VOID" | "UNCOLLECTIBLE") | null;
+        MeterUsage: {
             /** Format: uuid */
-            subscription_id: string;
-            customer_external_id: string;
+            meter_id: string;
+            /** @enum {string} */
+            aggregation_type: "COUNT" | "SUM" | "MAX" | "MIN" | "AVG" | "LAST" | "UNIQUE_COUNT";
+            unit: string | null;
+            /** @description An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
+            total_usage: string | null;
+            event_count: number;
+            unique_customers: number;
             /** Format: date-time */
             period_start: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description The first instant that does not count any more.
+             */
             period_end: string;
-            /** @description How many of the events that would be void are of its periods. */
-            events: number;
-            /** @description How many of the new ones are. */
-            new_events: number;
+            /** @description With group_by_metadata or filter: events of days (UTC) on which the meter saw more than 1,000 combinations of values, and whose own was not among the first of them. They are in total_usage and in the rest, but under no value and in no filter. */
+            overflow_event_count?: number;
+            grouped_data: {
+                /** @description 2026-11, 2026-W47, 2026-11-20, or an hour with its offset from UTC: 2026-11-20T16:00+01:00. */
+                period: string;
+                /**
+                 * Format: date-time
+                 * @description Where the calendar period begins; the window may begin later.
+                 */
+                period_start: string;
+                /** @description An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
+                usage: string | null;
+                event_count: number;
+            }[];
+            /** @description With group_by_metadata: largest first, then the rest if there is any. */
+            groups?: {
+                /** @description As text. Null: the events have no such key, or null, an array or an object there; or this is the rest. A text of more than 100 characters is its first 80 and a hash, and filter takes both forms. */
+                value: string | null;
+                /** @description All values beyond groups_limit together. */
+                is_rest: boolean;
+                /** @description An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
+                total_usage: string | null;
+                event_count: number;
+                /** @description The periods of the whole, in the same order. */
+                grouped_data: {
+                    /** @description 2026-11, 2026-W47, 2026-11-20, or an hour with its offset from UTC: 2026-11-20T16:00+01:00. */
+                    period: string;
+                    /**
+                     * Format: date-time
+                     * @description Where the calendar period begins; the window may begin later.
+                     */
+                    period_start: string;
+                    /** @description An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
+                    usage: string | null;
+                    event_count: number;
+                }[];
+            }[];
         };
-        CorrectionsPreview: {
-            /** @description That of the organization, in which months begin. */
-            time_zone: string;
-            /** @description The 100 with most of the events, of `usage_total`. */
-            usage: components["schemas"]["ChangedUsage"][];
-            usage_total: number;
-            /** @description The first 100 of `invoices_total`: finalized ones, then by period. An event that no charge bills is in none. */
-            invoices: components["schemas"]["TouchedInvoice"][];
-            invoices_total: number;
+        NewCharge: {
+            /** @description What the lines of invoices are called. */
+            display_name: string;
+            /**
+             * Format: uuid
+             * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
+             */
+            replaces?: string;
+            /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
+            effective_from?: string;
+            /** @constant */
+            type: "FIXED";
+            /**
+             * @default in_advance
+             * @enum {string}
+             */
+            timing?: "in_advance" | "in_arrears";
+            /** @description The price of a period, of a unit or of a package. */
+            unit_price: number | string;
+        } | ({
+            /** @description What the lines of invoices are called. */
+            display_name: string;
+            /**
+             * Format: uuid
+             * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
+             */
+            replaces?: string;
+            /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
+            effective_from?: string;
+            /** Format: uuid */
+            meter_id: string;
+            /** @constant */
+            type: "USAGE";
+            /**
+             * @default per_unit
+             * @constant
+             */
+            model?: "per_unit";
+            /** @description The price of a period, of a unit or of a package. */
+            unit_price: number | string;
+            included_units?: (number | string) | null;
+            minimum_amount?: (number | string) | null;
+            maximum_amount?: (number | string) | null;
+        } | {
+            /** @description What the lines of invoices are called. */
+            display_name: string;
+            /**
+             * Format: uuid
+             * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
+             */
+            replaces?: string;
+            /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
+            effective_from?: string;
+            /** Format: uuid */
+            meter_id: string;
+            /** @constant */
+            type: "USAGE";
+            /** @constant */
+            model: "graduated";
+            /** @description In rising order of up_to; the last has no end. */
+            tiers: {
+                up_to: (number | string) | null;
+                unit_price: number | string;
+                /** @description Due once a part of a unit falls into the tier. */
+                flat_fee?: number | string;
+            }[];
+            minimum_amount?: (number | string) | null;
+            maximum_amount?: (number | string) | null;
+        } | {
+            /** @description What the lines of invoices are called. */
+            display_name: string;
+            /**
+             * Format: uuid
+             * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
+             */
+            replaces?: string;
+            /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
+            effective_from?: string;
+            /** Format: uuid */
+            meter_id: string;
+            /** @constant */
+            type: "USAGE";
+            /** @constant */
+            model: "volume";
+            /** @description In rising order of up_to; the last has no end. */
+            tiers: {
+                up_to: (number | string) | null;
+                unit_price: number | string;
+                /** @description Due once a part of a unit falls into the tier. */
+                flat_fee?: number | string;
+            }[];
+            minimum_amount?: (number | string) | null;
+            maximum_amount?: (number | string) | null;
+        } | {
+            /** @description What the lines of invoices are called. */
+            display_name: string;
+            /**
+             * Format: uuid
+             * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
+             */
+            replaces?: string;
+            /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
+            effective_from?: string;
+            /** Format: uuid */
+            meter_id: string;
+            /** @constant */
+            type: "USAGE";
+            /** @constant */
+            model: "package";
+            /** @description The price of a period, of a unit or of a package. */
+            unit_price: number | string;
+            /** @description A package that was begun is paid. */
+            package_size: number | string;
+            included_units?: (number | string) | null;
+            minimum_amount?: (number | string) | null;
+            maximum_amount?: (number | string) | null;
+        } | {
+            /** @description What the lines of invoices are called. */
+            display_name: string;
+            /**
+             * Format: uuid
+             * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
+             */
+            replaces?: string;
+            /** @description Not in the past, and at most 24 months ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. Customers whose midnight comes earlier get the price a period later: an instant of the day before includes them. */
+            effective_from?: string;
+            /** Format: uuid */
+            meter_id: string;
+            /** @constant */
+            type: "USAGE";
+            /** @constant */
+            model: "percentage";
+            /** @description Percent of the quantity. */
+            rate: number | string;
+            fixed_amount?: (number | string) | null;
+            included_units?: (number | string) | null;
+            minimum_amount?: (number | string) | null;
+            maximum_amount?: (number | string) | null;
+        });
+        NotComputed: {
+            /** @description month_taken_out, or internal_error. */
+            code: string;
+            /** @description What is the matter and what to do about it, for a person. */
+            detail: string;
+        };
+        Organization: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** Format: date-time */
+            created_at: string;
         };
         Overview: {
             /**
@@ -3282,20 +2838,501 @@ export interface components {
                 }[];
             } | null;
         };
-        Erasure: {
+        PageMeta: {
+            page: number;
+            page_size: number;
+            total: number;
+            total_pages: number;
+            /** @description The cursor of the next page; null: this was the last. */
+            next_cursor: string | null;
+        };
+        Party: {
+            legal_name: string | null;
+            tax_id: string | null;
+            address_line1: string | null;
+            address_line2: string | null;
+            city: string | null;
+            state: string | null;
+            postal_code: string | null;
+            /** @description Two letters of ISO 3166-1. */
+            country: string | null;
+        };
+        PasswordReset: {
+            /** @description Shown here and never again. Whoever has it can use it, once. Null where the answer is repeated for its Idempotency-Key, since it is kept nowhere: make another one then. */
+            link: string | null;
+            /** @description Whether the mail server has taken a mail with the link. */
+            mailed: boolean;
+            /** Format: date-time */
+            expires_at: string;
+        };
+        Payment: {
             /** Format: uuid */
             id: string;
-            /** @enum {string} */
-            status: "RUNNING" | "DONE";
-            /** @description How many events have the new external id by now. */
-            events: number;
+            /** @description A decimal with exactly the digits of the currency. */
+            amount: string;
+            /** Format: date-time */
+            paid_at: string;
+            /** @description What paid it, such as the id of a processor. */
+            reference: string | null;
             /** Format: date-time */
             created_at: string;
-            finished_at: string | null;
-            /** @description The record, which stays without what named the customer. */
-            customer_id: string | null;
-            /** @description What usage, subscriptions and invoices name the customer by from now on. */
-            external_id: string;
+            /** @description Null: it stands. */
+            taken_back_at: string | null;
+            /** @description Why it was taken back. */
+            note: string | null;
+        };
+        Plan: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            lookup_id: string;
+            /** @enum {string} */
+            type: "FIXED" | "USAGE" | "HYBRID";
+            /** @enum {string} */
+            billing_interval: "day" | "week" | "month" | "year";
+            currency: string;
+            is_active: boolean;
+            trial_days: number;
+            description: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        PlanChangePreview: {
+            invoice: components["schemas"]["InvoicePreview"] | null;
+        };
+        PlanFeature: {
+            /** Format: uuid */
+            feature_id: string;
+            is_enabled: boolean;
+            /** @description A decimal; null: unlimited. */
+            usage_limit: string | null;
+            usage_reset_period: ("hour" | "day" | "week" | "month" | "year") | null;
+            is_soft_limit: boolean;
+            static_value: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        PlanWithFeatures: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            lookup_id: string;
+            /** @enum {string} */
+            type: "FIXED" | "USAGE" | "HYBRID";
+            /** @enum {string} */
+            billing_interval: "day" | "week" | "month" | "year";
+            currency: string;
+            is_active: boolean;
+            trial_days: number;
+            description: string | null;
+            /** Format: date-time */
+            created_at: string;
+            features: components["schemas"]["PlanFeature"][];
+            /** @description Those that have not ended, and the 20 that ended last. All: GET /plans/{id}/charges. */
+            charges: components["schemas"]["Charge"][];
+            /** @description How many have ended, where these are not all of them. */
+            ended_charges_total?: number;
+        };
+        Problem: {
+            type: string;
+            title: string;
+            status: number;
+            /** @description What went wrong and what to do about it, for a person. */
+            detail: string;
+            /** @enum {string} */
+            code: "malformed_json" | "malformed_request" | "two_credentials" | "unauthenticated" | "missing_scope" | "missing_role" | "person_only" | "admin_only" | "cross_origin" | "signup_closed" | "not_found" | "meter_not_found" | "link_not_valid" | "method_not_allowed" | "request_timeout" | "email_taken" | "last_admin" | "mail_not_set_up" | "lookup_key_taken" | "lookup_id_taken" | "external_id_taken" | "feature_in_use" | "feature_already_in_plan" | "plan_inactive" | "plan_in_use" | "customer_in_use" | "customer_erased" | "external_id_billed" | "grouped_by_customer" | "usage_moving" | "meter_already_billed" | "meter_already_priced" | "currency_differs" | "interval_differs" | "charge_inactive" | "subscription_behind" | "subscription_ended" | "subscription_not_ended" | "earlier_draft" | "invoice_not_draft" | "invoice_not_open" | "invoice_not_finalized" | "invoice_partly_paid" | "invoice_given_back" | "payment_recorded" | "payment_above_due" | "payment_taken_back" | "groups_not_ready" | "replay_under_way" | "webhook_endpoint_disabled" | "request_under_way" | "duplicate_event" | "not_replayable" | "not_correctable" | "already_voided" | "month_taken_out" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "invalid_request" | "charge_not_of_plan_type" | "idempotency_key_reused" | "meter_archived" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "shutting_down";
+            request_id: string;
+            errors?: {
+                path: string;
+                message: string;
+            }[];
+            /**
+             * Format: uuid
+             * @description The id of what is there already: the event that was accepted, the payment, what has the external_id, the correction of an event, or the erasure or move that is under way.
+             */
+            id?: string;
+            /** @description What paid the invoice that is paid already. */
+            reference?: string | null;
+            /** @description What is due of the invoice. */
+            amount_due?: string;
+            /** @enum {string} */
+            outcome?: "not_accepted" | "unknown";
+        };
+        Recomputation: {
+            /** Format: uuid */
+            invoice_id: string;
+            invoice_number: string;
+            /** @enum {string} */
+            from: "rollups" | "events";
+            identical: boolean;
+            stored: {
+                lines: components["schemas"]["InvoiceLine"][];
+                /** @description A decimal with exactly the digits of the currency. */
+                subtotal: string;
+                /** @description A decimal with exactly the digits of the currency. */
+                total: string;
+            };
+            recomputed: {
+                lines: components["schemas"]["InvoiceLine"][];
+                /** @description A decimal with exactly the digits of the currency. */
+                subtotal: string;
+                /** @description A decimal with exactly the digits of the currency. */
+                total: string;
+            };
+            /** @description How many lines there are, where these are not all. */
+            lines_total?: number;
+        };
+        ServiceAccount: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /**
+             * @description A viewer reads. A biller also changes customers, subscriptions, credits, invoices, webhooks and alerts, and voids and amends events. An admin does everything that an admin who is signed in does, but nothing to people, their passwords and their sessions.
+             * @enum {string}
+             */
+            role: "viewer" | "biller" | "admin";
+            token_count: number;
+            /** @description When one of its tokens was used last, to the minute and known up to two minutes later. Null: not yet. */
+            last_used_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        ServiceToken: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @description The last four characters of the token. */
+            last4: string;
+            /** @description From when on it is refused. Null: until it is deleted, it is not. */
+            expires_at: string | null;
+            /** @description When it was used last, to the minute and known up to two minutes later. Null: not yet. */
+            last_used_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        Session: {
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description To the minute.
+             */
+            last_used_at: string;
+            address: string | null;
+            user_agent: string | null;
+            /** @description Whether it is the session that asks. */
+            is_current: boolean;
+        };
+        SignInOptions: {
+            /** @description Whether a new organization can be made now. */
+            sign_up: boolean;
+            /** @description Whether a link for a new password can be mailed. Else an admin makes one. */
+            password_mail: boolean;
+        };
+        Subscription: {
+            /** Format: uuid */
+            id: string;
+            external_id: string | null;
+            /** Format: uuid */
+            customer_id: string;
+            customer_external_id: string;
+            /** Format: uuid */
+            plan_id: string;
+            plan_name: string;
+            /** @description What it goes over to at the end of the period. */
+            pending_plan_id: string | null;
+            /** @enum {string} */
+            status: "SCHEDULED" | "TRIAL" | "ACTIVE" | "PAST_DUE" | "CANCELED";
+            /** Format: date-time */
+            start_date: string;
+            trial_end_date: string | null;
+            time_zone: string;
+            currency: string;
+            /** @enum {string} */
+            billing_interval: "day" | "week" | "month" | "year";
+            /** @enum {string} */
+            billing_alignment: "anniversary" | "calendar";
+            /** @description Counts periods from 0; null before the first one. */
+            cycle: number | null;
+            /** @description How many periods have begun that are not opened yet. Of a long past the first ones are opened with the request, and the run opens the others; until then it cannot be changed or canceled. */
+            periods_to_open: number;
+            /**
+             * Format: date-time
+             * @description In a trial, and before one, its own; before any other start, that.
+             */
+            current_period_start: string;
+            /** Format: date-time */
+            current_period_end: string;
+            cancel_at_period_end: boolean;
+            cancel_reason: string | null;
+            /** @description When its end was asked for. */
+            canceled_at: string | null;
+            /** @description When it ends or ended. */
+            ended_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        SubscriptionPreview: {
+            /** @enum {string} */
+            status: "SCHEDULED" | "TRIAL" | "ACTIVE" | "PAST_DUE" | "CANCELED";
+            time_zone: string;
+            /** @description How many periods have begun, the open one among them. */
+            periods: number;
+            /** @description How many invoices are made of them, each as a draft at first. */
+            invoices: number;
+            /** @description Of the first of these invoices; null where there is none. One of what is due in advance at the start begins and ends there. */
+            first_period_start: string | null;
+            /** @description Of the same: the first instant after it. */
+            first_period_end: string | null;
+            last_period_end: string | null;
+            /** @description When they are finalized. Null where there is none, and where the billing settings leave it to people. */
+            finalizes_at: string | null;
+            /** Format: date-time */
+            current_period_start: string;
+            /** Format: date-time */
+            current_period_end: string;
+        };
+        SubscriptionWithEntitlements: {
+            /** Format: uuid */
+            id: string;
+            external_id: string | null;
+            /** Format: uuid */
+            customer_id: string;
+            customer_external_id: string;
+            /** Format: uuid */
+            plan_id: string;
+            plan_name: string;
+            /** @description What it goes over to at the end of the period. */
+            pending_plan_id: string | null;
+            /** @enum {string} */
+            status: "SCHEDULED" | "TRIAL" | "ACTIVE" | "PAST_DUE" | "CANCELED";
+            /** Format: date-time */
+            start_date: string;
+            trial_end_date: string | null;
+            time_zone: string;
+            currency: string;
+            /** @enum {string} */
+            billing_interval: "day" | "week" | "month" | "year";
+            /** @enum {string} */
+            billing_alignment: "anniversary" | "calendar";
+            /** @description Counts periods from 0; null before the first one. */
+            cycle: number | null;
+            /** @description How many periods have begun that are not opened yet. Of a long past the first ones are opened with the request, and the run opens the others; until then it cannot be changed or canceled. */
+            periods_to_open: number;
+            /**
+             * Format: date-time
+             * @description In a trial, and before one, its own; before any other start, that.
+             */
+            current_period_start: string;
+            /** Format: date-time */
+            current_period_end: string;
+            cancel_at_period_end: boolean;
+            cancel_reason: string | null;
+            /** @description When its end was asked for. */
+            canceled_at: string | null;
+            /** @description When it ends or ended. */
+            ended_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            entitlements: components["schemas"]["Entitlement"][];
+        };
+        System: {
+            /** @enum {string} */
+            postgres: "ok" | "away";
+            /** @enum {string} */
+            redis: "ok" | "away";
+            /**
+             * @description Which way events take: through Redis, or directly to Postgres, while Redis is away, full or too slow.
+             * @enum {string}
+             */
+            way: "redis" | "direct";
+            worker: {
+                /** @description When a worker was last at work: some seconds ago at most while one runs. Null: not known. */
+                last_seen_at: string | null;
+            };
+            /** @description Accepted events that are not recorded yet. Null while Redis is away. */
+            waiting: {
+                /** @description How many, about: exactly where they are few. */
+                events: number;
+                /** @description How long the oldest may wait already. Null: none waits. */
+                oldest_seconds: number | null;
+            } | null;
+            /** @description What npm run reconcile has found of your organization last. Null: it was not run yet. */
+            reconcile: {
+                /** Format: date-time */
+                finished_at: string;
+                is_equal: boolean;
+                /** @description Those that were found of your organization. */
+                problems: number;
+            } | null;
+            version: string;
+            /** @description The commit of its build; `unknown` where that did not say. */
+            revision: string;
+        };
+        TouchedInvoice: {
+            /**
+             * @description LATE_USAGE: it is finalized and stays as it is, and the next one of the subscription has a LATE_USAGE line for the difference. AT_ONCE: it is a draft, or a period that is not billed yet, and shows the change at once.
+             * @enum {string}
+             */
+            effect: "LATE_USAGE" | "AT_ONCE";
+            /** @description Null where there is no invoice of the period yet. */
+            invoice_id: string | null;
+            invoice_number: string | null;
+            status: ("DRAFT" | "OPEN" | "PAID" | "VOID" | "UNCOLLECTIBLE") | null;
+            /** Format: uuid */
+            subscription_id: string;
+            customer_external_id: string;
+            /** Format: date-time */
+            period_start: string;
+            /** Format: date-time */
+            period_end: string;
+            /** @description How many of the events that would be void are of its periods. */
+            events: number;
+            /** @description How many of the new ones are. */
+            new_events: number;
+        };
+        TriedCharge: {
+            /** @description What the lines of invoices are called. */
+            display_name?: string;
+            /** @constant */
+            type: "FIXED";
+            /**
+             * @default in_advance
+             * @enum {string}
+             */
+            timing?: "in_advance" | "in_arrears";
+            /** @description The price of a period, of a unit or of a package. */
+            unit_price: number | string;
+        } | ({
+            /** @description What the lines of invoices are called. */
+            display_name?: string;
+            /** Format: uuid */
+            meter_id?: string;
+            /** @constant */
+            type: "USAGE";
+            /**
+             * @default per_unit
+             * @constant
+             */
+            model?: "per_unit";
+            /** @description The price of a period, of a unit or of a package. */
+            unit_price: number | string;
+            included_units?: (number | string) | null;
+            minimum_amount?: (number | string) | null;
+            maximum_amount?: (number | string) | null;
+        } | {
+            /** @description What the lines of invoices are called. */
+            display_name?: string;
+            /** Format: uuid */
+            meter_id?: string;
+            /** @constant */
+            type: "USAGE";
+            /** @constant */
+            model: "graduated";
+            /** @description In rising order of up_to; the last has no end. */
+            tiers: {
+                up_to: (number | string) | null;
+                unit_price: number | string;
+                /** @description Due once a part of a unit falls into the tier. */
+                flat_fee?: number | string;
+            }[];
+            minimum_amount?: (number | string) | null;
+            maximum_amount?: (number | string) | null;
+        } | {
+            /** @description What the lines of invoices are called. */
+            display_name?: string;
+            /** Format: uuid */
+            meter_id?: string;
+            /** @constant */
+            type: "USAGE";
+            /** @constant */
+            model: "volume";
+            /** @description In rising order of up_to; the last has no end. */
+            tiers: {
+                up_to: (number | string) | null;
+                unit_price: number | string;
+                /** @description Due once a part of a unit falls into the tier. */
+                flat_fee?: number | string;
+            }[];
+            minimum_amount?: (number | string) | null;
+            maximum_amount?: (number | string) | null;
+        } | {
+            /** @description What the lines of invoices are called. */
+            display_name?: string;
+            /** Format: uuid */
+            meter_id?: string;
+            /** @constant */
+            type: "USAGE";
+            /** @constant */
+            model: "package";
+            /** @description The price of a period, of a unit or of a package. */
+            unit_price: number | string;
+            /** @description A package that was begun is paid. */
+            package_size: number | string;
+            included_units?: (number | string) | null;
+            minimum_amount?: (number | string) | null;
+            maximum_amount?: (number | string) | null;
+        } | {
+            /** @description What the lines of invoices are called. */
+            display_name?: string;
+            /** Format: uuid */
+            meter_id?: string;
+            /** @constant */
+            type: "USAGE";
+            /** @constant */
+            model: "percentage";
+            /** @description Percent of the quantity. */
+            rate: number | string;
+            fixed_amount?: (number | string) | null;
+            included_units?: (number | string) | null;
+            minimum_amount?: (number | string) | null;
+            maximum_amount?: (number | string) | null;
+        });
+        UnbilledUsage: {
+            /** Format: uuid */
+            meter_id: string;
+            meter_name: string;
+            /**
+             * @description price_ended: the charge of the customer’s plan had ended when the period began, and no other was there. not_in_plan: the plan has no charge of the meter, or got its first one within the period. after_end: the subscription has ended, or was canceled before it began. no_subscription: the customer never had one.
+             * @enum {string}
+             */
+            reason: "price_ended" | "not_in_plan" | "after_end" | "no_subscription";
+            events: number;
+            /** @description How many customers they are of, on the day with the most. */
+            customers: number;
+            /**
+             * Format: date
+             * @description The first day of the month with such usage, in UTC.
+             */
+            since: string;
+            /**
+             * Format: date
+             * @description The last one.
+             */
+            until: string;
+        };
+        UsageEvent: {
+            /** @description The unique token of the meter. An event needs either this or lookup_key. */
+            meter_token?: string;
+            /** @description The lookup_key of the feature behind which the meter stands, in place of meter_token. */
+            lookup_key?: string;
+            /** @description Your own identifier of the customer. No customer record is needed. */
+            customer_external_id: string;
+            /** @description A JSON number greater than 0. It is stored as the decimal that was sent. */
+            quantity: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601 with an offset. When it is missing, the time of receipt.
+             */
+            timestamp?: string;
+            /** @description Send a request again with the same key and it is counted once. */
+            idempotency_key?: string;
+            /** @description Free key/value data: at most 50 keys, 8 KiB and 5 levels. A UNIQUE_COUNT meter counts user_id. */
+            metadata?: {
+                [key: string]: unknown;
+            };
         };
         UsageMove: {
             /** Format: uuid */
@@ -3310,224 +3347,19 @@ export interface components {
             from_external_id: string;
             to_external_id: string;
         };
-        CustomerOfMeter: {
-            /** @description Null where the customer has no record. */
-            customer_id: string | null;
-            customer_external_id: string;
-            name: string | null;
-            /** @description An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
-            total_usage: string | null;
-            event_count: number;
-        };
-        MeterOfCustomer: {
-            /** Format: uuid */
-            meter_id: string;
-            name: string;
-            meter_token: string;
-            /** @enum {string} */
-            aggregation_type: "COUNT" | "SUM" | "MAX" | "MIN" | "AVG" | "LAST" | "UNIQUE_COUNT";
-            unit: string | null;
-            /** @enum {string} */
-            status: "ACTIVE" | "ARCHIVED";
-            /** @description An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
-            total_usage: string | null;
-            event_count: number;
-        };
-        WidgetBalance: {
-            /** @description Seconds until the token ends: ask the app for a new one before. */
-            token_expires_in: number;
-            data: {
-                currency: string;
-                /** @description What is due of all open invoices. */
-                amount_due: string;
-                /** @description The part of it whose due date has ended. */
-                past_due: string;
-                /** @description What is left of credits: the next invoices draw it. */
-                credit: string;
-            }[];
-        };
-        WidgetPlan: {
-            /** @description That of the newest subscription, in a trial the one that bills after it; null: the customer has none. */
-            plan: {
-                name: string;
-                /** @enum {string} */
-                billing_interval: "day" | "week" | "month" | "year";
-                currency: string;
-                /** @description What the open period is billed by; in a trial, what the period after it is. */
-                charges: components["schemas"]["ChargeTerms"][];
-            } | null;
-        };
-        WidgetInvoiceLine: {
+        User: {
             /** Format: uuid */
             id: string;
-            /** @enum {string} */
-            kind: "FIXED" | "USAGE" | "LATE_USAGE" | "ADJUSTMENT";
-            description: string;
-            /** @description Its price. Null for what was added by hand. */
-            charge: components["schemas"]["ChargeTerms"] | null;
-            period_start: string | null;
-            period_end: string | null;
-            /** @description Local dates in force, of those of the whole period; null where it is whole. */
-            days: string | null;
-            quantity: string | null;
-            /** @description What invoices before had of it already; late usage is billed less that. */
-            billed_before: string;
-            /** @description A decimal with exactly the digits of the currency. */
-            amount: string;
-            /** @description What the line would have taken away more, had it been asked for: of void invoices nothing comes back. Null where nothing was cut off. */
-            waived: string | null;
-            /** @description Whether the events behind it can be read. */
-            has_events: boolean;
-        };
-        WidgetInvoice: {
-            /** Format: uuid */
-            id: string;
-            invoice_number: string;
-            /** @enum {string} */
-            status: "OPEN" | "PAID" | "VOID" | "UNCOLLECTIBLE";
-            currency: string;
-            issue_date: string;
-            due_date: string | null;
-            /** Format: date-time */
-            period_start: string;
-            /** Format: date-time */
-            period_end: string;
-            /** @description A decimal with exactly the digits of the currency. */
-            subtotal: string;
-            /** @description A decimal with exactly the digits of the currency. */
-            tax: string;
-            /** @description A decimal with exactly the digits of the currency. */
-            total: string;
-            /** @description A decimal with exactly the digits of the currency. */
-            credits_applied: string;
-            /** @description A decimal with exactly the digits of the currency. */
-            amount_paid: string;
-            /** @description A decimal with exactly the digits of the currency. */
-            amount_due: string;
-            /** @description Whether it is open and its due date has ended. */
-            is_past_due: boolean;
-        };
-        WidgetInvoiceWithLines: {
-            /** Format: uuid */
-            id: string;
-            invoice_number: string;
-            /** @enum {string} */
-            status: "OPEN" | "PAID" | "VOID" | "UNCOLLECTIBLE";
-            currency: string;
-            issue_date: string;
-            due_date: string | null;
-            /** Format: date-time */
-            period_start: string;
-            /** Format: date-time */
-            period_end: string;
-            /** @description A decimal with exactly the digits of the currency. */
-            subtotal: string;
-            /** @description A decimal with exactly the digits of the currency. */
-            tax: string;
-            /** @description A decimal with exactly the digits of the currency. */
-            total: string;
-            /** @description A decimal with exactly the digits of the currency. */
-            credits_applied: string;
-            /** @description A decimal with exactly the digits of the currency. */
-            amount_paid: string;
-            /** @description A decimal with exactly the digits of the currency. */
-            amount_due: string;
-            /** @description Whether it is open and its due date has ended. */
-            is_past_due: boolean;
-            /** @description The zone that its periods are days of. */
-            time_zone: string;
-            /** @description Those that stand. */
-            payments: {
-                /** @description A decimal with exactly the digits of the currency. */
-                amount: string;
-                /** Format: date-time */
-                paid_at: string;
-            }[];
-            /** @description As many as GET /invoices/{id} has. */
-            lines: components["schemas"]["WidgetInvoiceLine"][];
-            /** @description How many lines there are, where these are not all. */
-            lines_total?: number;
-            /** @description The cursor of the others in GET /widget/invoices/{id}/lines, where these are not all. */
-            lines_next_cursor?: string;
-        };
-        WidgetEvent: {
-            /** Format: uuid */
-            id: string;
-            /** Format: date-time */
-            timestamp: string;
-            quantity: string;
+            email: string;
             /**
-             * @description A voided one was taken out after the invoice.
+             * @description An admin does everything; a viewer reads everything and changes nothing.
              * @enum {string}
              */
-            status: "recorded" | "voided";
-        };
-        WidgetToken: {
-            /** @description The secret. Give it to the browser of this one customer. Null where the answer is repeated for its Idempotency-Key, since it is kept nowhere: make another one then. */
-            token: string | null;
-            /**
-             * Format: date-time
-             * @description One hour after it was made.
-             */
-            expires_at: string;
-        };
-        WidgetUsage: {
-            customer_external_id: string;
-            /** @description Seconds until the token ends: ask the app for a new one before. */
-            token_expires_in: number;
+            role: "admin" | "viewer";
             /** Format: date-time */
-            period_start: string;
-            /**
-             * Format: date-time
-             * @description The first instant that does not count any more.
-             */
-            period_end: string;
-            data: {
-                /** Format: uuid */
-                meter_id: string;
-                name: string;
-                /** @enum {string} */
-                aggregation_type: "COUNT" | "SUM" | "MAX" | "MIN" | "AVG" | "LAST" | "UNIQUE_COUNT";
-                unit: string | null;
-                /** @description An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
-                total_usage: string | null;
-                event_count: number;
-            }[];
-        };
-        WidgetLimit: {
-            /** Format: uuid */
-            meter_id: string;
-            name: string;
-            /** @enum {string} */
-            aggregation_type: "COUNT" | "SUM" | "MAX" | "MIN" | "AVG" | "LAST" | "UNIQUE_COUNT";
-            unit: string | null;
-            /** @description Null: there is none. */
-            limit: string | null;
-            /** @description What is recorded in the window of the limit. */
-            usage: string;
-            remaining: string | null;
-            overage: string | null;
-            /** @description Whether more than the limit may be used. */
-            is_soft_limit: boolean;
-            /**
-             * Format: date-time
-             * @description Since when usage counts towards the limit.
-             */
-            period_start: string;
-            /** @description When it begins at 0 again; null: never. */
-            resets_at: string | null;
-        };
-        WidgetBillingPeriod: {
-            customer_external_id: string;
-            /** @description That of the newest subscription; null: the customer has none. */
-            billing_period: {
-                /** Format: date-time */
-                period_start: string;
-                /** Format: date-time */
-                period_end: string;
-                time_zone: string;
-            } | null;
-            data: components["schemas"]["WidgetLimit"][];
+            created_at: string;
+            /** @description To the minute. Null: not since this is written down. */
+            last_seen_at: string | null;
         };
         WebhookAttempt: {
             /** Format: date-time */
@@ -3611,37 +3443,205 @@ export interface components {
             /** @description What signs. It is shown here and never again. Null where the answer is repeated for its Idempotency-Key, since it is kept nowhere: rotate, or make another one then. */
             secret: string | null;
         };
+        WidgetBalance: {
+            /** @description Seconds until the token ends: ask the app for a new one before. */
+            token_expires_in: number;
+            data: {
+                currency: string;
+                /** @description What is due of all open invoices. */
+                amount_due: string;
+                /** @description The part of it whose due date has ended. */
+                past_due: string;
+                /** @description What is left of credits: the next invoices draw it. */
+                credit: string;
+            }[];
+        };
+        WidgetBillingPeriod: {
+            customer_external_id: string;
+            /** @description That of the newest subscription; null: the customer has none. */
+            billing_period: {
+                /** Format: date-time */
+                period_start: string;
+                /** Format: date-time */
+                period_end: string;
+                time_zone: string;
+            } | null;
+            data: components["schemas"]["WidgetLimit"][];
+        };
+        WidgetEvent: {
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            timestamp: string;
+            quantity: string;
+            /**
+             * @description A voided one was taken out after the invoice.
+             * @enum {string}
+             */
+            status: "recorded" | "voided";
+        };
+        WidgetInvoice: {
+            /** Format: uuid */
+            id: string;
+            invoice_number: string;
+            /** @enum {string} */
+            status: "OPEN" | "PAID" | "VOID" | "UNCOLLECTIBLE";
+            currency: string;
+            issue_date: string;
+            due_date: string | null;
+            /** Format: date-time */
+            period_start: string;
+            /** Format: date-time */
+            period_end: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            subtotal: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            tax: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            total: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            credits_applied: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            amount_paid: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            amount_due: string;
+            /** @description Whether it is open and its due date has ended. */
+            is_past_due: boolean;
+        };
+        WidgetInvoiceLine: {
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            kind: "FIXED" | "USAGE" | "LATE_USAGE" | "ADJUSTMENT";
+            description: string;
+            /** @description Its price. Null for what was added by hand. */
+            charge: components["schemas"]["ChargeTerms"] | null;
+            period_start: string | null;
+            period_end: string | null;
+            /** @description Local dates in force, of those of the whole period; null where it is whole. */
+            days: string | null;
+            quantity: string | null;
+            /** @description What invoices before had of it already; late usage is billed less that. */
+            billed_before: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            amount: string;
+            /** @description What the line would have taken away more, had it been asked for: of void invoices nothing comes back. Null where nothing was cut off. */
+            waived: string | null;
+            /** @description Whether the events behind it can be read. */
+            has_events: boolean;
+        };
+        WidgetInvoiceWithLines: {
+            /** Format: uuid */
+            id: string;
+            invoice_number: string;
+            /** @enum {string} */
+            status: "OPEN" | "PAID" | "VOID" | "UNCOLLECTIBLE";
+            currency: string;
+            issue_date: string;
+            due_date: string | null;
+            /** Format: date-time */
+            period_start: string;
+            /** Format: date-time */
+            period_end: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            subtotal: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            tax: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            total: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            credits_applied: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            amount_paid: string;
+            /** @description A decimal with exactly the digits of the currency. */
+            amount_due: string;
+            /** @description Whether it is open and its due date has ended. */
+            is_past_due: boolean;
+            /** @description The zone that its periods are days of. */
+            time_zone: string;
+            /** @description Those that stand. */
+            payments: {
+                /** @description A decimal with exactly the digits of the currency. */
+                amount: string;
+                /** Format: date-time */
+                paid_at: string;
+            }[];
+            /** @description As many as GET /invoices/{id} has. */
+            lines: components["schemas"]["WidgetInvoiceLine"][];
+            /** @description How many lines there are, where these are not all. */
+            lines_total?: number;
+            /** @description The cursor of the others in GET /widget/invoices/{id}/lines, where these are not all. */
+            lines_next_cursor?: string;
+        };
+        WidgetLimit: {
+            /** Format: uuid */
+            meter_id: string;
+            name: string;
+            /** @enum {string} */
+            aggregation_type: "COUNT" | "SUM" | "MAX" | "MIN" | "AVG" | "LAST" | "UNIQUE_COUNT";
+            unit: string | null;
+            /** @description Null: there is none. */
+            limit: string | null;
+            /** @description What is recorded in the window of the limit. */
+            usage: string;
+            remaining: string | null;
+            overage: string | null;
+            /** @description Whether more than the limit may be used. */
+            is_soft_limit: boolean;
+            /**
+             * Format: date-time
+             * @description Since when usage counts towards the limit.
+             */
+            period_start: string;
+            /** @description When it begins at 0 again; null: never. */
+            resets_at: string | null;
+        };
+        WidgetPlan: {
+            /** @description That of the newest subscription, in a trial the one that bills after it; null: the customer has none. */
+            plan: {
+                name: string;
+                /** @enum {string} */
+                billing_interval: "day" | "week" | "month" | "year";
+                currency: string;
+                /** @description What the open period is billed by; in a trial, what the period after it is. */
+                charges: components["schemas"]["ChargeTerms"][];
+            } | null;
+        };
         WidgetSettings: {
             /** @description In the order in which they are shown. */
             meter_ids: string[] | null;
         };
-        SignInOptions: {
-            /** @description Whether a new organization can be made now. */
-            sign_up: boolean;
-            /** @description Whether a link for a new password can be mailed. Else an admin makes one. */
-            password_mail: boolean;
-        };
-        PasswordReset: {
-            /** @description Shown here and never again. Whoever has it can use it, once. Null where the answer is repeated for its Idempotency-Key, since it is kept nowhere: make another one then. */
-            link: string | null;
-            /** @description Whether the mail server has taken a mail with the link. */
-            mailed: boolean;
-            /** Format: date-time */
-            expires_at: string;
-        };
-        CreditBalance: {
+        WidgetToken: {
+            /** @description The secret. Give it to the browser of this one customer. Null where the answer is repeated for its Idempotency-Key, since it is kept nowhere: make another one then. */
+            token: string | null;
             /**
              * Format: date-time
-             * @description The instant that was asked for, or now.
+             * @description One hour after it was made.
              */
-            as_of: string;
-            /** @description By currency. */
-            balance: {
-                [key: string]: string;
-            };
+            expires_at: string;
         };
-        PlanChangePreview: {
-            invoice: components["schemas"]["InvoicePreview"] | null;
+        WidgetUsage: {
+            customer_external_id: string;
+            /** @description Seconds until the token ends: ask the app for a new one before. */
+            token_expires_in: number;
+            /** Format: date-time */
+            period_start: string;
+            /**
+             * Format: date-time
+             * @description The first instant that does not count any more.
+             */
+            period_end: string;
+            data: {
+                /** Format: uuid */
+                meter_id: string;
+                name: string;
+                /** @enum {string} */
+                aggregation_type: "COUNT" | "SUM" | "MAX" | "MIN" | "AVG" | "LAST" | "UNIQUE_COUNT";
+                unit: string | null;
+                /** @description An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
+                total_usage: string | null;
+                event_count: number;
+            }[];
         };
     };
     responses: {

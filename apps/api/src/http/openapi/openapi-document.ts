@@ -86,7 +86,10 @@ function hoistSerialization(parameter: Parameter & Serialization): void {
   parameter.schema = schema;
 }
 
-/** The document with those components only that something refers to. Where only the form for bodies is used, it has the plain name. */
+/**
+ * The document with those components only that something refers to, by name: as they come, they stand in the order in which modules were
+ * loaded. Where only the form for bodies is used, it has the plain name.
+ */
 function withUsedSchemas(document: Document): Document {
   const { schemas } = document.components;
   const used = new Set<string>();
@@ -102,10 +105,15 @@ function withUsedSchemas(document: Document): Document {
     const plain = name.endsWith(INPUT) ? name.slice(0, -INPUT.length) : name;
     return used.has(plain) ? name : plain;
   };
-  const kept = Object.entries(schemas).flatMap(([name, schema]) => (used.has(name) ? [[named(name), schema]] : []));
+  const kept = Object.entries(schemas).flatMap(([name, schema]) =>
+    used.has(name) ? [[named(name), schema] satisfies [string, DocumentSchema]] : [],
+  );
   const finished: Document = {
     ...document,
-    components: { ...document.components, schemas: Object.fromEntries(kept) as Record<string, DocumentSchema> },
+    components: {
+      ...document.components,
+      schemas: Object.fromEntries(kept.toSorted(([one], [other]) => (one < other ? -1 : 1))),
+    },
   };
   return JSON.parse(
     JSON.stringify(finished).replace(
