@@ -117,11 +117,21 @@ async function lastOf(subscription: string): Promise<unknown[]> {
 
 test('what pays the last that is past due waits for the next look where somebody has its subscription', async () => {
   const { behind, giving, run } = await pastDueAndGiving();
+  const others: string[] = [];
+  for (const price of ['5', '6', '7']) {
+    const { id: customer } = await billing.customer();
+    others.push(await draftOf(await subscribe(customer, price)));
+  }
   await whileHeld('SELECT FROM subscriptions WHERE id = $1 FOR UPDATE', behind, async () => {
-    const finalized = run.perform({ task: 'finalize', organizationId: billing.admin.id });
-    await expect(finalized).rejects.toMatchObject({ code: '55P03' });
-    expect(await billing.get(`/invoices/${giving}`)).toMatchObject({ status: 'DRAFT' });
+    // Nothing is left to do at once: there is no use in another turn as long as it is held.
+    expect(await run.perform({ task: 'finalize', organizationId: billing.admin.id })).toEqual([]);
+    expect(run.failures()).toBe(0);
+    const { rows } = await weir.pool.query('SELECT status, run_error FROM invoices WHERE id = $1', [giving]);
+    expect(rows).toEqual([{ status: 'DRAFT', run_error: null }]);
+    for (const id of others) expect(await billing.get(`/invoices/${id}`)).toMatchObject({ status: 'OPEN' });
     expect(await lastOf(behind)).toEqual(['PAST_DUE', 'subscription.past_due']);
+    expect(await billing.post(`/invoices/${giving}/finalize`, {}, 503)).toMatchObject({ code: 'unavailable' });
+    expect(await run.find()).toMatchObject([{ task: 'finalize' }]);
   });
   await run.untilDone();
   expect(await lastOf(behind)).toEqual(['ACTIVE', 'subscription.activated']);

@@ -176,6 +176,9 @@ export function isLockTimeout(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '55P03';
 }
 
+/** Others have a row in hand that a transaction has to change and cannot wait for: it is given up, and may be tried again. */
+export class InOtherHands extends Error {}
+
 /** The synchronous standby has not answered others for seconds: who needs it is not made to wait as well. */
 export class StandbyAway extends Error {
   constructor() {
@@ -204,10 +207,11 @@ const CODES_OF_THE_NETWORK = /^E[A-Z]+$|^EAI_|^UNABLE_TO_|CERT|^HOSTNAME_MISMATC
 
 /**
  * Whether an error of a query says that Postgres cannot answer now: away, timed out, deadlocked, out of room (SQLSTATE classes 40, 53,
- * 57, 58; 55P03; 25P03, a transaction in which this process was silent for too long), or without its standby.
+ * 57, 58; 55P03; 25P03, a transaction in which this process was silent for too long), without its standby, or not of rows that others have
+ * in hand.
  */
 export function isUnavailable(error: unknown): boolean {
-  if (isDatabaseAway(error) || isStandbyAway(error)) return true;
+  if (isDatabaseAway(error) || isStandbyAway(error) || error instanceof InOtherHands) return true;
   if (error instanceof pg.DatabaseError) return /^(40|53|57|58|25P03|55P03)/.test(error.code ?? '');
   return error instanceof Error && CODES_OF_THE_NETWORK.test(errorCodeOf(error) ?? '');
 }

@@ -1,9 +1,9 @@
-import { isTimedOut, isUnavailable } from '@weir/db/database';
+import { InOtherHands, isTimedOut, isUnavailable } from '@weir/db/database';
 
 /**
  * Does something to rows that is all or nothing. Where it fails, halves them until one is alone that it fails for, and leaves only that
- * one out: it does not hold the others up. What took too long is halved as well. Throws while Postgres is away, which is no row's
- * fault.
+ * one out: it does not hold the others up. What took too long is halved as well, and what changes a row that others have in hand. Throws
+ * while Postgres is away, which is no row's fault.
  */
 export async function doOrSplit(
   ids: readonly string[],
@@ -16,7 +16,7 @@ export async function doOrSplit(
     await work(ids);
     return;
   } catch (error) {
-    if (isUnavailable(error) && !isTimedOut(error)) throw error;
+    if (isUnavailable(error) && !isTimedOut(error) && !(error instanceof InOtherHands)) throw error;
     if (ids.length === 1) {
       await leaveOut(first, error);
       return;

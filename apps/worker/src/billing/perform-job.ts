@@ -19,7 +19,7 @@ import {
   postponeSubscription,
 } from '@weir/db/billing/run/run-work';
 import { findDaysToLookAt, lookAtDay, writeLook, type MeterDay } from '@weir/db/billing/usage/unbilled-usage';
-import type { Database } from '@weir/db/database';
+import { InOtherHands, type Database } from '@weir/db/database';
 import { MonthTakenOut } from '@weir/db/months-taken-out';
 import { BILLING_CHUNK_MAX, type BegunChunk, type BillingJob, type BillingTask } from '@weir/queue/billing-jobs';
 import type { QueueConnection } from '@weir/queue/connection';
@@ -278,6 +278,14 @@ async function finalizeChunk(deps: BillingDeps, organizationId: string, chunk: r
   const { database, metrics } = deps;
   let done = 0;
   const leaveOut = async (id: string, error: unknown): Promise<void> => {
+    if (error instanceof InOtherHands) {
+      // Nothing is wrong with it: the next look finds it again.
+      deps.log.warn(
+        { err: error, organization_id: organizationId, invoice_id: id },
+        'an invoice waits for the next look',
+      );
+      return;
+    }
     done += 1;
     tell(deps, error, { organization_id: organizationId, invoice_id: id });
     // Somebody has to attach the month: until then each try would compute the same.
@@ -339,6 +347,7 @@ async function settleOne(deps: BillingDeps, turn: Turn, id: string): Promise<voi
     [id],
     () => settleSubscription(deps.database, organizationId, id, { actor: 'weir' }),
     async (_, error) => {
+      if (error instanceof InOtherHands) throw error;
       tell(deps, error, { organization_id: organizationId, subscription_id: id });
       if (error instanceof MonthTakenOut)
         await postponeSettlement(deps.database.kysely, organizationId, id, textOf(error));

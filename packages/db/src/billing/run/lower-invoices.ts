@@ -6,7 +6,7 @@ import type { SubscriptionRow } from '../subscriptions/subscriptions.ts';
 import type { Amount } from '@weir/rating/money';
 import { microsOfText } from '@weir/shared/instant';
 import { sql } from 'kysely';
-import type { Queries } from '../../database.ts';
+import { InOtherHands, type Queries } from '../../database.ts';
 import type { PayableInvoice } from '../credits/apply-credits.ts';
 import { amountDueOf, type InvoiceRow } from '../invoices/invoices.ts';
 import { leavePastDue } from './past-due.ts';
@@ -85,9 +85,9 @@ export async function lowerInvoices(
 }
 
 /**
- * Makes subscriptions ACTIVE again that have nothing past due any more. Returns what the feed says of it. Throws 55P03 where somebody else
- * has one of them in hand, and all is finalized another time: to wait for it here, against the order of locks, could be for ever, and
- * left out it would stay PAST_DUE, since nobody asks again before its next invoice.
+ * Makes subscriptions ACTIVE again that have nothing past due any more. Returns what the feed says of it. Throws InOtherHands where
+ * somebody else has one of them, and what pays for it is finalized another time: to wait for it here, against the order of locks, could be
+ * for ever, and left out it would stay PAST_DUE, since nobody asks again before its next invoice.
  */
 export async function activateSubscriptions(
   transaction: Queries,
@@ -95,12 +95,16 @@ export async function activateSubscriptions(
   subscriptionIds: readonly string[],
   actor: string,
 ): Promise<NewFeedEvent[]> {
+  const arePastDue = sql`
+    organization_id = ${organizationId}::uuid AND id = ANY (${subscriptionIds}::uuid[]) AND status = 'PAST_DUE'`;
   const { rows } = await sql<SubscriptionRow>`
-    SELECT * FROM subscriptions
-    WHERE organization_id = ${organizationId}::uuid AND id = ANY (${subscriptionIds}::uuid[]) AND status = 'PAST_DUE'
-    ORDER BY id FOR NO KEY UPDATE NOWAIT`.execute(transaction);
-  if (rows.length === 0) return [];
+    SELECT * FROM subscriptions WHERE ${arePastDue} ORDER BY id FOR NO KEY UPDATE SKIP LOCKED`.execute(transaction);
   const ids = rows.map(({ id }) => id);
+  const left = await sql<{ id: string }>`
+    SELECT id FROM subscriptions WHERE ${arePastDue} AND id <> ALL (${ids}::uuid[]) LIMIT 1`.execute(transaction);
+  const [taken] = left.rows;
+  if (taken !== undefined) throw new InOtherHands(`somebody else has the subscription ${taken.id} in hand`);
+  if (rows.length === 0) return [];
   const activated = new Set(await leavePastDue(transaction, organizationId, ids));
   return rows
     .filter(({ id }) => activated.has(id))
