@@ -74,6 +74,22 @@ export function fillLists({ organization, rows }: Filled): string {
       },
       rows / FEW_OF_A_KIND,
     ),
+    insert(
+      'dues',
+      {
+        subscription_id: own(`'subscription ' || n`),
+        cycle: '1',
+        charge_id: own(`'charge ' || n`),
+        display_name: `'Base'`,
+        customer_external_id: `'customer ' || n`,
+        terms: `'{}'`,
+        period_start: at,
+        period_end: at,
+        days_in_force: '1',
+        days_in_period: '1',
+      },
+      rows / FEW_OF_A_KIND,
+    ),
     insert('subscription_periods', {
       subscription_id: own(`'subscription ' || 1 + (n - 1) / ${FEW_OF_A_KIND}`),
       cycle: 'n',

@@ -151,7 +151,7 @@ export async function findBilledUnder(
 ): Promise<string | undefined> {
   const { rows } = await sql<{ customer_id: string }>`
     SELECT customer_id FROM subscriptions s
-    WHERE organization_id = ${organizationId}::uuid AND customer_external_id = ${externalId}
+    WHERE ${ofCustomer(organizationId, 's.customer_external_id', sql`${externalId}::text`)}
       AND customer_id <> ${butNot}::uuid AND EXISTS (
         SELECT FROM dues WHERE dues.organization_id = s.organization_id AND dues.subscription_id = s.id)
     LIMIT 1`.execute(db);
