@@ -1,3 +1,4 @@
+import { TIMESTAMP_AHEAD_SECONDS_MAX } from '@weir/shared/limits';
 import {
   auditLogDays,
   databaseUrl,
@@ -56,7 +57,7 @@ const settings = z.object({
   REDIS_COMMAND_TIMEOUT_MS: wholeNumber(50, 60_000).default(900),
   QUEUE_PREFIX: queuePrefix,
   IDEMPOTENCY_CLAIM_SECONDS: wholeNumber(60, 31_536_000).default(86_400),
-  TIMESTAMP_AHEAD_SECONDS: wholeNumber(0, 31_536_000).default(86_400),
+  TIMESTAMP_AHEAD_SECONDS: wholeNumber(0, TIMESTAMP_AHEAD_SECONDS_MAX).default(86_400),
   BODY_BYTES_MAX: wholeNumber(16_384, 67_108_864).default(1_048_576),
   BATCH_BODY_BYTES_MAX: wholeNumber(16_384, 67_108_864).default(10_485_760),
   BODIES_BYTES_MAX: wholeNumber(16_384, 4_294_967_296).default(67_108_864),

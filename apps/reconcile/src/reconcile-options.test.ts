@@ -27,6 +27,7 @@ test('an organization and a month narrow what is compared', () => {
     json: true,
   });
   expect(parse(['--month', '2026-12', '--archived-through', '2026-10'])).toMatchObject({ month: '2026-12' });
+  expect(parse(['--month', '2027-11'])).toMatchObject({ month: '2027-11' });
   expect(parse(['--invoices'])).toMatchObject({ invoices: true, repair: false });
   expect(parse(['--repair', '--archived-through=2025-12'])).toMatchObject({
     repair: true,
@@ -42,7 +43,8 @@ test.each([
   [['--repair', '--month', '2026-11'], '--month'],
   [['--archived-through', '2026-11'], '--archived-through 2026-11: that month has not ended'],
   [['--archived-through', '2027-01'], '--archived-through 2027-01: that month has not ended'],
-  [['--month', '2027-01'], '--month 2027-01: that month has not begun'],
+  [['--month', '2027-12'], '--month 2027-12: no event may be so far ahead'],
+  [['--month', '2062-11'], 'there is nothing to compare'],
   [['--month', '2026-01', '--archived-through', '2026-03'], '--archived-through 2026-03 leaves out --month 2026-01'],
   [['--month', '2026-03', '--archived-through', '2026-03'], 'nothing would be compared'],
   [['--fix'], '--fix'],

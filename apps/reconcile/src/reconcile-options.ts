@@ -1,5 +1,5 @@
 import { isUuid } from '@weir/shared/ids';
-import { monthAfter } from '@weir/shared/utc-months';
+import { AHEAD_DAYS_MAX } from '@weir/shared/limits';
 import { InvalidArgumentError, type Command } from 'commander';
 
 export interface ReconcileOptions {
@@ -53,13 +53,13 @@ export function parseReconcileOptions(
   if (repair === true && month !== undefined) {
     command.error('error: --repair looks at whole organizations: leave out --month');
   }
-  const present = now.toISOString().slice(0, 7);
+  const present = monthOfTime(now);
   if (archivedThrough !== undefined && archivedThrough >= present) {
     command.error(`error: --archived-through ${archivedThrough}: that month has not ended yet`);
   }
-  // Events of the next one may be there, ahead of their time.
-  if (month !== undefined && month > monthAfter(present)) {
-    command.error(`error: --month ${month}: that month has not begun yet, and there is nothing to compare`);
+  const latest = new Date(now.getTime() + AHEAD_DAYS_MAX * 86_400_000);
+  if (month !== undefined && month > monthOfTime(latest)) {
+    command.error(`error: --month ${month}: no event may be so far ahead, and there is nothing to compare`);
   }
   if (month !== undefined && archivedThrough !== undefined && month <= archivedThrough) {
     command.error(
@@ -80,6 +80,8 @@ function organizationId(text: string): string {
   if (!isUuid(text)) throw new InvalidArgumentError('It is no id of an organization.');
   return text.toLowerCase();
 }
+
+const monthOfTime = (at: Date): string => at.toISOString().slice(0, 7);
 
 function monthOf(text: string): string {
   if (!/^2\d{3}-(0[1-9]|1[0-2])$/.test(text)) throw new InvalidArgumentError('A month is written as 2026-11.');

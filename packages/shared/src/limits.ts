@@ -410,6 +410,12 @@ export const YEARS = { min: 1970, max: 2199 } as const;
 /** Nothing that is counted or billed is older than the service could be; Postgres and JavaScript read these years alike. */
 export const FIRST_YEAR = 2000;
 
+/** The most that `TIMESTAMP_AHEAD_SECONDS` may be. */
+export const TIMESTAMP_AHEAD_SECONDS_MAX = 365 * 86_400;
+
+/** No event is further ahead, also by a clock that is some hours behind that of the API that took it. */
+export const AHEAD_DAYS_MAX = TIMESTAMP_AHEAD_SECONDS_MAX / 86_400 + 1;
+
 /** What holds where a request does not say how much it wants. */
 export const DEFAULTS = {
   pageSize: LIMIT_TABLE.pageSize.byDefault,

@@ -5,6 +5,7 @@
 
 import { addMonths, dateOf, firstInstantOfDate } from '@weir/rating/local-date';
 import { isoOf, microsOfText, type Micros } from '@weir/shared/instant';
+import { AHEAD_DAYS_MAX } from '@weir/shared/limits';
 import { sql } from 'kysely';
 import type { Queries } from '../database.ts';
 import { ofCustomer } from '../of-organization.ts';
@@ -12,9 +13,6 @@ import { ROLLUPS } from '../rollups.ts';
 
 /** For so long after its end a period is still looked at. Nothing waits in the queue for longer while Postgres is there. */
 const AFTER_END_HOURS = 24;
-
-/** As far ahead as the API lets the time of an event lie at most (`TIMESTAMP_AHEAD_SECONDS`). */
-const AHEAD_DAYS_MAX = 366;
 
 /** As many periods as may have ended in that time, by the day, with some that were cut by a change. */
 const PERIODS_MAX = 8;
