@@ -9,10 +9,10 @@ import { ownWeir } from '../support/use-weir.ts';
 const weir = ownWeir();
 let billing: Invoicing;
 let browser: Browser;
-let meters: Record<'used' | 'left', PricedMeter & { featureId: string }>;
+let meters: Record<'used' | 'left' | 'last', PricedMeter & { featureId: string }>;
 let customer: { id: string; external_id: string };
 let subscription: string;
-/** With a limit of a hundred a month of each of both meters. */
+/** With a limit of a hundred a month of each of the meters. */
 const limited = async () => {
   const { id } = await billing.plan([fixedCharge('10')]);
   for (const { featureId: feature_id } of Object.values(meters))
@@ -26,7 +26,11 @@ beforeAll(async () => {
   browser = await openBrowser([new URL(weir.baseUrl).origin]);
   billing = await startInvoicing(weir);
   const { createMeter } = billing.admin;
-  meters = { used: await createMeter('SUM', 'units'), left: await createMeter('SUM', 'units') };
+  meters = {
+    used: await createMeter('SUM', 'units'),
+    left: await createMeter('SUM', 'units'),
+    last: await createMeter('LAST', 'seats'),
+  };
   const plan = await limited();
   await billing.moveTo('2025-01-01T00:00:00Z');
   customer = await billing.customer();
@@ -37,14 +41,17 @@ afterAll(async () => {
   await billing?.close();
 });
 
-/** What is shown of each meter in the billing period: what was used in all, and of its limit. The newest meter is the first. */
+/**
+ * What is shown of each meter in the billing period: what was used in all, and of its limit. Those with usage come first, and of them
+ * the newest.
+ */
 async function shown(language: string): Promise<string[]> {
   const apiKey = await billing.admin.createKey();
   const body = { customer_external_id: customer.external_id };
   const { token } = (await weir.request('POST', '/api/v1/widget/token', { apiKey, body })).body;
   const visit = await browser.visit();
   await visit.page.goto(`${weir.baseUrl}/embed?window=period&lang=${language}#token=${token}`);
-  await visit.page.locator('.limit').nth(1).waitFor();
+  await visit.page.locator('.limit').nth(2).waitFor();
   const texts = await visit.page.locator('section > p').allTextContents();
   expect(visit.faults).toEqual([]);
   await visit.close();
@@ -54,7 +61,10 @@ async function shown(language: string): Promise<string[]> {
 test('a limit that begins with the billing period does not say since when it counts', async () => {
   await use(meters.used, 100, '2025-01-05T12:00:00Z');
   await use(meters.left, 40, '2025-01-05T12:00:00Z');
+  await use(meters.last, 7, '2025-01-05T12:00:00Z');
   expect(await shown('en')).toEqual([
+    '7 seats last',
+    '7 of 100 seats · 93 seats left · begins anew on 1 Feb 2025',
     '40 units in all',
     '40 of 100 units · 60 units left · begins anew on 1 Feb 2025',
     '100 units in all',
@@ -73,10 +83,12 @@ test('after a change of plan it says since when it counts, beside what was used 
     es: 'desde el 1 ene 2025',
   };
   for (const [language, words] of Object.entries(since))
-    expect((await shown(language)).filter((text) => text.includes(` · ${words} · `)).length).toBe(2);
+    expect((await shown(language)).filter((text) => text.includes(` · ${words} · `)).length).toBe(3);
   expect(await shown('en')).toEqual([
     '5 units in all',
     '105 of 100 units · since 1 Jan 2025 · 5 units over the limit · begins anew on 1 Feb 2025',
+    'none last',
+    '7 of 100 seats · since 1 Jan 2025 · 93 seats left · begins anew on 1 Feb 2025',
     '0 units in all',
     '40 of 100 units · since 1 Jan 2025 · 60 units left · begins anew on 1 Feb 2025',
   ]);

@@ -6,6 +6,9 @@ import { bucketFormats, dayOf } from './days.js';
 import { element } from './parts.js';
 import { fill } from './words.js';
 
+/** Of no events there is no largest, smallest, mean or last quantity. */
+const NOTHING_IS_ZERO = new Set(['COUNT', 'SUM', 'UNIQUE_COUNT']);
+
 /**
  * `usage` is undefined where there is none in the window, and `limit` where it is not asked for or there is none. `redraws` gets
  * what draws the chart in a new width.
@@ -13,7 +16,8 @@ import { fill } from './words.js';
 export function meterView({ usage, chart, limit, question, locale, words, redraws }) {
   const { name, unit, aggregation_type: aggregation } = usage ?? limit;
   // Nothing was used in the window. The limit may count from before it.
-  const total = usage?.total_usage ?? '0';
+  const ofNothing = NOTHING_IS_ZERO.has(aggregation) ? '0' : null;
+  const total = usage === undefined ? ofNothing : usage.total_usage;
   const told = { locale, none: words.none };
   const view = element(
     'section',
