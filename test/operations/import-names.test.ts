@@ -37,6 +37,16 @@ test.each([
   expect([code, out, err]).toEqual([2, '', expect.stringContaining('give --name')]);
 });
 
+test('a file in memory needs none: its path does name it', async () => {
+  const inMemory = await mkdtemp('/dev/shm/weir-import-');
+  try {
+    const { code, out } = await runShell(`cp usage.csv ${inMemory}; $IMPORT --file ${inMemory}/usage.csv`);
+    expect([code, out]).toEqual([0, expect.stringContaining(`"import:t:${inMemory}/usage.csv@2026-11-01:2"`)]);
+  } finally {
+    await rm(inMemory, { recursive: true });
+  }
+});
+
 test('with a name a pipe is read', async () => {
   const { code, out } = await runShell('cat usage.csv | $IMPORT --file /dev/stdin --name november');
   expect([code, out]).toEqual([0, expect.stringContaining('"import:t:november:2"')]);

@@ -51,9 +51,9 @@ function lookAt(file: string): Stats {
   }
 }
 
-/** A pipe, or what the process was given open: `/dev/stdin` may be a regular file. */
+/** A pipe, or what the process was given open: `/dev/stdin` may be a regular file. In `/dev/shm` are files as elsewhere. */
 function isStream(file: string, stats: Stats): boolean {
-  return !(stats.isFile() || stats.isDirectory()) || /^\/(dev|proc)\//.test(file);
+  return !(stats.isFile() || stats.isDirectory()) || /^\/(proc\/|dev\/(?!shm\/))/.test(file);
 }
 
 function loadDemo(): Demo | undefined {
