@@ -105,7 +105,7 @@ export async function recordDirectly(
   let failure: unknown;
   try {
     const recorded = recordAll(context, events).catch((error: unknown) => recordApart(context, events, error));
-    // What goes on after that commits nothing more.
+    // What goes on after that records nothing more.
     await (options.msMax === undefined ? recorded : withinMs(options.msMax + COMMIT_MS_MAX, recorded));
   } catch (error) {
     failure = error;
