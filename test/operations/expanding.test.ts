@@ -83,8 +83,20 @@ test('a migration that waits for a table holds nobody off for long, and says wha
   );
 });
 
+test('a migration waits for a table until Postgres has an autovacuum that is in the way give it up', async () => {
+  const look = `CREATE TABLE waits AS SELECT name, setting FROM pg_settings WHERE name IN ('deadlock_timeout', 'lock_timeout')`;
+  await writeFile(join(folder, '9003_looks.sql'), look);
+  await weir.pool.query(`ALTER DATABASE ${new URL(weir.databaseUrl).pathname.slice(1)} SET deadlock_timeout = '2s'`);
+  await migrate(weir.databaseUrl, folder);
+  const { rows } = await weir.pool.query('SELECT * FROM waits ORDER BY name');
+  expect(rows).toEqual([
+    { name: 'deadlock_timeout', setting: '2000' },
+    { name: 'lock_timeout', setting: '2500' },
+  ]);
+});
+
 test('an instruction that there is not is told, and nothing is run', async () => {
-  await writeFile(join(folder, '9003_misspelt.sql'), '--! no-transactions\nDROP TABLE customers;');
+  await writeFile(join(folder, '9004_misspelt.sql'), '--! no-transactions\nDROP TABLE customers;');
   await expect(migrate(weir.databaseUrl, folder)).rejects.toThrow('A migration cannot say "--! no-transactions"');
   expect((await weir.pool.query('SELECT FROM customers')).rowCount).toBe(0);
 });

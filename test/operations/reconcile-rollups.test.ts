@@ -331,6 +331,34 @@ test('events are recorded while a repair waits for what holds a lock for long, s
   await expectRollupsToEqualEvents(weir.pool);
 });
 
+test('a repair waits until Postgres has an autovacuum that is in the way give up, unless that is long', async () => {
+  const unit = { organizationId: tenant.id, meterId: tenant.sum.id, month: '2026-10' };
+  const alter = `ALTER DATABASE ${new URL(weir.databaseUrl).pathname.slice(1)}`;
+  await weir.pool.query(`
+    CREATE TABLE waits (setting text);
+    CREATE FUNCTION note_wait() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN INSERT INTO waits SELECT current_setting('lock_timeout'); RETURN NULL; END $$;
+    CREATE TRIGGER note_wait AFTER DELETE ON ${HOURS} EXECUTE FUNCTION note_wait()`);
+  try {
+    for (const timeout of ['1s', '1min']) {
+      await weir.pool.query(`${alter} SET deadlock_timeout = '${timeout}'`);
+      const ofUnit = `meter_id = $1 AND hour = '2026-10-01T00:00:00Z'`;
+      await weir.pool.query(`UPDATE ${HOURS} SET event_count = event_count + 1 WHERE ${ofUnit}`, [unit.meterId]);
+      const fresh = openTestDatabase(weir);
+      try {
+        await rebuildUnit(fresh, unit);
+      } finally {
+        await fresh.close();
+      }
+    }
+    expect((await weir.pool.query('SELECT * FROM waits')).rows).toEqual([{ setting: '1500ms' }, { setting: '5500ms' }]);
+  } finally {
+    await weir.pool.query(`DROP TABLE waits; DROP FUNCTION note_wait CASCADE`);
+    await weir.pool.query(`${alter} RESET deadlock_timeout`);
+  }
+  await expectRollupsToEqualEvents(weir.pool);
+});
+
 test('a reconcile that is stopped leaves no statement behind in Postgres', async () => {
   const { PATH } = process.env;
   const { DATABASE_URL, REDIS_URL, QUEUE_PREFIX } = weir.env;

@@ -11,15 +11,13 @@ import { requireOwnSession } from './own-session.ts';
 import { hasPartition, makePartitions } from './partitions.ts';
 import { clientTransaction } from './pool-transaction.ts';
 import { setUpSession } from './session-settings.ts';
+import { WAIT_BRIEFLY_FOR_TABLES } from './table-lock.ts';
 
 // Any fixed number will do, as long as nothing else in this database locks it.
 const MIGRATION_LOCK = 7_339_221_551;
 
 /** How often it is looked whether another process has done with migrating. */
 const LOCK_LOOK_MS = 200;
-
-/** How long a migration may have others wait behind it: far less than a statement may take. */
-const LOCK_WAIT_MS_MAX = 1_000;
 
 /** Between two attempts, in which those go on that have waited. */
 const LOCK_PAUSE_MS = 500;
@@ -166,7 +164,7 @@ async function applyUnlessLocked(
   let isWritten = false;
   try {
     await clientTransaction(client, async () => {
-      await client.query(`SET LOCAL lock_timeout = ${LOCK_WAIT_MS_MAX}`);
+      await client.query(WAIT_BRIEFLY_FOR_TABLES);
       await client.query(migration.sql);
       await note(client, name, migration);
       isWritten = true;

@@ -26,6 +26,7 @@ import {
   type Rollup,
 } from './rollups.ts';
 import type { Tables } from './schema.ts';
+import { WAIT_BRIEFLY_FOR_TABLES } from './table-lock.ts';
 import { IS_VOID } from './usage/usage-rows.ts';
 
 /** The rows of a unit; see `run`. */
@@ -102,9 +103,6 @@ export async function compareUnit(database: Database, unit: Unit): Promise<Rollu
   });
 }
 
-/** How long a repair may have everybody who records wait behind it: far less than a record statement may take. */
-const LOCK_WAIT_MS_MAX = 1_000;
-
 /** Between two attempts, in which those go on that have waited. */
 const LOCK_PAUSE_MS = 500;
 
@@ -118,8 +116,8 @@ export class UnitLocked extends Error {}
  * Makes the rollups of a unit what its events give, unless they may be all there is, and returns how they were not. Workers wait
  * meanwhile, before they have written anything, and go on with the rows that are then right. What was right already stays untouched.
  *
- * Something else may hold the lock for hours, such as a vacuum. Whoever waits for it has all wait who record, so this waits a second at a
- * time, tells `onWait`, and begins again. Throws UnitLocked after `msMax`.
+ * Something else may hold the lock for hours, such as a vacuum by hand. Whoever waits for it has all wait who record, so this waits a
+ * second or two at a time, tells `onWait`, and begins again. Throws UnitLocked after `msMax`.
  */
 export async function rebuildUnit(
   database: Database,
@@ -156,7 +154,7 @@ async function rebuildUnlessLocked(database: Database, unit: Unit): Promise<Roll
     // Every record statement writes to this table, so its lock holds all of them off: it is granted when those under way
     // have committed, and what is read after it is all there is. They take it before they write to any table.
     // From here on all wait whom this makes wait, for whichever lock.
-    await sql`SELECT set_config('lock_timeout', ${String(LOCK_WAIT_MS_MAX)}, true)`.execute(transaction);
+    await sql.raw(WAIT_BRIEFLY_FOR_TABLES).execute(transaction);
     await sql`LOCK TABLE ${sql.table(ROLLUPS.customerUsageHours.table)} IN SHARE ROW EXCLUSIVE MODE`.execute(
       transaction,
     );
