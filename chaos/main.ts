@@ -27,8 +27,8 @@ async function chaos(options: ChaosOptions, folder: string, signal: AbortSignal)
     // Before anything that may fail, such as for want of room: it is all that tells what went wrong.
     if (violations > 0) reaper.keepFolder();
     console.log(`\n${chaosReportText(report)}\n`);
-    if (options.json !== undefined) await writeFile(options.json, `${JSON.stringify(report, null, 2)}\n`);
     if (violations > 0 || options.keepsFolder) log(`History, logs and data are in ${folder}.`);
+    if (options.json !== undefined) await writeFile(options.json, `${JSON.stringify(report, null, 2)}\n`);
     return violations === 0;
   } finally {
     await reaper.close();

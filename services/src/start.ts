@@ -152,7 +152,7 @@ async function migrate(settings: NodeJS.ProcessEnv): Promise<void> {
   });
   clearTimeout(timer);
   if (ok) return;
-  show();
+  if (!stopping.signal.aborted) show();
   throw new Error(`The database could not be migrated:\n${output}`);
 }
 

@@ -47,6 +47,9 @@ test('processes say which schemas they run on, and start on a newer one that onl
   expect((await weir.pool.query('SELECT FROM events')).rowCount).toBe(1);
 });
 
+const WAITS_FOR_CUSTOMERS = `SELECT FROM pg_locks WHERE relation = 'customers'::regclass AND NOT granted
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+
 test('a migration that waits for a table holds nobody off for long, and says what it needs', async () => {
   await writeFile(join(folder, '9002_takes_away.sql'), '--! needs 9001\nALTER TABLE customers DROP COLUMN added;');
   const [reader, other] = [0, 1].map(() => new pg.Client({ connectionString: weir.databaseUrl })) as [
@@ -59,9 +62,7 @@ test('a migration that waits for a table holds nobody off for long, and says wha
     await reader.query('BEGIN; SELECT FROM customers');
     const told: string[] = [];
     const migrated = migrate(weir.databaseUrl, folder, (line) => told.push(line));
-    const waits = `SELECT FROM pg_locks WHERE relation = 'customers'::regclass AND NOT granted
-    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
-    await until(async () => (await weir.pool.query(waits)).rowCount === 1, 'the migration waits');
+    await until(async () => (await weir.pool.query(WAITS_FOR_CUSTOMERS)).rowCount === 1, 'the migration waits');
     await other.query(`SET lock_timeout = '20s'; UPDATE customers SET name = name`);
     await until(() => told.length > 1, 'it is told that it waits');
     await reader.query('COMMIT');
@@ -83,9 +84,28 @@ test('a migration that waits for a table holds nobody off for long, and says wha
   );
 });
 
+test('a migration that would wait for ever for who waits for it begins again, and is done', async () => {
+  const sql = 'LOCK TABLE plans IN SHARE ROW EXCLUSIVE MODE; ALTER TABLE customers ADD COLUMN two text;';
+  await writeFile(join(folder, '9003_two_tables.sql'), sql);
+  const writer = new pg.Client({ connectionString: weir.databaseUrl });
+  await writer.connect();
+  try {
+    await writer.query('BEGIN; SELECT FROM customers');
+    const told: string[] = [];
+    const migrated = migrate(weir.databaseUrl, folder, (line) => told.push(line));
+    await until(async () => (await weir.pool.query(WAITS_FOR_CUSTOMERS)).rowCount === 1, 'the migration waits');
+    await writer.query('UPDATE plans SET name = name');
+    await until(() => told.length > 1, 'it is told that it waits');
+    await writer.query('COMMIT');
+    expect(await migrated).toEqual({ applied: ['9003_two_tables.sql'] });
+  } finally {
+    await writer.end();
+  }
+});
+
 test('a migration waits for a table until Postgres has an autovacuum that is in the way give it up', async () => {
   const look = `CREATE TABLE waits AS SELECT name, setting FROM pg_settings WHERE name IN ('deadlock_timeout', 'lock_timeout')`;
-  await writeFile(join(folder, '9003_looks.sql'), look);
+  await writeFile(join(folder, '9004_looks.sql'), look);
   await weir.pool.query(`ALTER DATABASE ${new URL(weir.databaseUrl).pathname.slice(1)} SET deadlock_timeout = '2s'`);
   await migrate(weir.databaseUrl, folder);
   const { rows } = await weir.pool.query('SELECT * FROM waits ORDER BY name');
@@ -96,7 +116,7 @@ test('a migration waits for a table until Postgres has an autovacuum that is in 
 });
 
 test('an instruction that there is not is told, and nothing is run', async () => {
-  await writeFile(join(folder, '9004_misspelt.sql'), '--! no-transactions\nDROP TABLE customers;');
+  await writeFile(join(folder, '9005_misspelt.sql'), '--! no-transactions\nDROP TABLE customers;');
   await expect(migrate(weir.databaseUrl, folder)).rejects.toThrow('A migration cannot say "--! no-transactions"');
   expect((await weir.pool.query('SELECT FROM customers')).rowCount).toBe(0);
 });

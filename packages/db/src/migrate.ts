@@ -11,7 +11,7 @@ import { requireOwnSession } from './own-session.ts';
 import { hasPartition, makePartitions } from './partitions.ts';
 import { clientTransaction } from './pool-transaction.ts';
 import { setUpSession } from './session-settings.ts';
-import { WAIT_BRIEFLY_FOR_TABLES } from './table-lock.ts';
+import { hasGivenUpWaiting, WAIT_BRIEFLY_FOR_TABLES } from './table-lock.ts';
 
 // Any fixed number will do, as long as nothing else in this database locks it.
 const MIGRATION_LOCK = 7_339_221_551;
@@ -154,7 +154,7 @@ async function applyInTransaction(client: pg.Client, name: string, migration: Mi
   }
 }
 
-/** Returns false, with nothing done, where a lock was not to be had in time, unless it is the last attempt. */
+/** Returns false, with nothing done, where a lock was not to be had, unless it is the last attempt. */
 async function applyUnlessLocked(
   client: pg.Client,
   name: string,
@@ -171,7 +171,7 @@ async function applyUnlessLocked(
     });
     return true;
   } catch (error) {
-    if (errorCodeOf(error) === '55P03' && !isLast) return false;
+    if (hasGivenUpWaiting(error) && !isLast) return false;
     // Whoever loses the connection while it commits does not hear what came of that.
     const became =
       isWritten && isDatabaseAway(error)

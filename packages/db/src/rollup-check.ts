@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { monthAfter, startOfMonth } from '@weir/shared/utc-months';
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { valueHash } from './aggregations.ts';
-import { IDLE_IN_TRANSACTION_MS_MAX, isLockTimeout, type Database } from './database.ts';
+import { IDLE_IN_TRANSACTION_MS_MAX, type Database } from './database.ts';
 import type { CountFilter } from './accounted.ts';
 import { AHEAD } from './months-taken-out.ts';
 import {
@@ -26,7 +26,7 @@ import {
   type Rollup,
 } from './rollups.ts';
 import type { Tables } from './schema.ts';
-import { WAIT_BRIEFLY_FOR_TABLES } from './table-lock.ts';
+import { hasGivenUpWaiting, WAIT_BRIEFLY_FOR_TABLES } from './table-lock.ts';
 import { IS_VOID } from './usage/usage-rows.ts';
 
 /** The rows of a unit; see `run`. */
@@ -129,7 +129,7 @@ export async function rebuildUnit(
     try {
       return await rebuildUnlessLocked(database, unit);
     } catch (error) {
-      if (!isLockTimeout(error)) throw error;
+      if (!hasGivenUpWaiting(error)) throw error;
       if (performance.now() >= giveUpAt)
         throw new UnitLocked('something holds a lock that the repair needs', { cause: error });
     }

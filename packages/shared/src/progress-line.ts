@@ -5,8 +5,8 @@ export interface Output {
 }
 
 /**
- * Has the process go on when nobody reads any more what it says: a terminal that was closed, or `head` after its lines. Otherwise it would
- * end in the midst of its work, with the status of something else.
+ * Has the process go on when nobody reads any more what it says, as `head` after its lines. Otherwise it would end in the midst of its
+ * work, with the status of something else.
  */
 export function outliveReaders(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
