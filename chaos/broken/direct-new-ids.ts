@@ -1,12 +1,14 @@
 // What Weir does not do: a flush of which nobody knows whether Redis has it is recorded directly under new ids. What Redis has as well is
 // then recorded twice, and what it does not have is nowhere under the id that its sender was told. The judge has to find that.
 
+import type * as Module from '@weir/db/record-directly';
 import type { DirectAnswer, DirectEvent, recordDirectly as Record } from '@weir/db/record-directly';
 import { epochMsOfId, newId } from '@weir/shared/ids';
 
-const weir = (await import(new URL('../../../packages/db/dist/record-directly.js?weir', import.meta.url).href)) as {
-  recordDirectly: typeof Record;
-};
+const url = new URL('../../../packages/db/dist/record-directly.js?weir', import.meta.url);
+const weir = (await import(url.href)) as typeof Module;
+
+export const { DIRECT_MS_MAX } = weir;
 
 export function recordDirectly(
   database: Parameters<typeof Record>[0],
