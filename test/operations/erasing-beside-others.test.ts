@@ -12,6 +12,7 @@ import { findInTables, performAllMoves, throwIt } from '../support/erasing.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, until, type Answer } from '../support/harness.ts';
 import { startBilled, type Billed } from '../support/invoicing.ts';
+import { untilWaiting } from '../support/until-waiting.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const weir = ownWeir({ withWorker: false });
@@ -37,16 +38,6 @@ async function holdSubscription(): Promise<void> {
   await holder.query('SELECT FROM subscriptions WHERE id = $1 FOR UPDATE', [billing.subscription]);
 }
 
-/** Until as many wait for the row that is held, some of them behind others. */
-const areWaiting = (count: number) =>
-  until(async () => {
-    const { rowCount } = await weir.pool.query(
-      'SELECT FROM pg_stat_activity WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0',
-    );
-    return (rowCount ?? 0) >= count;
-  }, `${count} wait for what is held`);
-const isWaitedFor = () => areWaiting(1);
-
 test('of a customer who is subscribed it is refused at once, whoever has the subscription in hand', async () => {
   await holdSubscription();
   expectProblem(await erase(), 409, 'customer_in_use');
@@ -57,7 +48,7 @@ test('while it waits for a subscription, who has that in hand may invoice the cu
   await billing.finalizeAll(billing.subscription);
   await holdSubscription();
   const erasing = erase();
-  await isWaitedFor();
+  await untilWaiting(weir);
   await holder.query('SELECT FROM customers WHERE id = $1 FOR KEY SHARE', [billing.ownCustomer.id]);
   await holder.query('SELECT FROM organizations WHERE id = $1 FOR SHARE', [billing.admin.id]);
   await holder.query('COMMIT');
@@ -69,9 +60,9 @@ async function askMeanwhile(first: () => Promise<Answer>, meanwhile: () => Promi
   await holder.query('BEGIN');
   await holder.query('SELECT FROM organizations WHERE id = $1 FOR SHARE', [billing.admin.id]);
   const asked = first();
-  await isWaitedFor();
+  await untilWaiting(weir);
   const askedMeanwhile = meanwhile();
-  await areWaiting(2);
+  await untilWaiting(weir, 2);
   await holder.query('COMMIT');
   return await Promise.all([asked, askedMeanwhile]);
 }
@@ -117,7 +108,7 @@ test('who settles a subscription waits for it without the organization in hand',
   const settling = billing.database.kysely
     .transaction()
     .execute((transaction) => settleClosed(transaction, billing.admin.id, billing.subscription, { actor: 'weir' }));
-  await isWaitedFor();
+  await untilWaiting(weir);
   await holder.query('SELECT FROM organizations WHERE id = $1 FOR NO KEY UPDATE', [billing.admin.id]);
   await holder.query('COMMIT');
   expect((await settling).outcome).toBe('usage_moving');
@@ -228,7 +219,7 @@ test('what is asked for after a wait for others counts from its end: until then 
     billing.request('POST', '/erasures', { customer_external_id: 'held up' }),
     billing.request('POST', '/usage-moves', { from_external_id: 'held back', to_external_id: 'held before' }),
   ];
-  await areWaiting(asked.length);
+  await untilWaiting(weir, asked.length);
   const { rows } = await holder.query<{ released: Date }>('SELECT clock_timestamp() AS released');
   await holder.query('COMMIT');
   for (const { status, body } of await Promise.all(asked)) {

@@ -135,7 +135,7 @@ export async function deleteOldRequestKeys(
 
 async function deleteTooOld(db: Queries): Promise<number> {
   return await inSlices(async () => {
-    // Organization by organization, as the index has them.
+    // Organization by organization, as the index has them. Of one that is used anew meanwhile Postgres asks once more what stands outside.
     const { numAffectedRows = 0n } = await sql`
       DELETE FROM request_keys USING (
         SELECT found.organization_id, found.key_hash FROM organizations CROSS JOIN LATERAL (
@@ -144,7 +144,8 @@ async function deleteTooOld(db: Queries): Promise<number> {
           ORDER BY created_at LIMIT ${DELETED_MAX}
         ) AS found LIMIT ${DELETED_MAX}
       ) AS old
-      WHERE request_keys.organization_id = old.organization_id AND request_keys.key_hash = old.key_hash`.execute(db);
+      WHERE request_keys.organization_id = old.organization_id AND request_keys.key_hash = old.key_hash
+        AND request_keys.created_at <= ${oldest}`.execute(db);
     return Number(numAffectedRows);
   });
 }
@@ -181,7 +182,7 @@ async function deleteOverShare(db: Queries, leftAlone: LeftAlone, bytesMax: numb
             const { numAffectedRows = 0n } = await sql`
               DELETE FROM request_keys WHERE organization_id = ${id} AND key_hash = ANY (ARRAY(
                 SELECT key_hash FROM request_keys WHERE organization_id = ${id} AND created_at <= ${until}::timestamptz
-                ORDER BY created_at LIMIT ${DELETED_MAX}))`.execute(db);
+                ORDER BY created_at LIMIT ${DELETED_MAX})) AND created_at <= ${until}::timestamptz`.execute(db);
             return Number(numAffectedRows);
           });
     // At this pace a day adds three times the share. Who sends faster from one look to the next has more for up to a day.
