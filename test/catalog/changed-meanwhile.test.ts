@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
 import { makeCustomer, makePricedPlan, usageCharge } from '../support/billing-fixture.ts';
+import { besideOther } from '../support/beside-other.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, type Organization } from '../support/harness.ts';
 import { sharedWeir } from '../support/use-weir.ts';
@@ -156,6 +157,27 @@ test('of two who change the same thing at once one does, and the other hears of 
     expect([name, answers.filter(({ status }) => status === 200).length]).toEqual([name, 1]);
     expect([name, answers.filter(({ status }) => status === 412).length]).toEqual([name, 2]);
   }
+});
+
+test('a feature is changed by who has seen the unit of its meter, also where that is changed just now', async () => {
+  const { id: meter, featureId } = await admin.createMeter('SUM');
+  const path = `/features/${featureId}`;
+  const { etag } = await ask('GET', path);
+  const other = `UPDATE meters SET unit = 'TB' WHERE organization_id = $1 AND id = '${meter}'`;
+  const change = () => ask('PATCH', path, { 'if-match': etag }, { unit: 'MB' });
+  const late = await besideOther(weir, admin.id, other, change, { table: 'meters', id: meter });
+  expectProblem(late, 412, 'precondition_failed');
+  expect((await ask('GET', path)).body.unit).toBe('TB');
+});
+
+test('new metadata keys of a meter are answered with its name, also where that is changed just now', async () => {
+  const { id } = await admin.createMeter('SUM');
+  const other = `UPDATE meters SET name = 'Later' WHERE organization_id = $1 AND id = '${id}'`;
+  const change = () => ask('PATCH', `/meters/${id}`, {}, { metadata_keys: ['model'] });
+  const changed = await besideOther(weir, admin.id, other, change, { table: 'meters', id });
+  const now = await ask('GET', `/meters/${id}`);
+  expect([changed.body, changed.headers.get('etag')]).toEqual([now.body, now.etag]);
+  expect(now.body).toMatchObject({ name: 'Later', metadata_keys: ['model'] });
 });
 
 test('what a plan includes and costs is changed by who has seen the plan', async () => {

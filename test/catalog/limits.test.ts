@@ -43,7 +43,11 @@ test('a plan takes 500 features, and an organization 5,000, also of two made at 
     [plan.id],
   );
   const add = (feature_id: string) => send('POST', `/plans/${plan.id}/features`, { feature_id, is_enabled: true });
-  expect((await add(first.body.id)).status).toBe(201);
+  const another = `INSERT INTO plan_features (organization_id, plan_id, feature_id, is_enabled, is_soft_limit)
+    SELECT organization_id, '${plan.id}', id, true, false FROM features WHERE organization_id = $1 AND lookup_key = 'first'`;
+  const held = { table: 'plans', id: plan.id } as const;
+  const beside = await besideOther(weir, admin.id, another, () => add(last.body.id), held);
+  expectProblem(beside, 422, 'invalid_request');
   expectProblem(await add(last.body.id), 422, 'invalid_request');
   expect((await send('GET', `/plans/${plan.id}`)).body.features.length).toBe(500);
 });

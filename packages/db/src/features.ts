@@ -1,6 +1,7 @@
 import type { AggregationType } from '@weir/shared/meter';
 import { sql } from 'kysely';
 import type { Queries } from './database.ts';
+import { holdRow } from './hold-row.ts';
 import { reversed, type Order } from './order.ts';
 import { containing, inOrder, selectPage, type Page, type PageOf } from './page.ts';
 import type { FeatureType } from './schema.ts';
@@ -121,6 +122,21 @@ export async function listFeatures(
 
 export async function findFeature(db: Queries, organizationId: string, id: string): Promise<Feature | undefined> {
   return await selectFeatures(db, organizationId).where('features.id', '=', id).executeTakeFirst();
+}
+
+/**
+ * Holds off others that change a feature, or the meter behind it, until the transaction ends; what refers to them may be written
+ * meanwhile. The feature before its meter, as everywhere.
+ */
+export async function holdFeature(transaction: Queries, organizationId: string, id: string): Promise<void> {
+  await holdRow('features')(transaction, organizationId, id);
+  await transaction
+    .selectFrom('meters')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('feature_id', '=', id)
+    .forNoKeyUpdate()
+    .execute();
 }
 
 /** Whether there is such a feature; where there is, nobody else changes or deletes it before this transaction ends. */

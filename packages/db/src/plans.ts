@@ -86,18 +86,6 @@ export async function findPlan(db: Queries, organizationId: string, id: string):
     .executeTakeFirst();
 }
 
-/** Whether there is such a plan; where there is, it is not deleted before this transaction ends. */
-export async function lockPlan(transaction: Queries, organizationId: string, id: string): Promise<boolean> {
-  const found = await transaction
-    .selectFrom('plans')
-    .select('id')
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', id)
-    .forKeyShare()
-    .executeTakeFirst();
-  return found !== undefined;
-}
-
 /** The plan, if there is such a one; nobody else changes it, prices it or subscribes to it before this transaction ends. */
 export async function lockPlanAlone(
   transaction: Queries,

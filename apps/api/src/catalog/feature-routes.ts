@@ -12,8 +12,9 @@ import {
   updateFeature,
   type Feature,
   FEATURE_SORTS,
+  holdFeature,
 } from '@weir/db/features';
-import { holdOrganization, holdRow } from '@weir/db/hold-row';
+import { holdOrganization } from '@weir/db/hold-row';
 import { archiveMeterOfFeature, countMeters, insertMeter, updateUnitOfFeature } from '@weir/db/meters';
 import { Refusal } from '@weir/shared/errors';
 import { randomBase62 } from '@weir/shared/base62';
@@ -95,7 +96,7 @@ const PRICED =
   'A plan has a price for its meter, or a subscription is billed for it until its period ends: end the charge in every plan first, ' +
   'and wait for the period.';
 
-const features: Versioned<Feature> = { read: getFeature, hold: holdRow('features') };
+const features: Versioned<Feature> = { read: getFeature, hold: holdFeature };
 
 export function featureRoutes(app: App, { database, guards, turns }: RouteDeps & { turns: Turns }): void {
   const db = database.kysely;

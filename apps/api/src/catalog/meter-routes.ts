@@ -138,7 +138,8 @@ export function meterRoutes(app: App, { database, guards }: RouteDeps): void {
         if (keys === undefined) return done(meter);
         request.pay(RECORDING_STOP_COST);
         await changeMetadataKeys(transaction, organizationId, id, keys);
-        return done({ ...meter, metadata_keys: keys });
+        // Read once its row is held: another request may have renamed it until then.
+        return done(await meters.read(transaction, organizationId, id));
       });
     }),
   );

@@ -2,7 +2,7 @@
 
 import { findFeature } from '@weir/db/features';
 import { countPlanFeatures, deletePlanFeatures, insertPlanFeature, updatePlanFeature } from '@weir/db/plan-features';
-import { lockPlan } from '@weir/db/plans';
+import { lockPlanAlone } from '@weir/db/plans';
 import { Refusal } from '@weir/shared/errors';
 import { LIMITS } from '@weir/shared/limits';
 import type { App } from '../http/typed-app.ts';
@@ -40,7 +40,9 @@ export function planFeatureRoutes(app: App, { database, guards }: RouteDeps): vo
       const { organizationId: organization_id } = request.caller;
       const { id: plan_id } = request.params;
       return await write.transaction(async (transaction) => {
-        if (!(await lockPlan(transaction, organization_id, plan_id))) throw new Refusal('not_found', NO_SUCH_THING);
+        // Alone, so that of two that put the last one there the second counts what the first has put.
+        if ((await lockPlanAlone(transaction, organization_id, plan_id)) === undefined)
+          throw new Refusal('not_found', NO_SUCH_THING);
         await checkFeatures(transaction, organization_id, [request.body]);
         const inserted = await insertPlanFeature(transaction, { ...request.body, organization_id, plan_id });
         checkFeatureCount(await countPlanFeatures(transaction, organization_id, plan_id), '');
