@@ -147,7 +147,8 @@ export async function stopProcess(pid: number, steps: StopStep[]): Promise<StopS
       await delay(pollMilliseconds);
     }
   }
-  throw new Error(`Process ${pid} is still there after ${steps.map(([signal]) => signal).join(', ')}.`);
+  const sent = new Set(steps.map(([signal]) => signal));
+  throw new Error(`Process ${pid} is still there after ${[...sent].join(', ')}.`);
 }
 
 /** Whether an error of the system bears this code, for example `ENOENT`. */

@@ -13,10 +13,8 @@ import { type Server, startServer } from './server.ts';
 /** Redis reads its whole log into memory before it answers. */
 const startSeconds = 120;
 
-const stopSteps: StopStep[] = [
-  ['SIGTERM', 30],
-  ['SIGKILL', 10],
-];
+/** While Redis writes its first log, as a replica does that has just copied its primary, it refuses to end, and forgets that it was to. */
+const stopSteps: StopStep[] = [...Array.from({ length: 30 }, (): StopStep => ['SIGTERM', 1]), ['SIGKILL', 10]];
 
 export interface Redis extends KeptServer {
   redisUrl: string;

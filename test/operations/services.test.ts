@@ -135,6 +135,22 @@ test('closing leaves no process behind, and the home to the next', async () => {
   await again.close();
 });
 
+test('a Redis that is to stop while it writes its first log stops once that is written', async () => {
+  const lines: string[] = [];
+  const options = { home, cacheHome, databaseUrl: 'postgresql://somewhere/weir' };
+  const services = await openServices({ ...options, log: (line) => lines.push(line) });
+  await withRedis(services.redisUrl, async (redis) => {
+    // Without a log it has its first one to write again, half a second for each key.
+    await redis.config('SET', 'appendonly', 'no');
+    await redis.config('SET', 'rdb-key-save-delay', '500000');
+    await redis.set('kept', 'seven');
+    await redis.config('SET', 'appendonly', 'yes');
+    expect(await redis.info('persistence')).toContain('aof_rewrite_in_progress:1');
+  });
+  await services.close();
+  expect(lines.filter((line) => line.includes('did not stop in time'))).toEqual([]);
+});
+
 test('a service that dies is back at the same address, with everything that was written', async () => {
   const { promise: bothAgain, tell } = countLines(2, 'starting it again');
   const services = await openServices({ home, cacheHome, log: tell });
