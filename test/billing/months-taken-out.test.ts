@@ -7,13 +7,17 @@ import { postponeSettlement } from '@weir/db/billing/run/run-work';
 import { newCommand } from '@weir/reconcile/connect';
 import { parseReconcileOptions } from '@weir/reconcile/reconcile-options';
 import { describe as describeReconciliation } from '@weir/reconcile/reconcile-report';
+import { createLog } from '@weir/shared/log';
 import type { AggregationType } from '@weir/shared/meter';
+import { openAlerts } from '@weir/worker/alerts/open-alerts';
+import { buildWorkerMetrics } from '@weir/worker/worker-metrics';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { crossingsOf, makeAlert } from '../support/alerting.ts';
+import { beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { crossingsOf, makeAlert, settleAlerts } from '../support/alerting.ts';
 import { openRun, type BillingRun } from '../support/billing-run.ts';
 import { correct } from '../support/correcting.ts';
+import { until } from '../support/harness.ts';
 import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
 import { attachMonth, detachMonth, makeMonthsSince, recordUsed, type Used } from '../support/months.ts';
 import { reconcileHere } from '../support/reconcile-fixture.ts';
@@ -264,6 +268,34 @@ test('an open due of a year whose first hour is taken out is not computed short,
   await runAt('2026-01-16T07:00:00Z');
   expect(await invoicesOf(cut)).toMatchObject([{ status: 'OPEN', total: '160.10' }]);
 }, 120_000);
+
+test('a worker whose alerts cannot tell usage says so at once, and again while that goes on', async () => {
+  const calls = await meterOf('SUM');
+  const { customer } = await subscribe(
+    await planOf(calls, '0.1', { billing_interval: 'year' }),
+    '2025-01-15T10:30:00Z',
+  );
+  await runAt('2025-01-16T00:00:00Z');
+  await use({ meter: calls, customer, at: '2025-01-15T10:45:00.000Z' });
+  await billing.moveTo('2025-03-01T00:00:00Z');
+  await makeAlert(billing, { subscription_amount: true }, ['160.00']);
+  await settleAlerts(billing);
+  await detachMonth(weir, '2025-01');
+  const told: string[] = [];
+  const alerts = openAlerts({
+    databaseUrl: weir.databaseUrl,
+    statementTimeoutMs: 10_000,
+    log: createLog('test', 'warn', [], { write: (line) => told.push((JSON.parse(line) as { msg: string }).msg) }),
+    metrics: buildWorkerMetrics(),
+  });
+  onTestFinished(() => alerts.close());
+  alerts.take(true);
+  for (const times of [1, 2]) {
+    await use({ meter: calls, customer, at: '2025-02-20T00:00:00.000Z' });
+    await until(() => told.length === times, `it is told ${times} times`);
+  }
+  expect(new Set(told)).toEqual(new Set(['alerts cannot tell some usage']));
+});
 
 test('an invoice is computed again where what it needs is there, and else the month is named', async () => {
   const meters = {

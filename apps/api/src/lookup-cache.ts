@@ -1,7 +1,7 @@
 import { Refusal } from '@weir/shared/errors';
+import { SparseLog } from '@weir/shared/sparse-log';
 import { withinMs } from '@weir/shared/within';
 import type { FastifyBaseLogger } from 'fastify';
-import { SparseLog } from './http/sparse-log.ts';
 
 /** After a look-up that failed or took too long, Postgres is left alone for this long. */
 const RETRY_MS = 1_000;

@@ -9,6 +9,7 @@ import type { JobWorker } from '@weir/queue/job-worker';
 import { backoffMs, openRecordWorker } from '@weir/queue/record-jobs';
 import { isRedisAway } from '@weir/queue/redis-away';
 import type { Logger } from '@weir/shared/log';
+import { SparseLog } from '@weir/shared/sparse-log';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkerMetrics } from './worker-metrics.ts';
@@ -19,9 +20,6 @@ const IN_HAND_PAUSE_MS_MAX = 1_000;
 
 /** After this many attempts a job goes back to the queue: whatever keeps this one from being recorded may spare others. */
 const ATTEMPTS_IN_HAND_MAX = 10;
-
-/** While a batch stays for the same reason, each attempt finds that; one line in this time says so as well. */
-const STAYS_TOLD_MS = 60_000;
 
 export interface ConsumerOptions {
   /** Jobs at the same time. */
@@ -64,18 +62,8 @@ export function openConsumer(address: QueueAddress, deps: PersistDeps, options: 
       metrics.events.inc({ outcome }, persisted[outcome]);
     metrics.reusedKeys.inc(persisted.reused);
   };
-  const tellOfUnknown = sparsely((attempts, { organizationId }: UnknownOrganization, batch: string | undefined) =>
-    log.error(
-      { organization_id: organizationId, batch, attempts },
-      'events of an organization that this database does not have wait in the queue; they are kept and tried again',
-    ),
-  );
-  const tellOfNotAcknowledged = sparsely((attempts, batch: string | undefined) =>
-    log.info(
-      { batch, attempts },
-      'no replica of Redis acknowledges a batch: its events are recorded, and it stays there until one does',
-    ),
-  );
+  // While a batch stays for the same reason, each attempt finds that; one line a minute says so as well.
+  const sparseLog = new SparseLog(60_000);
   const worker = openRecordWorker(queue, {
     concurrency,
     async record(batch, isRetry) {
@@ -90,13 +78,18 @@ export function openConsumer(address: QueueAddress, deps: PersistDeps, options: 
     },
     onFailed(error, batch, attempts) {
       if (error instanceof NotAcknowledged) {
-        tellOfNotAcknowledged(batch);
+        const message =
+          'no replica of Redis acknowledges a batch: its events are recorded, and it stays there until one does';
+        sparseLog.write(log, 'info', 'not acknowledged', { batch }, message);
         return;
       }
       metrics.batchFailures.inc();
       if (error instanceof UnknownOrganization) {
         metrics.unknownOrganizations.inc();
-        tellOfUnknown(error, batch);
+        const fields = { organization_id: error.organizationId, batch };
+        const message =
+          'events of an organization that this database does not have wait in the queue; they are kept and tried again';
+        sparseLog.write(log, 'error', 'unknown', fields, message);
       } else log.warn({ err: error, batch, attempts }, 'a batch could not be recorded; it will be tried again');
     },
     onError: (error) => log.warn({ err: error }, 'the worker met an error outside any job'),
@@ -108,17 +101,5 @@ export function openConsumer(address: QueueAddress, deps: PersistDeps, options: 
       await worker.close();
       disconnect(queue);
     },
-  };
-}
-
-/** Tells of the first of many, and then of one in a while; `attempts`: how many there were since it told last, with this one. */
-function sparsely<Of extends unknown[]>(tell: (attempts: number, ...of: Of) => void): (...of: Of) => void {
-  let toldAt = -Infinity;
-  let attempts = 0;
-  return (...of) => {
-    attempts += 1;
-    if (performance.now() - toldAt < STAYS_TOLD_MS) return;
-    tell(attempts, ...of);
-    [toldAt, attempts] = [performance.now(), 0];
   };
 }

@@ -150,7 +150,7 @@ async function deleteTooOld(db: Queries): Promise<number> {
   });
 }
 
-/** Organizations of which one statement asks whether they may have too many: of each it reads 16,311 keys at most, in one index. */
+/** Organizations of which one statement asks whether they may have too many: of each it reads some 16,000 keys at most, in one index. */
 const ASKED_MAX = 100;
 
 async function deleteOverShare(db: Queries, leftAlone: LeftAlone, bytesMax: number): Promise<number> {

@@ -4,8 +4,8 @@ import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom
 import type { DirectAnswer } from '@weir/db/record-directly';
 import type { Admission } from '@weir/queue/admit';
 import type { Shortage } from '@weir/shared/errors';
+import { SparseLog } from '@weir/shared/sparse-log';
 import { trafficOf, type ShedReason } from './load/pressure.ts';
-import { SparseLog } from './sparse-log.ts';
 import type { Connections } from './connection/connections.ts';
 import type { App } from './typed-app.ts';
 

@@ -6,10 +6,10 @@ import { MonthTakenOut } from '@weir/db/months-taken-out';
 import { isRedisAway } from '@weir/queue/redis-away';
 import { Refusal, errorCodeOf, type ErrorCode, type FieldError } from '@weir/shared/errors';
 import { LIMITS } from '@weir/shared/limits';
+import { SparseLog } from '@weir/shared/sparse-log';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { isHungUp } from './connection/connections.ts';
-import { SparseLog } from './sparse-log.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

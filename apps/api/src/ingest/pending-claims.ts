@@ -3,8 +3,8 @@
 // packages/db).
 
 import type { KeyClaim } from '@weir/shared/event';
+import { SparseLog } from '@weir/shared/sparse-log';
 import type { FastifyBaseLogger } from 'fastify';
-import { SparseLog } from '../http/sparse-log.ts';
 
 /** How many are told at once: a few milliseconds of Redis and of Postgres. */
 const CHUNK = 1_000;

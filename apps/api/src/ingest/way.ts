@@ -3,8 +3,8 @@
 // waits for a Redis that is gone, and none that comes and goes takes everybody along. While Postgres takes nothing either, the first
 // answer is enough: whoever is refused gains nothing by waiting for more.
 
+import { SparseLog } from '@weir/shared/sparse-log';
 import type { FastifyBaseLogger } from 'fastify';
-import { SparseLog } from '../http/sparse-log.ts';
 
 /** How long after a probe the next one comes: from one of these to the other, so that processes do not ask in step. */
 const PROBE_MS = { min: 200, max: 400 };

@@ -8,6 +8,7 @@ import { performAlerts } from '@weir/db/alerts/perform-alerts';
 import { openDatabase, type Database } from '@weir/db/database';
 import type { JobWorker } from '@weir/queue/job-worker';
 import type { Logger } from '@weir/shared/log';
+import { SparseLog } from '@weir/shared/sparse-log';
 import { setTimeout as delay } from 'node:timers/promises';
 import { watchOldest } from '../watch-oldest.ts';
 import type { WorkerMetrics } from '../worker-metrics.ts';
@@ -41,11 +42,11 @@ export function openAlerts(options: AlertOptions): JobWorker {
   let isOn = false;
   const goesOn = () => isOn && !closing.signal.aborted;
   const places = new TouchedPlaces();
-  const warned = new Set<string>();
+  const sparseLog = new SparseLog();
   const look = async (): Promise<boolean> => {
     if (!goesOn()) return false;
     try {
-      return await haveTurns({ database, places, log, metrics, warned, goesOn });
+      return await haveTurns({ database, places, log, metrics, sparseLog, goesOn });
     } catch (error) {
       log.warn({ err: error }, 'it could not be seen where usage has changed; alerts look again');
       return false;
@@ -85,13 +86,13 @@ interface Turns {
   places: TouchedPlaces;
   log: Logger;
   metrics: WorkerMetrics;
-  /** Organizations and months of which it was said that usage cannot be told: it is said once, and not for each use. */
-  warned: Set<string>;
+  /** That usage of an organization and month cannot be told is said now and then, and not for each use. */
+  sparseLog: SparseLog;
   goesOn: () => boolean;
 }
 
 /** A turn of each organization in which usage has changed. Returns whether one of them has left something. */
-async function haveTurns({ database, places, log, metrics, warned, goesOn }: Turns): Promise<boolean> {
+async function haveTurns({ database, places, log, metrics, sparseLog, goesOn }: Turns): Promise<boolean> {
   const organizations = await findAlertWork(database, places);
   // Workers begin at different ones.
   const first = Math.floor(Math.random() * organizations.length);
@@ -103,9 +104,8 @@ async function haveTurns({ database, places, log, metrics, warned, goesOn }: Tur
       metrics.alertCrossings.inc(turn.crossings);
       hasLeft ||= turn.hasLeft;
       for (const why of turn.untold) {
-        const what = `${organizationId} ${why.month}`;
-        if (!warned.has(what)) log.warn({ err: why, organization_id: organizationId }, 'alerts cannot tell some usage');
-        warned.add(what);
+        const fields = { err: why, organization_id: organizationId };
+        sparseLog.warn(log, `${organizationId} ${why.month}`, fields, 'alerts cannot tell some usage');
       }
     } catch (error) {
       log.warn(

@@ -2,11 +2,11 @@
 
 import { descriptorsMax } from '@weir/shared/descriptors';
 import { Refusal } from '@weir/shared/errors';
+import { SparseLog } from '@weir/shared/sparse-log';
 import type { FastifyInstance } from 'fastify';
 import { BlockList, isIPv6, type Socket } from 'node:net';
 import { addressBlock } from './address-block.ts';
 import { answerConnection } from './broken-connection.ts';
-import { SparseLog } from '../sparse-log.ts';
 
 export interface ConnectionLimitOptions {
   /** In all; 0: as many as descriptors allow, and no more than {@link CONNECTIONS_MAX}. */

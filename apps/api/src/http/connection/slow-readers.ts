@@ -1,9 +1,9 @@
 // Closes connections whose clients do not take their answer. The answer would stay in memory, and its request would count as
 // under way, for as long as the client likes.
 
+import { SparseLog } from '@weir/shared/sparse-log';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { nextReply, type Connections } from './connections.ts';
-import { SparseLog } from '../sparse-log.ts';
 
 /** Closes each connection whose next answer has been on its way for longer than `timeoutMs`, however much of it was taken. */
 export function dropSlowReaders(app: FastifyInstance, connections: Connections, timeoutMs: number): void {

@@ -1,4 +1,3 @@
-import type { FastifyBaseLogger } from 'fastify';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { SparseLog } from './sparse-log.ts';
 
@@ -9,8 +8,7 @@ function openLog() {
   const lines: unknown[] = [];
   const log = { warn: (fields: object, message: string) => lines.push({ ...fields, message }) };
   const sparse = new SparseLog();
-  const warn = (kind: string, n?: number) =>
-    sparse.warn(log as unknown as FastifyBaseLogger, kind, { kind, n }, 'away');
+  const warn = (kind: string, n?: number) => sparse.warn(log, kind, { kind, n }, 'away');
   /** What was written since it was asked last. */
   const written = () => lines.splice(0);
   return { warn, written };
