@@ -8,6 +8,7 @@ import { serveWorker, type RunningWorker } from '@weir/worker/serve';
 import { workerSettings } from '@weir/worker/settings';
 import type { QueueConnection } from '@weir/queue/connection';
 import { queueKeys, type QueueKeys } from '@weir/queue/keys';
+import { openRecordJobs, type RecordJobs } from '@weir/queue/record-jobs';
 import { stagedEvents } from '@weir/queue/staged';
 import type { AggregationType } from '@weir/shared/meter';
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -76,7 +77,10 @@ export interface Weir {
   claim(organizationId: string, idempotencyKey: string): Promise<string>;
   /** How many events wait in Redis. */
   stagedEvents(): Promise<number>;
-  /** Waits until no batch is staged any more: everything accepted so far is recorded, rejected or known as a duplicate. */
+  /**
+   * Waits until no batch is staged any more: everything accepted so far is recorded, rejected or known as a duplicate. Asks for each
+   * batch that is still open, which would take flushes for a while.
+   */
   drained(seconds?: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -131,6 +135,7 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
   const redis = new Redis(redisUrl);
   const keys = queueKeys(prefix);
   const client = new Agent();
+  let jobs: RecordJobs | undefined;
 
   // Nor is a Postgres that takes long for the first connections away.
   const { lookupMsMax = 10_000 } = options;
@@ -177,11 +182,22 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
     claim: async (organizationId, idempotencyKey) =>
       keys.claim((await redis.get(keys.epoch)) ?? '', organizationId, idempotencyKey),
     stagedEvents: () => countStagedEvents(redis, keys),
-    drained: (seconds) => until(async () => (await redis.zcard(keys.staged)) === 0, 'the queue is empty', seconds),
+    async drained(seconds) {
+      jobs ??= openRecordJobs({ redis, keys }, createLog('test', 'silent'), () => {});
+      const asked = new Set<string>();
+      const isEmpty = async (): Promise<boolean> => {
+        const staged = await redis.zrange(keys.staged, 0, '-1');
+        for (const batch of staged.filter((each) => !asked.has(each))) jobs?.enqueue(batch);
+        for (const batch of staged) asked.add(batch);
+        return staged.length === 0;
+      };
+      await until(isEmpty, 'the queue is empty', seconds);
+    },
     async close() {
       // An API that closes waits a quarter of a second for what clients may still send over connections that are idle.
       await client.destroy();
       for (const close of closers.reverse()) await close();
+      await jobs?.close();
       await pool.end();
       const left = await redis.keys(`${prefix.replace(/[{}]/g, '\\$&')}*`);
       if (left.length > 0) await redis.unlink(...left);
