@@ -45,6 +45,7 @@ const violations: Violation[] = [
       ['packages/db', '@weir/api/settings'],
       ['packages/db', 'ioredis'],
       ['packages/queue', '@weir/db/record'],
+      ['packages/queue', '@weir/rating/exact'],
       ['packages/queue', '@weir/worker/settings'],
       ['packages/queue', 'kysely'],
       ['apps/worker', '@weir/api/ingest/admit'],
