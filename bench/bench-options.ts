@@ -1,4 +1,4 @@
-import { problemOfFile } from '@weir/shared/file-to-write';
+import { problemOfFile } from '@weir/services/file-to-write';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { PATTERNS, type Pattern } from './patterns.ts';
 

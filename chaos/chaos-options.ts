@@ -1,4 +1,4 @@
-import { problemOfFile } from '@weir/shared/file-to-write';
+import { problemOfFile } from '@weir/services/file-to-write';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { FAULT_KINDS } from './faults/fault-kinds.ts';
 

@@ -12,7 +12,8 @@ import { add, divide, formatExact, parseExact, whole, ZERO } from '@weir/rating/
 import { openDatabase, type Database } from '@weir/db/database';
 import { recordEvents, type RecordableEvent } from '@weir/db/record';
 import { newId } from '@weir/shared/ids';
-import { planWindow } from '@weir/shared/window';
+import { toEnd } from '@weir/shared/to-end';
+import { planningWindow } from '@weir/shared/window';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { correct } from '../support/correcting.ts';
@@ -230,7 +231,7 @@ test('the buckets of a due are the usage of each calendar period in it, and of C
       const question = { ...drawn, end: drawn.end < longest ? drawn.end : longest };
       const { start, end, aggregation } = question;
       const query = { start_date: isoOf(start), end_date: isoOf(end), timezone, group_by: grouping };
-      const window = planWindow(query, Date.now());
+      const window = toEnd(planningWindow(query, Date.now()));
       if ('problem' in window) throw new Error(window.problem.message);
       const usage = await readDueBuckets(database.kysely, questionOf(question), window);
       const periods = periodsOf(start, end, timezone, grouping);

@@ -33,7 +33,8 @@ import {
 } from '@weir/db/billing/run/run-work';
 import { readDueBuckets } from '@weir/db/billing/usage/due-buckets';
 import { pageDueEvents } from '@weir/db/billing/usage/due-events';
-import { planWindow } from '@weir/shared/window';
+import { toEnd } from '@weir/shared/to-end';
+import { planningWindow } from '@weir/shared/window';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setBillingTime } from '../support/billing-time.ts';
@@ -146,7 +147,7 @@ describe.each([
       const line = await findLine(database, organization(), draft, lines[0]?.id ?? '');
       if (line?.question === undefined) throw new Error('the first line has no usage');
       const day = { start_date: '2025-01-01', end_date: '2025-02-01', timezone: 'UTC', group_by: 'day' } as const;
-      const window = planWindow(day, 0);
+      const window = toEnd(planningWindow(day, 0));
       if ('problem' in window) throw new Error(window.problem.message);
       const { total } = await readDueBuckets(database.kysely, line.question, window);
       const { events } = await pageDueEvents(database.kysely, line.question, { limit: 100 });

@@ -6,7 +6,8 @@ import type { Database } from '@weir/db/database';
 import { recordEvents, type RecordableEvent } from '@weir/db/record';
 import { readMeterUsage } from '@weir/db/usage/read-usage';
 import { newId } from '@weir/shared/ids';
-import { GROUPINGS, planWindow } from '@weir/shared/window';
+import { toEnd } from '@weir/shared/to-end';
+import { GROUPINGS, planningWindow } from '@weir/shared/window';
 import fc from 'fast-check';
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -115,7 +116,9 @@ test('in any window, zone and grouping, as many values are read as a count of th
     const [one, other] = [moment + distances[0], moment + distances[1]];
     const [start, end] = one < other ? [one, other] : [other, one];
     fc.pre(start < end);
-    const window = planWindow({ start_date: isoOf(start), end_date: isoOf(end), timezone, group_by: grouping }, 0);
+    const window = toEnd(
+      planningWindow({ start_date: isoOf(start), end_date: isoOf(end), timezone, group_by: grouping }, 0),
+    );
     if ('problem' in window) throw new Error(window.problem.message);
     const usage = await readMeterUsage(database.pool, {
       organizationId: admin.id,

@@ -11,7 +11,8 @@ import { countEvents, findTopCustomers, readUsageOfMeters } from '@weir/db/usage
 import { readMeterUsage, readUsageByCustomer, readUsageOfCustomer } from '@weir/db/usage/read-usage';
 import { newId } from '@weir/shared/ids';
 import type { AggregationType } from '@weir/shared/meter';
-import { planWindow, type Window, type WindowQuery } from '@weir/shared/window';
+import { toEnd } from '@weir/shared/to-end';
+import { planningWindow, type Window, type WindowQuery } from '@weir/shared/window';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { rowsReadBy } from '../support/reading-effort.ts';
@@ -61,7 +62,7 @@ const WINDOWS: Record<string, Partial<WindowQuery>> = {
 };
 
 function windowOf(query: Partial<WindowQuery>): Window {
-  const window = planWindow({ timezone: 'UTC', ...query }, Date.parse('2024-07-01T00:00:00Z'));
+  const window = toEnd(planningWindow({ timezone: 'UTC', ...query }, Date.parse('2024-07-01T00:00:00Z')));
   if ('problem' in window) throw new Error(window.problem.message);
   return window;
 }

@@ -14,7 +14,8 @@ import { readGroupedUsage, type GroupQuestion } from '@weir/db/usage/read-groups
 import { readMeterUsage } from '@weir/db/usage/read-usage';
 import { newId } from '@weir/shared/ids';
 import { AGGREGATION_TYPES, type AggregationType } from '@weir/shared/meter';
-import { planWindow } from '@weir/shared/window';
+import { toEnd } from '@weir/shared/to-end';
+import { planningWindow } from '@weir/shared/window';
 import { fileURLToPath } from 'node:url';
 import { format } from 'sql-formatter';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -96,7 +97,7 @@ function usageOf(aggregation: AggregationType): Omit<GroupQuestion, 'keys' | 'fi
     timezone: 'Asia/Kolkata',
     group_by: 'day',
   } as const;
-  const window = planWindow(query, Date.parse('2026-05-01'));
+  const window = toEnd(planningWindow(query, Date.parse('2026-05-01')));
   if ('problem' in window) throw new Error(window.problem.message);
   return { organizationId: ANYBODY, meterId: ANYBODY, aggregation, window };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fixed, perUnit } from './due-fixture.ts';
+import { fixed, perUnit } from './due.fixture.ts';
 import type { Due, LateDue } from './due.ts';
 import { cycleKey, duesOf, periodsOf, takersOfLate, type InvoiceToCompute } from './dues-of-invoices.ts';
 import { groupBy } from './group-by.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fixed, perUnit } from './due-fixture.ts';
+import { fixed, perUnit } from './due.fixture.ts';
 import { inOneGo } from './drive.ts';
 import { dueKey, type Due, type DueUsage } from './due.ts';
 import type { DueOfInvoice } from './dues-of-invoices.ts';

@@ -1,7 +1,8 @@
 import { microsOfText } from '@weir/shared/instant';
+import { toEnd } from '@weir/shared/to-end';
 import { describe, expect, test } from 'vitest';
 import { Room } from './chunk-weight.ts';
-import { passBoundaries, passingBoundaries, type BoundaryFacts, type ChargeOfPlan } from './pass-boundaries.ts';
+import { passingBoundaries, type BoundaryFacts, type ChargeOfPlan } from './pass-boundaries.ts';
 import { PeriodCache } from './schedules.ts';
 import type { SubscriptionState } from './subscription.ts';
 
@@ -50,7 +51,7 @@ function facts(now: string, more: Partial<BoundaryFacts> = {}): BoundaryFacts {
   };
 }
 
-const after = (state: SubscriptionState, known: BoundaryFacts) => passBoundaries(state, known);
+const after = (state: SubscriptionState, known: BoundaryFacts) => toEnd(passingBoundaries(state, known));
 
 describe('what happens at the boundaries of a subscription', () => {
   test('whoever serves others meanwhile can stop behind each of them', () => {

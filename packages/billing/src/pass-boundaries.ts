@@ -70,16 +70,8 @@ export interface Passage<State extends SubscriptionState = SubscriptionState> {
 
 /**
  * Takes a subscription over every boundary up to now, while there is room. Without one, it is returned as it was, with nothing else.
+ * It can stop after each boundary, for whoever serves others meanwhile.
  */
-export function passBoundaries<State extends SubscriptionState>(before: State, facts: BoundaryFacts): Passage<State> {
-  const passing = passingBoundaries(before, facts);
-  for (;;) {
-    const step = passing.next();
-    if (step.done === true) return step.value;
-  }
-}
-
-/** The same, as work that can stop after each boundary: for whoever serves others meanwhile. */
 export function* passingBoundaries<State extends SubscriptionState>(
   before: State,
   facts: BoundaryFacts,

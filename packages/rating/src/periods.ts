@@ -95,7 +95,7 @@ function lastStep(calendar: Calendar, date: LocalDate, steps: number): number {
 }
 
 /** The Monday, the first of the month or the 1 January before a date, or on it. */
-export function floorDate(interval: Interval, date: LocalDate): LocalDate {
+function floorDate(interval: Interval, date: LocalDate): LocalDate {
   switch (interval) {
     case 'day':
       return date;

@@ -1,18 +1,19 @@
 import { LIMITS } from './limits.ts';
 import { expect, test } from 'vitest';
 import { isoOf } from './instant.ts';
-import { nameOf, planningWindow, planWindow, type Window, type WindowQuery } from './window.ts';
+import { toEnd } from './to-end.ts';
+import { nameOf, planningWindow, type Window, type WindowQuery } from './window.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 16, 30, 12, 345);
 
 function plan(query: Partial<WindowQuery>): Window {
-  const window = planWindow({ timezone: 'UTC', ...query }, NOW);
+  const window = toEnd(planningWindow({ timezone: 'UTC', ...query }, NOW));
   if ('problem' in window) throw new Error(`${window.problem.path} ${window.problem.message}`);
   return window;
 }
 
 function problemOf(query: Partial<WindowQuery>): string {
-  const window = planWindow({ timezone: 'UTC', ...query }, NOW);
+  const window = toEnd(planningWindow({ timezone: 'UTC', ...query }, NOW));
   return 'problem' in window ? `${window.problem.path} ${window.problem.message}` : 'none';
 }
 

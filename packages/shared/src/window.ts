@@ -51,22 +51,16 @@ export interface WindowQuery {
   group_by?: Grouping | undefined;
 }
 
-/** Finds the window and its buckets, or says what is wrong with the query. `now` is in milliseconds since 1970. */
-export function planWindow(query: WindowQuery, now: number): PlannedWindow {
-  const steps = planningWindow(query, now);
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
-}
-
 /** A window, or what is wrong with the query for it. */
 export type PlannedWindow = Window | { problem: FieldError };
 
 /** Periods that are found in one step. */
 const STEP = 250;
 
-/** The same in steps of a millisecond or two, for who has something else to do between them. */
+/**
+ * Finds the window and its buckets, or says what is wrong with the query; `now` is in milliseconds since 1970. In steps of a millisecond
+ * or two, for who has something else to do between them.
+ */
 export function* planningWindow(query: WindowQuery, now: number): Generator<undefined, PlannedWindow, undefined> {
   const { timezone, group_by: grouping } = query;
   if (!isTimeZone(timezone)) {

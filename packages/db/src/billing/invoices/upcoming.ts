@@ -6,7 +6,7 @@ import type { Drive } from '@weir/billing/drive';
 import { cycleKey } from '@weir/billing/dues-of-invoices';
 import { usageToRate, type DueUsage, type SubscriptionCycle } from '@weir/billing/due';
 import { newInvoice, type NewInvoice } from '@weir/billing/new-invoice';
-import { passBoundaries, pricedBy, type OpenedPeriod } from '@weir/billing/pass-boundaries';
+import { passingBoundaries, pricedBy, type OpenedPeriod } from '@weir/billing/pass-boundaries';
 import { PeriodCache } from '@weir/billing/schedules';
 import type { SubscriptionRow } from '../subscriptions/subscriptions.ts';
 import type { ChargeTerms } from '@weir/rating/charge-terms';
@@ -17,6 +17,7 @@ import { settle } from '@weir/rating/settle';
 import { newId } from '@weir/shared/ids';
 import { isoOf, microsOfText } from '@weir/shared/instant';
 import type { AggregationType } from '@weir/shared/meter';
+import { toEnd } from '@weir/shared/to-end';
 import { sql } from 'kysely';
 import type { Database, Queries } from '../../database.ts';
 import { MonthTakenOut } from '../../months-taken-out.ts';
@@ -100,14 +101,16 @@ async function passNext(
 ): Promise<{ invoice: NewInvoice; opened: OpenedPeriod | undefined; now: string; isManual: boolean }> {
   const drafting = await readDrafting(snapshot, organizationId);
   const end = row.current_period_end;
-  const { periods } = passBoundaries(row, {
-    ...drafting,
-    now: microsOfText(end),
-    plans: await readPlans(snapshot, organizationId, [row]),
-    hasArrears: (await findArrears(snapshot, organizationId, [row])).has(row.id),
-    periods: new PeriodCache(),
-    room: new Room(),
-  });
+  const { periods } = toEnd(
+    passingBoundaries(row, {
+      ...drafting,
+      now: microsOfText(end),
+      plans: await readPlans(snapshot, organizationId, [row]),
+      hasArrears: (await findArrears(snapshot, organizationId, [row])).has(row.id),
+      periods: new PeriodCache(),
+      room: new Room(),
+    }),
+  );
   const isFirst = row.cycle === null;
   const cycle = row.cycle === null ? row.anchor_cycle : row.cycle + 1;
   const start = isFirst ? end : row.current_period_start;
