@@ -190,6 +190,17 @@ describe('a change of plan now', () => {
     expect(await issue(made)).toEqual([['Fee of 31 (0) 0/31 -31.00', 'Fee of 62 (1) 62.00']]);
   });
 
+  test('bills the new plan by its price of the instant, where another one is announced for the same period', async () => {
+    const made = await subscribe([fixed('31')]);
+    await issue(made);
+    await at(CHANGE);
+    const next = await billing.plan([fixed('62')]);
+    const announced = fixed('93', { replaces: next.charges[0], effective_from: '2025-01-20' });
+    await billing.post(`/plans/${next.id}/charges`, announced, 201);
+    await changeNow(made.id, next.id);
+    expect(await issue(made)).toEqual([['Fee of 31 (0) 11/31 -20.00', 'Fee of 62 (1) 20/31 40.00']]);
+  });
+
   test('of a plan by the day bills the date once, to the new plan', async () => {
     const made = await subscribe([fixed('3')], { plan: { billing_interval: 'day' } });
     await issue(made);

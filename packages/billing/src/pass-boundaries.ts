@@ -28,7 +28,7 @@ export interface ChargeOfPlan {
 /** A plan, as an opening has to know it. */
 export interface PlanCharges {
   billing_interval: Interval;
-  /** All that there are, also those that ended and those that are to come. */
+  /** All that may be in force at a boundary that is passed, also those that ended since, and those that are to come. */
   charges: readonly ChargeOfPlan[];
 }
 
@@ -164,7 +164,7 @@ export function nextCycleOf({ cycle, anchor_cycle }: SubscriptionState): number 
  * When a charge has to be in force for a period to be billed by it: at the period's start, and not when somebody gets to open it, so that a
  * run that comes late changes nothing; and not before somebody subscribed, who may have chosen a start in the past.
  */
-function pricedAt({ created_at }: Pick<SubscriptionState, 'created_at'>, start: Micros): Micros {
+export function pricedAt({ created_at }: Pick<SubscriptionState, 'created_at'>, start: Micros): Micros {
   return Math.max(start, microsOfText(created_at));
 }
 

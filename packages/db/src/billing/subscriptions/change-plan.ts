@@ -56,7 +56,7 @@ export async function changeNow(
   const passage = changePlanNow(row, {
     ...drafting,
     planId: plan.id,
-    plans: await readPlans(transaction, organizationId, [{ ...row, pending_plan_id: plan.id }]),
+    plans: await readPlans(transaction, organizationId, [{ ...row, pending_plan_id: plan.id, current_period_end: at }]),
     periods: new PeriodCache(),
     hasToSettle: await hasToSettle(transaction, row),
   });

@@ -8,6 +8,7 @@ import type { Drafting } from '@weir/billing/grace';
 import {
   nextRunOf,
   passingBoundaries,
+  pricedAt,
   type ChargeOfPlan,
   type OpenedPeriod,
   type Passage,
@@ -16,7 +17,7 @@ import {
 import type { NewInvoice } from '@weir/billing/new-invoice';
 import { PeriodCache } from '@weir/billing/schedules';
 import type { SubscriptionRow } from './subscriptions.ts';
-import { microsOfText, type Micros } from '@weir/shared/instant';
+import { isoOf, microsOfText, type Micros } from '@weir/shared/instant';
 import type { Interval } from '@weir/rating/periods';
 import { newId } from '@weir/shared/ids';
 import { sql } from 'kysely';
@@ -133,14 +134,21 @@ async function readSubscriptions(transaction: Queries, organizationId: string, i
     .execute();
 }
 
-/** The plans that these subscriptions are on, or go over to. */
+/**
+ * The plans that these subscriptions are on, or go over to, with what a period may be billed by that begins where the open one of its
+ * subscription ends, or later. Charges that ended before are without number, and are left out.
+ */
 export async function readPlans(
   transaction: Queries,
   organizationId: string,
   rows: readonly SubscriptionRow[],
 ): Promise<Map<string, PlanCharges>> {
-  const ids = new Set(rows.flatMap(({ plan_id, pending_plan_id }) => [plan_id, pending_plan_id]));
-  ids.delete(null);
+  const earliest = new Map<string, Micros>();
+  for (const row of rows) {
+    const at = pricedAt(row, microsOfText(row.current_period_end));
+    for (const id of [row.plan_id, row.pending_plan_id])
+      if (id !== null) earliest.set(id, Math.min(at, earliest.get(id) ?? at));
+  }
   const { rows: found } = await sql<{
     plan_id: string;
     billing_interval: Interval;
@@ -151,11 +159,18 @@ export async function readPlans(
     effective_from: string;
     ended_at: string | null;
   }>`
-    SELECT plans.id AS plan_id, plans.billing_interval, charges.id, charges.meter_id, charges.effective_from, charges.ended_at,
-      octet_length(charges.terms::text) AS bytes,
-      charges.type = 'FIXED' AND charges.terms ->> 'timing' = 'in_advance' AS is_in_advance
-    FROM plans LEFT JOIN charges ON charges.organization_id = plans.organization_id AND charges.plan_id = plans.id
-    WHERE plans.organization_id = ${organizationId} AND plans.id = ANY(${[...ids]}::uuid[])`.execute(transaction);
+    SELECT plans.id AS plan_id, plans.billing_interval, charge.*
+    FROM unnest(${[...earliest.keys()]}::uuid[], ${[...earliest.values()].map(isoOf)}::timestamptz[]) AS asked (id, earliest)
+    JOIN plans ON plans.organization_id = ${organizationId} AND plans.id = asked.id
+    LEFT JOIN LATERAL (
+      SELECT id, meter_id, effective_from, ended_at, octet_length(terms::text) AS bytes,
+        type = 'FIXED' AND terms ->> 'timing' = 'in_advance' AS is_in_advance
+      FROM charges
+      WHERE charges.organization_id = plans.organization_id AND charges.plan_id = plans.id
+        -- What was taken back ends where it would have begun, which may be to come.
+        AND (ended_at IS NULL OR ended_at > greatest(asked.earliest, effective_from))
+      OFFSET 0
+    ) AS charge ON true`.execute(transaction);
   const plans = new Map<string, PlanCharges & { charges: ChargeOfPlan[] }>();
   for (const { plan_id, billing_interval, id, effective_from, ended_at, ...charge } of found) {
     const plan = plans.get(plan_id) ?? { billing_interval, charges: [] };
