@@ -11,6 +11,11 @@ import type { PayableInvoice } from '../credits/apply-credits.ts';
 import { amountDueOf, type InvoiceRow } from '../invoices/invoices.ts';
 import { leavePastDue } from './past-due.ts';
 
+/** An invoice that is not paid, as it is before it is lowered. */
+export interface UnpaidInvoice extends PayableInvoice {
+  creditsApplied: Amount;
+}
+
 /**
  * Locks what is open or given up of some customers, in the order of ids, and returns it oldest first. Of the locks of billing those
  * of subscriptions and drafts come before it, and those of grants after it.
@@ -19,7 +24,7 @@ export async function lockOpenInvoices(
   transaction: Queries,
   organizationId: string,
   customerIds: readonly string[],
-): Promise<PayableInvoice[]> {
+): Promise<UnpaidInvoice[]> {
   if (customerIds.length === 0) return [];
   const rows = await transaction
     .selectFrom('invoices')
@@ -35,7 +40,8 @@ export async function lockOpenInvoices(
     .execute();
   return rows.sort(byAge).map((row) => {
     const { id, customer_id: customerId, currency } = row;
-    return { id, customerId, currency, amountDue: amountDueOf(row, amountOf(row.total, currency)) };
+    const creditsApplied = amountOf(row.credits_applied, currency);
+    return { id, customerId, currency, amountDue: amountDueOf(row, amountOf(row.total, currency)), creditsApplied };
   });
 }
 
@@ -51,37 +57,38 @@ function byAge(a: Aged, b: Aged): number {
 }
 
 /**
- * Adds what was drawn to invoices that are locked. What is paid by it is PAID. Returns them as they are then.
+ * Adds what was drawn to some of the invoices that {@link lockOpenInvoices} returned. What is paid by it is PAID. Returns those as they
+ * are then, in the order of `lowered`. One statement, however many there are: others of the organization wait for it.
  */
 export async function lowerInvoices(
   transaction: Queries,
   organizationId: string,
+  open: readonly UnpaidInvoice[],
   lowered: ReadonlyMap<string, Amount>,
   at: string,
 ): Promise<InvoiceRow[]> {
-  const rows: InvoiceRow[] = [];
-  for (const [id, amount] of lowered) {
-    const row = await transaction
-      .selectFrom('invoices')
-      .selectAll()
-      .where('organization_id', '=', organizationId)
-      .where('id', '=', id)
-      .executeTakeFirstOrThrow();
-    const { currency } = row;
-    const isPaid = amountDueOf(row, amountOf(row.total, currency)) === amount;
-    const changed = await transaction
-      .updateTable('invoices')
-      .set({
-        credits_applied: amountText(amountOf(row.credits_applied, currency) + amount, currency),
-        ...(isPaid && { status: 'PAID' as const, paid_at: at, is_past_due: false }),
-      })
-      .where('organization_id', '=', organizationId)
-      .where('id', '=', id)
-      .returningAll()
-      .executeTakeFirstOrThrow();
-    rows.push(changed);
-  }
-  return rows;
+  if (lowered.size === 0) return [];
+  const changes = open.flatMap(({ id, currency, amountDue, creditsApplied }) => {
+    const amount = lowered.get(id);
+    if (amount === undefined) return [];
+    return [{ id, credits_applied: amountText(creditsApplied + amount, currency), is_paid: amount === amountDue }];
+  });
+  const { rows } = await sql<InvoiceRow>`
+    UPDATE invoices SET credits_applied = change.credits_applied,
+      status = CASE WHEN is_paid THEN 'PAID' ELSE invoices.status END,
+      paid_at = CASE WHEN is_paid THEN ${at}::timestamptz ELSE invoices.paid_at END,
+      is_past_due = invoices.is_past_due AND NOT is_paid
+    FROM jsonb_to_recordset(${JSON.stringify(changes)}::jsonb) AS change (id uuid, credits_applied numeric, is_paid boolean)
+    WHERE invoices.organization_id = ${organizationId}::uuid AND invoices.id = change.id
+      AND invoices.id = ANY (${changes.map(({ id }) => id)}::uuid[])
+    RETURNING invoices.*`.execute(transaction);
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return [...lowered.keys()].map((id) => {
+    const row = byId.get(id);
+    // Its credits are drawn already.
+    if (row === undefined) throw new Error(`the invoice ${id} was to be lowered, and is not held`);
+    return row;
+  });
 }
 
 /**

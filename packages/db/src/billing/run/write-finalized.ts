@@ -51,7 +51,7 @@ export async function writeFinalized(
   const issue = await takeNumbers(transaction, organizationId, invoices.length);
   const rows = await updateInvoices(transaction, organizationId, invoices, credits.applied, issue);
   const events = rows.flatMap((row) => finalizedEvents(row, actor, credits.granted.get(row.id)));
-  const lowered = await lowerInvoices(transaction, organizationId, credits.lowered, issue.finalized_at);
+  const lowered = await lowerInvoices(transaction, organizationId, open, credits.lowered, issue.finalized_at);
   const paid = lowered.filter(({ status }) => status === 'PAID');
   for (const row of lowered) {
     const type = row.status === 'PAID' ? 'invoice.paid' : 'invoice.credited';
