@@ -5,7 +5,7 @@ import { finalizeInvoices } from '@weir/db/billing/run/finalize';
 import { openBillingJobs } from '@weir/queue/billing-jobs';
 import { createLog } from '@weir/shared/log';
 import pg from 'pg';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { setBillingTime } from '../support/billing-time.ts';
 import { readBillingRows, startPricedRun, type PricedRun } from '../support/billing-run.ts';
 import { expectDocumentedFeed } from '../support/documented-feed.ts';
@@ -323,12 +323,15 @@ test('what is voided after the end to be billed again is billed by the run, with
 });
 
 test('how long what is due has waited is looked at often, however seldom billing begins', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
   const worker = await weir.startWorker({ BILLING_INTERVAL_MS: '600000' });
   const oldest = async () =>
     Number(/^weir_billing_oldest_seconds (\S+)$/m.exec(await (await fetch(`${worker.url}/metrics`)).text())?.[1]);
   await until(async () => (await oldest()) === 0, 'nothing is due');
   await priced.subscribeMany(1);
   await setBillingTime(weir.pool, '2026-03-01T01:00:00Z');
+  vi.advanceTimersByTime(10_000);
   await until(async () => (await oldest()) > 0, 'it is due');
   expect(await oldest()).toBeGreaterThan(86_400);
   await worker.close();

@@ -12,6 +12,7 @@ import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { openRun, startPricedRun, type PricedRun } from '../support/billing-run.ts';
 import { until } from '../support/harness.ts';
 import { startInvoicing } from '../support/invoicing.ts';
+import { letGoOf } from '../support/let-go-of.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const weir = ownWeir();
@@ -385,6 +386,7 @@ test('the worker that takes over a job is told what the one before began', async
   await jobs.add([job]);
   await until(() => hasBegun, 'the first has begun');
   disconnect(first);
+  await letGoOf({ redis: weir.redis, keys: queueKeys(prefix) }, 'billing');
   const second = open();
   const taken: BillingJob[] = [];
   const worker = openBillingWorker(second, {

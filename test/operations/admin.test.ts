@@ -124,7 +124,7 @@ test('what npm start brought up says nothing of another database that is given',
   await rm(home, { recursive: true });
 });
 
-test.each<[string, string[], Record<string, string> | undefined, number, RegExp]>([
+test.concurrent.each<[string, string[], Record<string, string> | undefined, number, RegExp]>([
   ['an address that nobody has', ['reset-password', 'nobody@example.com'], undefined, 1, /no account with the email/],
   ['no command', [], undefined, 2, /reset-password <email>/],
   ['an unknown command', ['delete-everything'], undefined, 2, /unknown command .*--help/],

@@ -16,7 +16,7 @@ const recorder = `
   syncBuiltinESMExports();
 `;
 
-test.each(['api', 'worker'])('the %s gives V8 its option before it reads its settings', async (app) => {
+test.concurrent.each(['api', 'worker'])('the %s gives V8 its option before it reads its settings', async (app) => {
   const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(recorder)}`;
   const ended = await runToEnd(`apps/${app}/dist/main.js`, { NODE_OPTIONS });
   expect(ended).toMatchObject({ code: 1, out: '--heap-growing-percent=300\n' });
@@ -30,14 +30,17 @@ const loaded = `
   process.on('exit', () => console.log(Object.keys(cache).some((path) => path.includes('/node_modules/pg/'))));
 `;
 
-test.each(['api', 'worker'])('the %s tells of a wrong setting before all the rest is loaded', async (app) => {
-  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(loaded)}`;
-  const wrong = { NODE_OPTIONS, DATABASE_URL: 'postgres://127.0.0.1/none', REDIS_URL: 'none' };
-  const ended = await runToEnd(`apps/${app}/dist/main.js`, wrong);
-  expect(ended).toMatchObject({ code: 1, out: 'false\n', err: expect.stringMatching(/^Cannot start: REDIS_URL: /) });
-});
+test.concurrent.each(['api', 'worker'])(
+  'the %s tells of a wrong setting before all the rest is loaded',
+  async (app) => {
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(loaded)}`;
+    const wrong = { NODE_OPTIONS, DATABASE_URL: 'postgres://127.0.0.1/none', REDIS_URL: 'none' };
+    const ended = await runToEnd(`apps/${app}/dist/main.js`, wrong);
+    expect(ended).toMatchObject({ code: 1, out: 'false\n', err: expect.stringMatching(/^Cannot start: REDIS_URL: /) });
+  },
+);
 
-test.each(['api', 'worker'])(
+test.concurrent.each(['api', 'worker'])(
   'the %s says in one line that it may not open enough files and connections',
   async (app) => {
     const child = spawn('bash', ['-c', `ulimit -n 256; exec "$0" apps/${app}/dist/main.js`, process.execPath], {

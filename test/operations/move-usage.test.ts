@@ -5,12 +5,14 @@ import { performMoves } from '@weir/db/moves/perform-moves';
 import { learnForRecording } from '@weir/db/known-for-recording';
 import { recordEvents } from '@weir/db/record';
 import { ALL_ROLLUPS } from '@weir/db/rollups';
+import { MAINTENANCE_QUEUE } from '@weir/queue/maintenance-jobs';
 import { newId } from '@weir/shared/ids';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findInTables, performAllMoves, throwIt } from '../support/erasing.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, startWeir, until, type Organization } from '../support/harness.ts';
 import { startInvoicing } from '../support/invoicing.ts';
+import { letGoOf } from '../support/let-go-of.ts';
 import { rowsReadBy } from '../support/reading-effort.ts';
 import { reconcileHere } from '../support/reconcile-fixture.ts';
 import { openTestDatabase } from '../support/test-database.ts';
@@ -268,6 +270,7 @@ test('a worker that is killed in the middle of 20,000 events leaves whole hours,
 
   // It waits for whatever may be on its way to Redis, for ten seconds.
   await apart.pool.query("UPDATE usage_moves SET created_at = created_at - interval '10 s' WHERE id = $1", [asked.id]);
+  await letGoOf(apart.queue, MAINTENANCE_QUEUE);
   const next = await apart.spawnWorker({ MOVES_INTERVAL_MS: '100' });
   await until(async () => (await state()).status === 'DONE', 'the erasure is done', 60);
   await next.stop();

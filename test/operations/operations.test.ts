@@ -13,6 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, inject, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, startWeir, until } from '../support/harness.ts';
+import { letGoOf } from '../support/let-go-of.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
 import { runToEnd } from '../support/run-to-end.ts';
 import { openContainers } from '../support/setup/containers.ts';
@@ -78,7 +79,7 @@ describe('the worker', () => {
 });
 
 describe('a process that cannot run as it is set up ends with code 1 and one line that says why', () => {
-  test.each([
+  test.concurrent.each([
     ['api', { DATABASE_URL: '' }, /DATABASE_URL is not set/],
     ['api', { PORT: 'http' }, /PORT: must be a whole number/],
     ['api', { SIGNUP: 'maybe' }, /SIGNUP: must be first, open or closed/],
@@ -204,7 +205,7 @@ describe('SIGTERM', () => {
   });
 
   test('lets an API go on for DRAIN_DELAY_MS, saying 503 to balancers and telling clients to go elsewhere', async () => {
-    const api = await weir.startApi({ DRAIN_DELAY_MS: '4000' });
+    const api = await weir.startApi({ DRAIN_DELAY_MS: '2000' });
     const health = 'GET /healthz HTTP/1.1\r\nhost: weir\r\n\r\n';
     const ready = () => weir.request('GET', '/readyz', { baseUrl: api.url });
     const { hostname, port } = new URL(api.url);
@@ -327,6 +328,7 @@ describe('SIGTERM', () => {
       expect(worker.child.exitCode).toBe(0);
       await holder.query('ROLLBACK');
       holder.release();
+      await letGoOf(still.queue, RECORD_QUEUE);
       await still.startWorker();
       await still.drained();
       const { rows } = await still.pool.query('SELECT count(*)::int AS events FROM events');

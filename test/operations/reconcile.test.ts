@@ -354,40 +354,48 @@ test('whoever no longer reads what it says does not change what it finds', async
 });
 
 test('what cannot be found out ends with status 2 and one line that says what to do', async () => {
-  const home = await mkdtemp(join(tmpdir(), 'weir-reconcile-'));
+  const homes = await mkdtemp(join(tmpdir(), 'weir-reconcile-'));
   const main = 'apps/reconcile/dist/main.js';
   const closed = { DATABASE_URL: 'postgres://weir@127.0.0.1:1/weir', REDIS_URL: 'redis://127.0.0.1:1' };
-  try {
-    const line = async (env: Record<string, string>, ...args: string[]) => {
-      const { code, out, err } = await runToEnd(main, { WEIR_HOME: home, ...env }, args);
-      expect({ code, out, lines: err.split('\n').length }).toEqual({ code: 2, out: '', lines: 2 });
-      return err;
-    };
-    expect(await line({}, '--month', '2026-13')).toContain(
-      "'--month <month>' argument '2026-13' is invalid. A month is written as 2026-11.",
-    );
-    expect(await line({}, '--repair', '--month', '2026-11')).toContain('leave out --month');
-    expect(await line({})).toMatch(/DATABASE_URL is not set.*REDIS_URL is not set/);
-    expect(await line(closed)).toMatch(/Redis cannot be reached \(.*ECONNREFUSED.*\)/);
-    const services = { database_url: closed.DATABASE_URL, redis_url: closed.REDIS_URL };
-    await writeFile(join(home, 'services.json'), JSON.stringify(services));
-    expect(await line({})).toMatch(/Redis cannot be reached \(.*127\.0\.0\.1:1\)/);
+  const services = { database_url: closed.DATABASE_URL, redis_url: closed.REDIS_URL };
+  const half = { redis_url: closed.REDIS_URL, given: { DATABASE_URL: '127.0.0.1:2/weir' } };
+  const DATABASE_URL = 'postgres://weir:secret@127.0.0.1:2/weir?sslmode=disable';
+  interface Start {
+    env?: Record<string, string>;
+    args?: string[];
+    /** What npm start brought up. */
+    file?: object;
+    program?: string;
+  }
+  const line = async ({ env = {}, args = [], file, program = main }: Start) => {
+    const home = await mkdtemp(join(homes, 'home-'));
+    if (file !== undefined) await writeFile(join(home, 'services.json'), JSON.stringify(file));
+    const { code, out, err } = await runToEnd(program, { WEIR_HOME: home, ...env }, args);
+    expect({ code, out, lines: err.split('\n').length }).toEqual({ code: 2, out: '', lines: 2 });
+    return err;
+  };
+  const ofMonth = "'--month <month>' argument '2026-13' is invalid. A month is written as 2026-11.";
+  const noServices = /DATABASE_URL is not set.*REDIS_URL is not set/;
+  const noRedisUrl = /REDIS_URL is not set/;
+  const away = /Redis cannot be reached \(.*ECONNREFUSED.*127\.0\.0\.1:1\)/;
+  const cases: [Start, says: string | RegExp][] = [
+    [{ args: ['--month', '2026-13'] }, ofMonth],
+    [{ args: ['--repair', '--month', '2026-11'] }, 'leave out --month'],
+    [{}, noServices],
+    [{ env: closed }, away],
+    [{ file: services }, away],
     // Of another database it is not the queue.
-    const DATABASE_URL = 'postgres://weir:secret@127.0.0.1:2/weir?sslmode=disable';
-    for (const program of [main, 'apps/reconcile/dist/take-over-main.js']) {
-      const ended = await runToEnd(program, { WEIR_HOME: home, DATABASE_URL });
-      expect(ended).toMatchObject({
-        code: 2,
-        out: '',
-        err: expect.stringMatching(/^[^\n]*REDIS_URL is not set[^\n]*\n$/),
-      });
-    }
-    const half = { redis_url: closed.REDIS_URL, given: { DATABASE_URL: '127.0.0.1:2/weir' } };
-    await writeFile(join(home, 'services.json'), JSON.stringify(half));
-    expect(await line({ DATABASE_URL })).toMatch(/Redis cannot be reached \(.*127\.0\.0\.1:1\)/);
-    expect(await line(closed)).toMatch(/Redis cannot be reached \(.*127\.0\.0\.1:1\)/);
-    expect(await line({ DATABASE_URL: closed.DATABASE_URL })).toContain('REDIS_URL is not set');
+    [{ file: services, env: { DATABASE_URL } }, noRedisUrl],
+    [{ file: services, env: { DATABASE_URL }, program: 'apps/reconcile/dist/take-over-main.js' }, noRedisUrl],
+    [{ file: half, env: { DATABASE_URL } }, away],
+    [{ file: half, env: closed }, away],
+    [{ file: half, env: { DATABASE_URL: closed.DATABASE_URL } }, noRedisUrl],
+  ];
+  try {
+    // Those to which a closed port does not answer try it for two seconds.
+    const lines = await Promise.all(cases.map(([start]) => line(start)));
+    lines.forEach((said, index) => expect(said).toMatch(cases[index]?.[1] ?? ''));
   } finally {
-    await rm(home, { recursive: true });
+    await rm(homes, { recursive: true });
   }
 });

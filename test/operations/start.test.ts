@@ -95,8 +95,7 @@ test('each setting that it sets itself may be kept in a file, and the others are
 });
 
 test.each(['api', 'worker'])('an address that cannot be listened on is told in one line: %s', async (app) => {
-  for (const HOST of ['192.0.2.1', 'no.invalid']) {
-    const ended = await runToEnd(`apps/${app}/dist/main.js`, { ...weir.env, HOST });
+  const start = (HOST: string) => runToEnd(`apps/${app}/dist/main.js`, { ...weir.env, HOST });
+  for (const ended of await Promise.all(['192.0.2.1', 'no.invalid'].map(start)))
     expect(ended).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/^Cannot start: [^\n]*HOST[^\n]*\n$/) });
-  }
 });
