@@ -62,6 +62,7 @@ test.each([
     [organizationId, key.keyHash, age],
   );
   const kept = { status: 200, answer: '{"id":"anew"}', withheld: [] };
+  let writtenAt: string | undefined;
   const deleted = await deleteBeside(
     async (transaction) => {
       // As if its 30 days were over meanwhile.
@@ -71,10 +72,11 @@ test.each([
         .where('organization_id', '=', organizationId)
         .where('key_hash', '=', key.keyHash)
         .execute();
-      expect(await insertRequestKey(transaction, key, kept)).toBe(true);
+      writtenAt = await insertRequestKey(transaction, key, kept);
     },
     (db) => deleteOldRequestKeys(db, new LeftAlone(), shareBytesMax),
   );
   expect(deleted).toBe(2);
-  expect(await findRequestKey(database.kysely, key)).toEqual({ outcome: 'same', kept });
+  expect(await findRequestKey(database.kysely, key)).toEqual({ outcome: 'same', kept, writtenAt });
+  expect(writtenAt).toBeDefined();
 });

@@ -3,7 +3,7 @@
 import { LOOKUP_MS_MAX } from '@weir/api/serve';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { connect, createServer, type AddressInfo } from 'node:net';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { beforeAll, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, until, type Organization } from '../support/harness.ts';
@@ -90,37 +90,113 @@ test('a change that Postgres does not commit in the end has left no key, and one
   expect(await repeating.balanceOf(customer)).toEqual({ USD: '20.00' });
 });
 
-test('a connection to Postgres that is cut in the middle leaves nothing, and the repeat does it', async () => {
-  const customer = await repeating.newCustomer();
-  const key = randomUUID();
-  const cut = await repeating.holding([`SELECT FROM customers WHERE id = '${customer}' FOR UPDATE`], async () => {
-    const answer = repeating.grant(key, customer);
-    await until(() => repeating.waits('customers'), 'it waits for the customer');
-    await weir.pool.query(
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-      WHERE datname = current_database() AND wait_event_type = 'Lock' AND query ILIKE '%customers%'`,
-    );
-    return await answer;
-  });
-  expectProblem(cut, 503, 'unavailable');
-  expect((await repeating.grant(key, customer)).status).toBe(201);
-  expect(await repeating.balanceOf(customer)).toEqual({ USD: '10.00' });
-});
+test.each(['with a key', 'without one'])(
+  'a connection to Postgres that is cut in the middle leaves nothing, and the answer says so, %s',
+  async (how) => {
+    const customer = await repeating.newCustomer();
+    const key = how === 'with a key' ? randomUUID() : undefined;
+    const cut = await repeating.holding([`SELECT FROM customers WHERE id = '${customer}' FOR UPDATE`], async () => {
+      const answer = repeating.grant(key, customer);
+      await until(() => repeating.waits('customers'), 'it waits for the customer');
+      await weir.pool.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock' AND query ILIKE '%customers%'`,
+      );
+      return await answer;
+    });
+    expectProblem(cut, 503, 'unavailable');
+    expect(cut.body.outcome).toBe('not_accepted');
+    expect(await entriesAbout(customer)).toEqual([]);
+    expect((await repeating.grant(key, customer)).status).toBe(201);
+    expect(await repeating.balanceOf(customer)).toEqual({ USD: '10.00' });
+  },
+);
 
 test('an answer of Postgres to a commit that is lost is looked for: nobody is told that it failed', async () => {
   const customer = await repeating.newCustomer();
   const key = randomUUID();
   const proxy = await losingCommits(weir.databaseUrl);
   const api = await weir.startApi({ DATABASE_URL: proxy.url });
-  proxy.begin();
+  proxy.begin('answer');
   const first = await repeating.grant(key, customer, { baseUrl: api.url });
   expect(proxy.lost()).toBe(1);
   expect(first).toMatchObject({ status: 201, body: { amount: '10.00' } });
   expect(first.headers.get('idempotent-replay')).toBeNull();
   expectRepeat(await repeating.grant(key, customer), first);
   expect(await repeating.balanceOf(customer)).toEqual({ USD: '10.00' });
-  const entries = await repeating.rowsOf('audit_entries', `changes ->> 'customer_id' = $1`, customer);
-  expect(entries).toMatchObject([{ is_done: true, resource_id: first.body.id }]);
+  expect(await entriesAbout(customer)).toMatchObject([{ is_done: true, resource_id: first.body.id }]);
+  await api.close();
+  await proxy.close();
+});
+
+test('without a key it cannot be looked for: the answer says that the change may have been made', async () => {
+  const customer = await repeating.newCustomer();
+  const proxy = await losingCommits(weir.databaseUrl);
+  const api = await weir.startApi({ DATABASE_URL: proxy.url });
+  proxy.begin('answer');
+  const lost = await repeating.grant(undefined, customer, { baseUrl: api.url });
+  expect(proxy.lost()).toBe(1);
+  expectProblem(lost, 503, 'unavailable');
+  expect(lost.body).toMatchObject({ outcome: 'unknown', detail: expect.stringContaining('look whether it was') });
+  expect(await repeating.balanceOf(customer)).toEqual({ USD: '10.00' });
+  expect(await entriesAbout(customer)).toMatchObject([{ is_done: false, resource_id: null }]);
+  await api.close();
+  await proxy.close();
+});
+
+test('of a change that is one statement it is not known whether it was made, once its connection is cut', async () => {
+  const rename = () =>
+    weir.request('PATCH', '/api/v1/organization', { session: admin.session, body: { name: 'Renamed' } });
+  const held = `SELECT FROM organizations WHERE id = '${admin.id}' FOR NO KEY UPDATE`;
+  const cut = await repeating.holding([held], async () => {
+    const answer = rename();
+    await until(() => repeating.waits('update "organizations"'), 'it waits for the organization');
+    await weir.pool.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock' AND query ILIKE 'update "organizations"%'`,
+    );
+    return await answer;
+  });
+  expectProblem(cut, 503, 'unavailable');
+  expect(cut.body.outcome).toBe('unknown');
+  expect((await rename()).status).toBe(200);
+});
+
+test('where nothing is found of a change whose commit was lost, it is not known: the same key settles it', async () => {
+  const customer = await repeating.newCustomer();
+  const key = randomUUID();
+  const proxy = await losingCommits(weir.databaseUrl);
+  const api = await weir.startApi({ DATABASE_URL: proxy.url });
+  proxy.begin('commit');
+  const asked = repeating.grant(key, customer, { baseUrl: api.url });
+  await until(async () => proxy.lost() === 1, 'the commit is lost');
+  proxy.letGo();
+  const lost = await asked;
+  expectProblem(lost, 503, 'unavailable');
+  expect(lost.body).toMatchObject({ outcome: 'unknown', detail: expect.stringContaining('same Idempotency-Key') });
+  await until(async () => (await repeating.grant(key, customer)).status === 201, 'Postgres has noticed');
+  expect(await repeating.balanceOf(customer)).toEqual({ USD: '10.00' });
+  await api.close();
+  await proxy.close();
+});
+
+test('a commit that was lost while a repeat made the change is answered with what the repeat came to', async () => {
+  const customer = await repeating.newCustomer();
+  const key = randomUUID();
+  const proxy = await losingCommits(weir.databaseUrl);
+  const api = await weir.startApi({ DATABASE_URL: proxy.url });
+  proxy.begin('commit');
+  const asked = repeating.grant(key, customer, { baseUrl: api.url });
+  await until(async () => proxy.lost() === 1, 'the commit is lost');
+  let repeat = await repeating.grant(key, customer);
+  await until(async () => (repeat = await repeating.grant(key, customer)).status === 201, 'Postgres has noticed');
+  proxy.letGo();
+  const first = await asked;
+  expect(first).toMatchObject({ status: 201, body: { id: repeat.body.id } });
+  expect(first.headers.get('idempotent-replay')).toBe('true');
+  const grants = await repeating.rowsOf('credit_grants', 'customer_id = $1', customer);
+  expect(grants).toMatchObject([{ id: repeat.body.id }]);
+  expect(await entriesAbout(customer)).toMatchObject([{ is_done: true, resource_id: repeat.body.id }]);
   await api.close();
   await proxy.close();
 });
@@ -138,35 +214,49 @@ test('a password that two requests change at once is changed once, and neither h
   expect((await change()).headers.get('idempotent-replay')).toBe('true');
 });
 
-/** A way to Postgres on which the answer to a commit is lost, once it is asked to begin. */
+const entriesAbout = (customer: string) =>
+  repeating.rowsOf('audit_entries', `changes ->> 'customer_id' = $1`, customer);
+
+/**
+ * A way to Postgres on which a commit is lost, or the answer to it, once it is asked to begin. Of a commit that is lost Postgres sees the
+ * connection end, and whoever sent it hears nothing until it is let go.
+ */
 async function losingCommits(databaseUrl: string) {
   const { hostname, port } = new URL(databaseUrl);
-  let isLosing = false;
+  let losing: 'commit' | 'answer' | undefined;
   let lost = 0;
+  const waiting: Socket[] = [];
   const server = createServer((client) => {
     const upstream = connect({ host: hostname, port: Number(port) });
     let isCommitting = false;
     for (const socket of [client, upstream]) socket.on('error', () => {});
     client.on('data', (bytes: Buffer) => {
-      isCommitting ||= isLosing && bytes.includes('commit\0');
-      upstream.write(bytes);
+      isCommitting ||= losing !== undefined && bytes.includes('commit\0');
+      if (!isCommitting || losing !== 'commit') return void upstream.write(bytes);
+      losing = undefined;
+      lost += 1;
+      waiting.push(client);
+      upstream.destroy();
     });
     upstream.on('data', (bytes) => {
       if (!isCommitting) return void client.write(bytes);
-      isLosing = false;
+      losing = undefined;
       lost += 1;
       client.destroy();
       upstream.destroy();
     });
     client.on('close', () => upstream.destroy());
-    upstream.on('close', () => client.destroy());
+    upstream.on('close', () => {
+      if (!waiting.includes(client)) client.destroy();
+    });
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = new URL(databaseUrl);
   url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url: url.href,
-    begin: () => (isLosing = true),
+    begin: (what: 'commit' | 'answer') => (losing = what),
+    letGo: () => waiting.forEach((client) => client.destroy()),
     lost: () => lost,
     close: async () => {
       const closed = once(server, 'close');

@@ -184,11 +184,12 @@ const key = (of: string) => {
 
 test('the first answer to a request is repeated once the standby has its change', async () => {
   const kept = { status: 201, answer: '{"id":"1"}', withheld: [] };
+  const found = { outcome: 'same', kept, writtenAt: expect.any(String) };
   await onPrimaryAlone(() => insertRequestKey(database.kysely, key('found'), kept));
-  expect(await expectToWait(() => findRequestKey(database.kysely, key('found')))).toEqual({ outcome: 'same', kept });
+  expect(await expectToWait(() => findRequestKey(database.kysely, key('found')))).toEqual(found);
   await onPrimaryAlone(() => insertRequestKey(database.kysely, key('held'), kept));
   const hold = () => database.kysely.transaction().execute((transaction) => holdRequestKey(transaction, key('held')));
-  expect(await expectToWait(hold)).toEqual({ outcome: 'same', kept });
+  expect(await expectToWait(hold)).toEqual(found);
 });
 
 test('who asks again for a change that is made is refused once the standby has it', async () => {

@@ -22,17 +22,22 @@ export function expectRepeat(answer: Answer, first: Answer): void {
 
 /** What tests do with one Weir, as its admin unless another session is given. */
 export function repeatingIn(weir: Weir, admin: Organization) {
-  const send = (key: string, method: string, path: string, { session, ...sent }: Sent = {}): Promise<Answer> =>
+  const send = (
+    key: string | undefined,
+    method: string,
+    path: string,
+    { session, ...sent }: Sent = {},
+  ): Promise<Answer> =>
     weir.request(method, `/api/v1${path}`, {
       session: session ?? admin.session,
-      headers: { 'idempotency-key': key },
+      headers: key === undefined ? {} : { 'idempotency-key': key },
       ...sent,
     });
   return {
     send,
     newCustomer: async (of: Organization = admin): Promise<string> => (await makeCustomer(weir, of)).id,
-    /** Grants a customer 10.00. */
-    grant: (key: string, customer: string, sent: Sent = {}): Promise<Answer> =>
+    /** Grants a customer 10.00, with a key or without one. */
+    grant: (key: string | undefined, customer: string, sent: Sent = {}): Promise<Answer> =>
       send(key, 'POST', `/customers/${customer}/credits`, { body: TEN, ...sent }),
     balanceOf: async (customer: string) =>
       (await weir.request('GET', `/api/v1/customers/${customer}/credits`, { session: admin.session })).body.balance,

@@ -26,8 +26,8 @@ export interface KeptAnswer {
   withheld: string[];
 }
 
-/** What is known of a key. `other`: it belongs to another request. */
-export type FoundKey = { outcome: 'new' | 'other' } | { outcome: 'same'; kept: KeptAnswer };
+/** What is known of a key. `other`: it belongs to another request. `writtenAt` tells the transaction that wrote it from any other. */
+export type FoundKey = { outcome: 'new' | 'other' } | { outcome: 'same'; kept: KeptAnswer; writtenAt: string };
 
 /** The first of the two numbers of the lock; the second is of the key. */
 const LOCK = 20_015;
@@ -54,29 +54,29 @@ export async function findRequestKey(
 ): Promise<FoundKey> {
   const found = await db
     .selectFrom('request_keys')
-    .select(['request_hash', 'status', 'answer', 'withheld'])
+    .select(['request_hash', 'status', 'answer', 'withheld', 'created_at'])
     .where('organization_id', '=', organizationId)
     .where('key_hash', '=', keyHash)
     .where('created_at', '>', oldest)
     .executeTakeFirst();
   if (found === undefined) return { outcome: 'new' };
-  const { request_hash, ...kept } = found;
+  const { request_hash, created_at: writtenAt, ...kept } = found;
   if (!request_hash.equals(requestHash)) return { outcome: 'other' };
   // Whoever hears the first answer again takes the change for made.
   await awaitStandby(db);
-  return { outcome: 'same', kept };
+  return { outcome: 'same', kept, writtenAt };
 }
 
 /**
- * Writes a key with its answer, last of all in the transaction of the change. Returns false, and changes nothing, where there is an
- * answer already: that cannot be while the key is in hand.
+ * Writes a key with its answer, last of all in the transaction of the change. Returns its `writtenAt`; undefined, and changes nothing,
+ * where there is an answer already: that cannot be while the key is in hand.
  */
 export async function insertRequestKey(
   db: Queries,
   { organizationId: organization_id, keyHash: key_hash, requestHash: request_hash }: RequestKey,
   kept: KeptAnswer,
-): Promise<boolean> {
-  const { numInsertedOrUpdatedRows = 0n } = await db
+): Promise<string | undefined> {
+  const written = await db
     .insertInto('request_keys')
     .values({ organization_id, key_hash, request_hash, ...kept })
     .onConflict((conflict) =>
@@ -92,8 +92,9 @@ export async function insertRequestKey(
         }))
         .where('request_keys.created_at', '<=', oldest),
     )
+    .returning('created_at')
     .executeTakeFirst();
-  return numInsertedOrUpdatedRows > 0n;
+  return written?.created_at;
 }
 
 /** Changes the answer that is kept, where more became known after the change. */

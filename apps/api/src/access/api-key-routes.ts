@@ -165,6 +165,7 @@ export function apiKeyRoutes(app: App, { database, queue, guards }: ApiKeyDeps):
         // in memory would go on taking it. If that fails, or the commit after it, the key may be refused without being gone,
         // for as long as a mark lives. It is the side to err on, and deleting it again mends that. To take the mark back might come
         // after another deletion, which was answered.
+        write.goOutside();
         await tellRevoked(queue, id);
         return gone();
       });

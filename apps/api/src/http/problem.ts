@@ -106,7 +106,10 @@ const problemSchema = z
     }),
     reference: z.string().nullable().optional().meta({ description: 'What paid the invoice that is paid already.' }),
     amount_due: z.string().optional().meta({ description: 'What is due of the invoice.' }),
-    outcome: z.enum(['not_accepted', 'unknown']).optional(),
+    outcome: z.enum(['not_accepted', 'unknown']).optional().meta({
+      description:
+        'Of a request that cannot be done now. not_accepted: nothing of it was kept. unknown: it may have been done; sent again with its key it is done once.',
+    }),
   })
   .meta({ id: 'Problem' });
 
@@ -267,18 +270,12 @@ export function refusalOfError(error: unknown): Refusal | undefined {
     const detail = `The headers ask for what cannot be done (${error.message}): leave Range and what begins with If- out.`;
     return new Refusal('malformed_request', detail);
   }
-  if (isRedisAway(error)) {
-    return new Refusal('unavailable', 'The queue cannot be asked now: try again in a moment.', {
-      retryAfterSeconds: 2,
-    });
-  }
-  if (isUnavailable(error)) {
-    return new Refusal('unavailable', 'The database cannot answer now: try again in a moment.', {
-      retryAfterSeconds: 2,
-    });
-  }
+  if (isRedisAway(error)) return notNow('The queue cannot be asked now: try again in a moment.');
+  if (isUnavailable(error)) return notNow('The database cannot answer now: try again in a moment.');
   return undefined;
 }
+
+const notNow = (detail: string): Refusal => new Refusal('unavailable', detail, { retryAfterSeconds: 2 });
 
 /** Whether a part of the framework says that the request is to blame, and not Weir: what serves files checks ranges and conditions. */
 function isAboutTheRequest(error: unknown): error is Error {

@@ -191,6 +191,7 @@ export function eventRoutes(app: App, deps: EventDeps): void {
       return await write.single(async (db) => {
         // Right before it is let in: a move waits only for a little while for what came before it.
         await refuseMoving(db, organizationId, stored.event.customer_external_id);
+        write.goOutside();
         await deps.ingest.submit({ id, event: stagedText(event), sender: null, claim: null });
         return { status: 202, body: { id, status: 'queued' as const } };
       });

@@ -2955,7 +2955,10 @@ export interface components {
             reference?: string | null;
             /** @description What is due of the invoice. */
             amount_due?: string;
-            /** @enum {string} */
+            /**
+             * @description Of a request that cannot be done now. not_accepted: nothing of it was kept. unknown: it may have been done; sent again with its key it is done once.
+             * @enum {string}
+             */
             outcome?: "not_accepted" | "unknown";
         };
         Recomputation: {

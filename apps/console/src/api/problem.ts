@@ -7,6 +7,8 @@ export interface Problem {
   request_id?: string | undefined;
   errors?: { path: string; message: string }[] | undefined;
   id?: string | undefined;
+  /** Of what cannot be done now: whether it may have been done all the same. */
+  outcome?: 'not_accepted' | 'unknown' | undefined;
   /** How long to wait before one asks again, where the API says so. */
   retry_after_seconds?: number | undefined;
 }

@@ -8,6 +8,7 @@ import { credentialOf } from '../load/caller.ts';
 import { KEY_HEADER, keyInHeader } from './key-header.ts';
 import { invalidFields } from '../problem.ts';
 import type { App } from '../typed-app.ts';
+import { withOutcome } from './with-outcome.ts';
 import { findFirst, isWriting, sendWritten, type Written } from './writing.ts';
 
 /** The key of an event is the event's, for ever. */
@@ -59,6 +60,7 @@ const isUnsafe = (method: string): boolean => !READS.has(method) && method !== '
 export function useRepeats(app: App): void {
   app.decorateRequest('key', undefined);
   app.decorateRequest('isRepeat', false);
+  app.decorateRequest('mayBeKept', false);
   app.addHook('onRoute', (route) => {
     for (const method of [route.method].flat()) {
       const why = whyNot(method, route.url);
@@ -72,18 +74,23 @@ export function useRepeats(app: App): void {
 }
 
 /**
- * Answers repeats with what the first request had come to, on every route that is added after this. Has to be set up after the audit log,
- * which hears of none of them, and before the shares of callers (read-budget.ts): a repeat takes a place and pays for its answer.
+ * Answers repeats with what the first request had come to, on every route that is added after this, and says of what fails there whether
+ * something of it may be kept. Has to be set up after the audit log, which hears of no repeat, and before the shares of callers
+ * (read-budget.ts): a repeat takes a place and pays for its answer.
  */
 export function useFirstAnswers(app: App, database: Database): void {
   app.addHook('onRoute', (route) => {
     if (![route.method].flat().some((method) => isRepeatable(method, route.url))) return;
     const { handler } = route;
     route.handler = async function onlyOnce(request, reply) {
-      const first = await findAnswer(database, request);
-      if (first === undefined) return await handler.call(this, request, reply);
-      request.isRepeat = true;
-      return sendWritten(reply, first);
+      try {
+        const first = await findAnswer(database, request);
+        if (first === undefined) return await handler.call(this, request, reply);
+        request.isRepeat = true;
+        return sendWritten(reply, first);
+      } catch (error) {
+        throw withOutcome(error, request);
+      }
     };
   });
 }
@@ -108,6 +115,8 @@ async function findAnswer(database: Database, request: FastifyRequest): Promise<
     keyHash: hashOf(organizationId, credentialOf(request.caller), sent),
     requestHash: hashOf(...salt, method, url, request.json?.text ?? ''),
   };
+  // Until the key is in hand: a request before this one may have done it.
+  request.mayBeKept = true;
   return await findFirst(database, request.key);
 }
 

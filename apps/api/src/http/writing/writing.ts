@@ -2,7 +2,7 @@
 // in the transaction of the change; whoever sends the request again gets that answer, and nothing is done a second time. A route that
 // changes something and is not made with `writing` stops the start (repeats.ts).
 
-import type { Database, Queries } from '@weir/db/database';
+import { isDatabaseAway, type Database, type Queries } from '@weir/db/database';
 import {
   findRequestKey,
   holdRequestKey,
@@ -23,6 +23,8 @@ declare module 'fastify' {
     key: RequestKey | undefined;
     /** Whether it was answered with what another request had come to. */
     isRepeat: boolean;
+    /** Whether something of its change may be kept, where it fails now. */
+    mayBeKept: boolean;
   }
 }
 
@@ -69,14 +71,17 @@ type Work<Body> = (transaction: Queries) => Promise<Answer<Body> | Refusal>;
 /** Makes the change of one request. */
 export class Write {
   readonly #db: Queries;
+  readonly #request: FastifyRequest;
   readonly #key: RequestKey | undefined;
-  /** What the change came to that may be there by now, with its key. */
-  #ours: Outcome<unknown> | undefined;
+  /** What the change came to that may be there by now, with its key, and when that was written. */
+  #ours: { outcome: Outcome<unknown>; writtenAt: string } | undefined;
   #check: ((transaction: Queries) => Promise<void>) | undefined;
+  #isOutside = false;
 
-  constructor(database: Database, { key }: FastifyRequest) {
+  constructor(database: Database, request: FastifyRequest) {
     this.#db = database.kysely;
-    this.#key = key;
+    this.#request = request;
+    this.#key = request.key;
   }
 
   /** What has to hold before the change, in its transaction: `check` throws a Refusal where it does not. A repeat is not checked. */
@@ -86,17 +91,50 @@ export class Write {
 
   /** A change that takes several statements: all of them, or none. */
   async transaction<Body>(work: Work<Body>): Promise<Written<Body>> {
-    const outcome = await this.#db.transaction().execute((transaction) => this.#within(transaction, work));
+    let isCommitting = false;
+    const within = async (transaction: Queries) => {
+      const outcome = await this.#within(transaction, work);
+      isCommitting = true;
+      return outcome;
+    };
+    const outcome = await this.#committing(
+      () => this.#db.transaction().execute(within),
+      () => isCommitting,
+    );
     if (outcome instanceof Refusal) throw outcome;
     return outcome;
   }
 
-  /** A change that is one statement, or none of Postgres: without a key, and with nothing to check, it needs no transaction. */
+  /**
+   * A change that is one statement, the last of the work, or none of Postgres: without a key, and with nothing to check, it needs no
+   * transaction.
+   */
   async single<Body>(work: Work<Body>): Promise<Written<Body>> {
     if (this.#key !== undefined || this.#check !== undefined) return await this.transaction(work);
-    const answer = await work(this.#db);
+    const answer = await this.#committing(
+      () => work(this.#db),
+      () => true,
+    );
     if (answer instanceof Refusal) throw answer;
     return new Outcome(answer);
+  }
+
+  /** From here on something of the change stays where it fails, which no transaction takes back: such as what Redis is told. */
+  goOutside(): void {
+    this.#isOutside = true;
+    this.#request.mayBeKept = true;
+  }
+
+  /** Does what may have been committed where it fails, and writes down whether it may. What Postgres refuses, it has rolled back. */
+  async #committing<Result>(commit: () => Promise<Result>, isAsked: () => boolean): Promise<Result> {
+    try {
+      const result = await commit();
+      this.#request.mayBeKept = true;
+      return result;
+    } catch (error) {
+      if (isAsked()) this.#request.mayBeKept = this.#isOutside || isDatabaseAway(error);
+      throw error;
+    }
   }
 
   /**
@@ -104,9 +142,10 @@ export class Write {
    * is too large to be kept is computed by each of them.
    */
   async computed<Body>(compute: () => Promise<Answer<Body>>): Promise<Written<Body>> {
+    this.#request.mayBeKept = false;
     const answer = await compute();
     const key = this.#key;
-    if (key === undefined || (await insertRequestKey(this.#db, key, keptOfComputed(answer))))
+    if (key === undefined || (await insertRequestKey(this.#db, key, keptOfComputed(answer))) !== undefined)
       return new Outcome(answer);
     return firstOf<Body>(await findRequestKey(this.#db, key)) ?? new Outcome(answer);
   }
@@ -134,7 +173,9 @@ export class Write {
     const found = await findRequestKey(this.#db, key).catch(() => undefined);
     if (found?.outcome !== 'same' || isToCompute(found.kept)) throw failure;
     request.log.info({ err: failure }, 'a request failed that had come to be: it gets its first answer');
-    return (this.#ours as Outcome<Body> | undefined) ?? new Outcome<Body>(answerOf(found.kept), found.kept);
+    // After a failover the key may be that of a repeat, and what was written here is nowhere.
+    if (this.#ours?.writtenAt === found.writtenAt) return this.#ours.outcome as Outcome<Body>;
+    return new Outcome<Body>(answerOf(found.kept), found.kept);
   }
 
   async #within<Body>(transaction: Queries, work: Work<Body>): Promise<Outcome<Body> | Refusal> {
@@ -144,15 +185,19 @@ export class Write {
       const answer = await work(transaction);
       return answer instanceof Refusal ? answer : new Outcome(answer);
     }
+    this.#request.mayBeKept = true;
     const first = firstOf<Body>(await holdRequestKey(transaction, key));
     if (first !== undefined) return first;
+    // Nobody has done it, and nobody else does it now.
+    this.#request.mayBeKept = this.#isOutside;
     await this.#check?.(transaction);
     const answer = await work(transaction);
     if (answer instanceof Refusal) return answer;
-    if (!(await insertRequestKey(transaction, key, keptOf(answer)))) throw new Error('a key that is held was written');
-    const ours = new Outcome(answer);
-    this.#ours = ours;
-    return ours;
+    const writtenAt = await insertRequestKey(transaction, key, keptOf(answer));
+    if (writtenAt === undefined) throw new Error('a key that is held was written');
+    const outcome = new Outcome(answer);
+    this.#ours = { outcome, writtenAt };
+    return outcome;
   }
 }
 

@@ -16,6 +16,13 @@ test('what the API says of a field is said to a person', () => {
   );
 });
 
+test('where it is not known whether something was done, a person hears that it can be sent again', () => {
+  const detail = 'It is not known whether this was done: send it again with the same Idempotency-Key.';
+  const { said } = wordsOf({ code: 'unavailable', detail, outcome: 'unknown' });
+  expect(said).toContain('Send it again as it is: it is not done twice.');
+  expect(said).not.toContain('Key');
+});
+
 test('a refusal that is about one field stands there', () => {
   const taken = wordsOf({ code: 'lookup_key_taken', detail: 'Another feature has this lookup_key.' });
   expect(taken.fields).toEqual([{ path: 'lookup_key', message: taken.said }]);

@@ -47,7 +47,15 @@ export function wordsOf(problem: Problem): ProblemWords {
   return { said, fields: known?.path === undefined ? fields : [...fields, { path: known.path, message: said }] };
 }
 
-function saidOf({ code, detail, retry_after_seconds: seconds = 0 }: Problem, known: string | undefined): string {
+/** A press of the same button sends the same key, for as long as it is not known what became of it. */
+const NOT_KNOWN =
+  'The database did not answer in the end, so it is not known whether Weir has done this. Send it again as it is: it is not done twice.';
+
+function saidOf(
+  { code, detail, outcome, retry_after_seconds: seconds = 0 }: Problem,
+  known: string | undefined,
+): string {
+  if (code === 'unavailable' && outcome === 'unknown' && detail.includes('Idempotency-Key')) return NOT_KNOWN;
   if (code === 'rate_limited' && seconds > 60) return `Too often: try again in ${Math.ceil(seconds / 60)} minutes.`;
   if (code === 'plan_in_use' && detail.includes('is_active')) {
     return 'The plan has, or had, subscriptions. Switch off that it takes new ones instead.';
