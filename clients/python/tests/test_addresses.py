@@ -56,6 +56,30 @@ class TestAddresses(WithService):
             clock.monotonic = lambda: now() + late[-1]
             self.assertEqual(client.track(event(1), retries=0), Tracked("k1", False))
 
+    def test_close_does_not_wait_for_a_look_up_that_does_not_end_and_gives_back_what_waits_for_it(self) -> None:
+        has_begun, answered = threading.Event(), threading.Event()
+        self.addCleanup(answered.set)
+
+        def look() -> None:
+            has_begun.set()
+            answered.wait(30)
+
+        self.resolve(self.port, look=look)
+        client = self.client(interval=0.0, concurrency=1)
+        client.queue(event(1))
+        self.assertTrue(has_begun.wait(10))
+        client.queue(event(2))
+        started = time.monotonic()
+        result = client.close(0.05)
+        self.assertLess(time.monotonic() - started, 10)
+        self.assertFalse(result.is_done)
+        self.assertEqual([each.idempotency_key for each in result.unsent], ["k1", "k2"])
+        # What was given back is not sent when the look-up ends after all.
+        [thread] = [each for each in threading.enumerate() if each.name == "weir-0"]
+        answered.set()
+        thread.join(10)
+        self.assertEqual((thread.is_alive(), self.service.requests), (False, []))
+
     def test_close_does_not_wait_for_a_connection_that_is_being_made(self) -> None:
         port = self.silent()
         listener = socket.create_server(("127.0.0.1", 0))

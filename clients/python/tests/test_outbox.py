@@ -12,7 +12,7 @@ from unittest import mock
 from fake_service import FakeService
 
 from weir import Client, Event, QueueOptions, WeirError
-from weir import _outbox as outbox_module
+from weir import _outbox_segment
 from weir._event import Encoded, decode, key_and_encode
 from weir._outbox import Outbox
 from weir._warnings import Warnings
@@ -256,12 +256,12 @@ class TestOutbox(unittest.TestCase):
         class Signalled(BaseException):
             """As a handler of signals raises it, in the middle of anything: a time limit of a worker, or Ctrl-C."""
 
-        for owner, name in ((outbox_module, "_sync"), (Outbox, "_is_at")):
+        for name in ("_sync", "_is_at"):
             with self.subTest(name):
                 outbox = self.open()
                 add(outbox, made("a"))
                 other = outbox.put(made("other"))
-                with mock.patch.object(owner, name, side_effect=Signalled), self.assertRaises(Signalled):
+                with mock.patch.object(_outbox_segment, name, side_effect=Signalled), self.assertRaises(Signalled):
                     add(outbox, made("interrupted"))
                 outbox.write(other)
                 add(outbox, made("later", "x" * 50))

@@ -475,6 +475,25 @@ class TestEndOfProcess(WithService):
             self.assertEqual(process.wait(10), 0)
         self.assertEqual(self.service.accepted, ["at-exit"])
 
+    def test_the_end_does_not_wait_for_a_look_up_of_the_host_that_does_not_end(self) -> None:
+        code = """
+import socket, threading
+has_begun = threading.Event()
+def getaddrinfo(*_, **__):
+    has_begun.set()
+    time.sleep(60)
+socket.getaddrinfo = getaddrinfo
+client = Client(sys.argv[1], "k", queue=QueueOptions(interval=0.0, exit_timeout=0.1))
+client.queue(Event('m', 'acme', 1, idempotency_key='k'))
+has_begun.wait()
+sys.stderr = sys.stdout
+"""
+        with self.run_program(code) as process:
+            self.addCleanup(process.kill)
+            self.assertEqual(process.wait(20), 0)
+            assert process.stdout is not None
+            self.assertEqual(process.stdout.read(), b"The process ends with 1 events that were not sent.\n")
+
     @unittest.skipIf(os.name == "nt", "Windows has no SIGTERM and no fork")
     def test_at_sigterm_where_that_is_asked_for(self) -> None:
         code = "client.queue(Event('m', 'acme', 1, idempotency_key='k')); print('queued', flush=True); time.sleep(60)"

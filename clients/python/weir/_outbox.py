@@ -1,8 +1,8 @@
 """Queued events on disk.
 
 An event is in a file, and the file on disk, before its ``queue`` returns. Files are only appended to, and deleted when each of their
-events is settled. So a process that dies loses nothing, and the next one may send some again, which are counted once by their keys.
-Which folder, and what of earlier processes: ``_outbox_folder``.
+events is settled, or is on disk in another one. So a process that dies loses nothing, and the next one may send some again, which are
+counted once by their keys. Which folder, and what of earlier processes: ``_outbox_folder``.
 """
 
 from __future__ import annotations
@@ -11,42 +11,17 @@ import logging
 import math
 import os
 import threading
-from contextlib import suppress
 from typing import List, Optional, Sequence, Set, Tuple
 
 from ._errors import WeirError
 from ._event import Encoded, key_of
-from ._outbox_folder import leave_folder, make_folder, make_own_folder, sync_folder, take_over
+from ._outbox_folder import leave_folder, make_folder, make_own_folder, take_over
 from ._outbox_owner import touch
+from ._outbox_segment import Segment, create_file, remove_file, segment_bytes, worth_moving, write_text
 from ._store import take_first
 from ._warnings import Warnings
 
-#: Some thousand events: what may be sent again after a crash, and how soon room comes back.
-_SEGMENT_BYTES = 512 * 1024
 _READ_BYTES = 256 * 1024
-
-_sync = getattr(os, "fdatasync", os.fsync)
-
-
-class _Segment:
-    __slots__ = ("carry", "is_full", "is_read", "is_unreadable", "path", "position", "size", "unread", "unsettled")
-
-    def __init__(self, path: str, size: int, unread: float) -> None:
-        self.path = path
-        #: Bytes that are on disk for certain.
-        self.size = size
-        #: Events that are still to be read; infinite in one of another process, whose events nobody has counted.
-        self.unread = unread
-        #: Events that were read and are not settled.
-        self.unsettled = 0
-        #: How far it is read, and what was read of a line that had not come to its end.
-        self.position = 0
-        self.carry = b""
-        #: Nothing is appended to it any more.
-        self.is_full = size > 0
-        self.is_read = False
-        #: It could not be read just now. Others are read meanwhile, and it is tried again with the next look.
-        self.is_unreadable = False
 
 
 class _Pending:
@@ -71,16 +46,20 @@ class Outbox:
         self.look()
 
     def after_fork(self) -> None:
-        # The first is held while a file is written, the second while one is read, the third for what both know.
+        # The first is held while a file is written, the second while one is read, the third while some are moved, the last for what all
+        # know.
         self._write_lock = threading.Lock()
         self._read_lock = threading.Lock()
+        self._move_lock = threading.Lock()
         self._lock = threading.RLock()
         self._folder: Optional[str] = None
         self._number = 0
         self._pending: List[_Pending] = []
-        self._active: Optional[Tuple[_Segment, int]] = None
+        self._active: Optional[Tuple[Segment, int]] = None
         #: Segments that are not read to their end, in the order in which they are read.
-        self._unread: List[_Segment] = []
+        self._unread: List[Segment] = []
+        #: Those that are, and of which something is not settled.
+        self._kept: Set[Segment] = set()
         self._ready: List[Encoded] = []
         self._taken: Set[Encoded] = set()
         #: Events of this process that are on disk, and those of them that were read.
@@ -179,8 +158,20 @@ class Outbox:
         with self._lock:
             self._taken.difference_update(events)
             for event in events:
-                event.segment.unsettled -= 1
+                event.segment.unsettled -= len(event.line) + 1
                 self._remove_if_done(event.segment)
+
+    def compact(self) -> None:
+        # Whoever moves some already does it for all.
+        if not self._move_lock.acquire(blocking=False):
+            return
+        try:
+            while self._move_some():
+                pass
+        except OSError as error:
+            self._warn("file", f"What is settled keeps its room in the outbox {self._base} for now: {error}")
+        finally:
+            self._move_lock.release()
 
     def close(self) -> List[Encoded]:
         """What is not settled stays on disk, for the next process."""
@@ -193,6 +184,43 @@ class Outbox:
             if self._folder is not None:
                 leave_folder(self._folder)
         return []
+
+    def _move_some(self) -> bool:
+        """Moves what is not settled of some files to a new one. The old ones go once that is on disk, with its name: whoever dies before
+        leaves some events twice. Returns False, and leaves all as it is, where little would come of it, or when another process has taken
+        the new one over.
+        """
+        with self._lock:
+            segments = worth_moving(self._kept, self._bytes_max)
+            text = b"".join(event.line + b"\n" for event in self._held_in(segments))
+        if not segments:
+            return False
+        path = self._next_path()
+        descriptor = create_file(path)
+        try:
+            is_ours = write_text(path, descriptor, text)
+        except BaseException:
+            os.close(descriptor)
+            remove_file(path)
+            raise
+        os.close(descriptor)
+        if not is_ours:
+            return False
+        moved = Segment(path, len(text), 0)
+        with self._lock:
+            self._size += moved.size
+            # Some were settled meanwhile, in their old files.
+            for event in self._held_in(segments):
+                event.segment.unsettled -= len(event.line) + 1
+                moved.unsettled += len(event.line) + 1
+                event.segment = moved
+            for segment in segments:
+                self._remove_if_done(segment)
+            self._keep(moved)
+        return True
+
+    def _held_in(self, segments: Set[Segment]) -> List[Encoded]:
+        return [event for event in (*self._taken, *self._ready) if event.segment in segments]
 
     def _warn(self, kind: str, message: str) -> None:
         self._warnings.warn(kind, logging.WARNING, message)
@@ -209,7 +237,7 @@ class Outbox:
             return os.path.join(self._folder, f"{self._number:08}.ndjson")
 
     def _add_taken(self, path: str) -> None:
-        segment = _Segment(path, os.path.getsize(path), math.inf)
+        segment = Segment(path, os.path.getsize(path), math.inf)
         segment.is_full = True
         with self._lock:
             # What is written to is the last that is read: what it may still get must not hold up what others have left.
@@ -241,11 +269,7 @@ class Outbox:
         while True:
             segment, descriptor = self._active or self._open_segment()
             try:
-                view = memoryview(text)
-                while view:
-                    view = view[os.write(descriptor, view) :]
-                _sync(descriptor)
-                is_ours = self._is_at(segment.path, descriptor)
+                is_ours = write_text(segment.path, descriptor, text)
                 if is_ours:
                     with self._lock:
                         segment.size += len(text)
@@ -262,11 +286,11 @@ class Outbox:
                 # Someone has it who took this process for gone, and sends what was in it then, with or without this text.
                 self._retire(segment, descriptor)
                 continue
-            if segment.size >= min(_SEGMENT_BYTES, self._bytes_max // 4):
+            if segment.size >= segment_bytes(self._bytes_max):
                 self._retire(segment, descriptor)
             return
 
-    def _cut(self, segment: _Segment) -> None:
+    def _cut(self, segment: Segment) -> None:
         """Ends a file where it was good. One without an event is removed: a disk that is full for hours would get one more with each
         call.
         """
@@ -279,44 +303,23 @@ class Outbox:
         except OSError as error:
             self._warn("file", f"{segment.path} may end with events that were not queued: {error}")
 
-    def _open_segment(self) -> Tuple[_Segment, int]:
+    def _open_segment(self) -> Tuple[Segment, int]:
         path = self._next_path()
-        flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0)
-        try:
-            descriptor = os.open(path, flags, 0o600)
-        except FileNotFoundError:
-            # Someone who took this process for gone has removed the empty folder.
-            make_folder(os.path.dirname(path))
-            descriptor = os.open(path, flags, 0o600)
-        try:
-            sync_folder(os.path.dirname(path))
-        except BaseException:
-            # The process may have too many files open: with each call it would have one more.
-            os.close(descriptor)
-            with suppress(FileNotFoundError):
-                os.unlink(path)
-            raise
-        segment = _Segment(path, 0, 0)
+        descriptor = create_file(path)
+        segment = Segment(path, 0, 0)
         with self._lock:
             self._unread.append(segment)
             self._active = (segment, descriptor)
         return segment, descriptor
 
-    def _retire(self, segment: _Segment, descriptor: int) -> None:
+    def _retire(self, segment: Segment, descriptor: int) -> None:
         with self._lock:
             self._active = None
             segment.is_full = True
         os.close(descriptor)
 
-    @staticmethod
-    def _is_at(path: str, descriptor: int) -> bool:
-        try:
-            return os.stat(path).st_ino == os.fstat(descriptor).st_ino
-        except FileNotFoundError:
-            return False
-
     @property
-    def _next(self) -> Optional[_Segment]:
+    def _next(self) -> Optional[Segment]:
         """The one to read from."""
         return next((segment for segment in self._unread if not segment.is_unreadable), None)
 
@@ -342,13 +345,13 @@ class Outbox:
                     event.number = self._read + line_number
                 self._read += len(lines)
             segment.unread -= len(lines)
-            segment.unsettled += len(events)
+            segment.unsettled += sum(len(event.line) + 1 for event in events)
             self._ready.extend(events)
             if not chunk or (segment.is_full and segment.position == segment.size):
                 self._end_segment(segment)
         return True
 
-    def _read_line(self, segment: _Segment, line: bytes) -> Optional[Encoded]:
+    def _read_line(self, segment: Segment, line: bytes) -> Optional[Encoded]:
         try:
             key = key_of(line)
         except (ValueError, RecursionError):
@@ -356,7 +359,7 @@ class Outbox:
             return None
         return Encoded(key, line, segment)
 
-    def _read_chunk(self, segment: _Segment, length: int) -> Optional[bytes]:
+    def _read_chunk(self, segment: Segment, length: int) -> Optional[bytes]:
         """Empty when nothing more is there: another process has taken the file over, and sends what is in it. None when it cannot be
         read.
         """
@@ -372,7 +375,7 @@ class Outbox:
             segment.is_unreadable = True
             return None
 
-    def _end_segment(self, segment: _Segment) -> None:
+    def _end_segment(self, segment: Segment) -> None:
         if segment.is_read:
             return
         # What follows the last whole line was torn when its process died: no `queue` had returned for it.
@@ -380,17 +383,22 @@ class Outbox:
         self._unread.remove(segment)
         if not math.isinf(segment.unread):
             self._read += segment.unread
+        self._keep(segment)
+
+    def _keep(self, segment: Segment) -> None:
+        """One that was read to its end is held until its events are settled."""
         segment.is_read = True
         segment.is_full = True
+        self._kept.add(segment)
         self._remove_if_done(segment)
 
-    def _remove_if_done(self, segment: _Segment) -> None:
-        if not (segment.is_full and segment.is_read and segment.unsettled <= 0):
+    def _remove_if_done(self, segment: Segment) -> None:
+        # Once: one may be done while what is left of it is moved.
+        if segment.unsettled > 0 or segment not in self._kept:
             return
+        self._kept.remove(segment)
         self._size -= segment.size
         try:
-            os.unlink(segment.path)
-        except FileNotFoundError:
-            pass
+            remove_file(segment.path)
         except OSError as error:
             self._warn("file", f"A file of the outbox cannot be removed: {error}")

@@ -16,7 +16,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, Callable, List, Optional, Tuple, Union
+from typing import Any, Callable, List, Optional, Set, Tuple, Union
 
 from ._answer import BatchOutcome
 from ._deliver import SendBatch, deliver, is_settled
@@ -95,11 +95,11 @@ class EventQueue:
     def __init__(
         self,
         send_batch: SendBatch,
-        abort: Callable[[], None],
+        abort: Callable[[], Set[int]],
         on_retry: Optional[OnRetry],
         options: QueueOptions,
     ) -> None:
-        """``abort`` ends the requests that are under way."""
+        """``abort`` ends the requests that are under way, and returns the threads in which nothing can."""
         self._send_batch = send_batch
         self._abort = abort
         self._warnings = Warnings()
@@ -286,10 +286,10 @@ class EventQueue:
             self._tell_all()
             threads = [*self._threads, *([] if self._looker is None else [self._looker])]
             writer = self._writer
-        self._abort()
+        # One of them calls this itself when `on_refused` does.
+        not_waited_for = {*self._abort(), threading.get_ident()}
         for thread in threads:
-            # One of them calls this itself when `on_refused` does.
-            if thread is not threading.current_thread():
+            if thread.ident not in not_waited_for:
                 thread.join()
         if writer is not None:
             writer.shutdown()
@@ -468,6 +468,8 @@ class EventQueue:
             if self._store.is_durable:
                 # Not before: a process that is killed meanwhile leaves the event to the next one, which is told of it again.
                 self._store.settle([event])
+        # Before those who wait for room are told.
+        self._store.compact()
 
     def _rest(self, error: WeirError, is_pause: bool) -> None:
         """Tries again after a while what was put aside. Nothing else is sent until then when everything seems to be refused."""

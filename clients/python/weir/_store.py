@@ -49,6 +49,9 @@ class Store(Protocol):
     def settle(self, events: Sequence[Encoded]) -> None:
         """Lets go of events that were taken."""
 
+    def compact(self) -> None:
+        """Gives back room that settled events take beside those that are not. Never raises an OSError."""
+
     def after_fork(self) -> None:
         """Forgets everything: it belongs to the parent of this process."""
 
@@ -105,11 +108,16 @@ class MemoryStore:
 
     def settle(self, events: Sequence[Encoded]) -> None:
         for event in events:
-            del self._held[event]
-        self.size -= sum(len(event.line) for event in events)
+            # One that waited for a look-up when the queue was closed was given back.
+            if self._held.pop(event, None) is not None:
+                self.size -= len(event.line)
+
+    def compact(self) -> None:
+        """What is settled takes no room."""
 
     def close(self) -> List[Encoded]:
-        left = self._waiting
+        # Also what was taken: whoever has it sends it no more.
+        left = list(self._held)
         self.after_fork()
         return left
 

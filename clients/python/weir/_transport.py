@@ -107,6 +107,8 @@ class Transport:
         self._busy: Set[http.client.HTTPConnection] = set()
         #: Those of connections that are being made.
         self._connecting: Set[socket.socket] = set()
+        #: The threads that look up the address of the host.
+        self._looking_up: Set[int] = set()
         self._is_aborted = False
 
     def send(
@@ -153,8 +155,10 @@ class Transport:
             return {"authorization": f"Bearer {self._service_token}"}
         return {"x-api-key": self.require_api_key()}
 
-    def abort(self) -> None:
-        """Ends what is under way, and whatever is begun later, at once."""
+    def abort(self) -> Set[int]:
+        """Ends what is under way, and whatever is begun later, at once. Returns the threads that look up the address of the host: nothing
+        ends that, and they send nothing afterwards.
+        """
         with self._lock:
             self._is_aborted = True
             for sock in self._connecting:
@@ -162,6 +166,7 @@ class Transport:
             for connection in self._busy:
                 if connection.sock is not None:
                     connection.sock.shutdown()  # type: ignore[call-arg]
+            return set(self._looking_up)
 
     def close(self) -> None:
         """Closes the connections that nobody uses."""
@@ -184,7 +189,7 @@ class Transport:
 
     def _connect(self, deadline: float) -> http.client.HTTPConnection:
         began = time.monotonic()
-        addresses = socket.getaddrinfo(self._host, self._port, type=socket.SOCK_STREAM)
+        addresses = self._look_up()
         # Nothing ends a look-up, so it is no part of the attempt.
         deadline += time.monotonic() - began
         sock = self._reach(addresses, deadline)
@@ -203,6 +208,17 @@ class Transport:
         connection.auto_open = 0
         connection.sock = _TimedSocket(sock, deadline)
         return connection
+
+    def _look_up(self) -> Sequence[Any]:
+        thread = threading.get_ident()
+        with self._lock:
+            self._refuse_if_aborted()
+            self._looking_up.add(thread)
+        try:
+            return socket.getaddrinfo(self._host, self._port, type=socket.SOCK_STREAM)
+        finally:
+            with self._lock:
+                self._looking_up.discard(thread)
 
     def _reach(self, addresses: Sequence[Any], deadline: float) -> socket.socket:
         """Connects to the first address that answers. Each has a share of the time: one that does not answer leaves some to the others."""

@@ -35,6 +35,8 @@ export interface EventStore<Event extends HeldEvent = HeldEvent> {
   giveBack(events: readonly Event[], place?: 'before' | 'behind'): void;
   /** Lets go of events that were taken. */
   settle(events: readonly Event[]): void;
+  /** Gives back room that settled events take beside those that are not. Never rejects. */
+  compact(): Promise<void>;
   /** Ends it, and returns what would be lost with it. */
   close(): Promise<HeldEvent[]>;
 }

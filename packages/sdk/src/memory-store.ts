@@ -64,6 +64,10 @@ export class MemoryStore implements EventStore {
     }
   }
 
+  compact(): Promise<void> {
+    return Promise.resolve();
+  }
+
   close(): Promise<HeldEvent[]> {
     const left = this.#waiting;
     this.settle(left);

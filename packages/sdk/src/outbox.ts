@@ -1,15 +1,27 @@
 // Queued events on disk. An event is in a file, and the file on disk, before its `queue` resolves. Files are only appended to, and
-// deleted when each of their events is settled. So a process that dies loses nothing, and the next one may send some again, which
-// are counted once by their keys. Which folder, and what of earlier processes: outbox-folder.ts.
+// deleted when each of their events is settled, or is on disk in another one. So a process that dies loses nothing, and the next one
+// may send some again, which are counted once by their keys. Which folder, and what of earlier processes: outbox-folder.ts.
 
-import { open, stat, truncate, type FileHandle } from 'node:fs/promises';
-import { dirname, resolve, join } from 'node:path';
+import { stat, truncate } from 'node:fs/promises';
+import { resolve, join } from 'node:path';
 import { WeirError } from './error.ts';
 import { decodeEvent } from './event.ts';
 import type { EventStore, HeldEvent } from './held-event.ts';
 import { takeFirst } from './memory-store.ts';
-import { leaveFolder, makeFolder, makeOwnFolder, removeFile, syncFolder, takeOver } from './outbox-folder.ts';
+import { leaveFolder, makeFolder, makeOwnFolder, removeFile, takeOver } from './outbox-folder.ts';
 import { LOOK_MS, touch } from './outbox-owner.ts';
+import {
+  createFile,
+  inodeOf,
+  isReadToEnd,
+  newSegment,
+  readChunk,
+  segmentBytes,
+  worthMoving,
+  writeFile,
+  type ActiveSegment,
+  type Segment,
+} from './outbox-segment.ts';
 import type { WarningKind } from './warnings.ts';
 
 export interface OutboxOptions {
@@ -17,31 +29,6 @@ export interface OutboxOptions {
   folder: string;
   /** Bytes on disk from which on it is full; default 256 MiB. */
   bytesMax?: number;
-}
-
-interface Segment {
-  path: string;
-  /** Bytes that are on disk for certain. */
-  size: number;
-  /** Events in it that are still to be read; Infinity in one of another process, whose events nobody has counted. */
-  unread: number;
-  /** Events that were read and are not settled. */
-  unsettled: number;
-  /** How far it is read, and what was read of a line that had not come to its end. */
-  position: number;
-  carry: Buffer;
-  /** Nothing is appended to it any more. */
-  isFull: boolean;
-  isRead: boolean;
-  /** It could not be read just now. Others are read meanwhile, and it is tried again with the next look. */
-  isUnreadable: boolean;
-}
-
-/** The one that is written to. */
-interface ActiveSegment {
-  segment: Segment;
-  handle: FileHandle;
-  inode: bigint;
 }
 
 export interface OutboxEvent extends HeldEvent {
@@ -63,8 +50,6 @@ interface Pending {
   reject: (error: WeirError) => void;
 }
 
-/** Some thousand events: what may be sent again after a crash, and how soon room comes back. */
-const SEGMENT_BYTES = 512 * 1024;
 const READ_BYTES = 256 * 1024;
 /** Events that share one write. */
 const GROUP_MAX = 1_000;
@@ -95,6 +80,8 @@ export class Outbox implements EventStore<OutboxEvent> {
   /** Events in those that this process wrote, and the number of segments of others. */
   #unreadOwn = 0;
   #unreadOthers = 0;
+  /** Segments that are read to their end, and of which something is not settled. */
+  readonly #kept = new Set<Segment>();
   #reading: Promise<unknown> = Promise.resolve();
   /** Events of this process that are on disk, and those of them that were read. */
   #written = 0;
@@ -103,6 +90,7 @@ export class Outbox implements EventStore<OutboxEvent> {
   readonly #taken = new Set<OutboxEvent>();
   #bytes = 0;
   readonly #removals = new Set<Promise<void>>();
+  #compacting: Promise<void> | undefined;
   #nextLook: NodeJS.Timeout | undefined;
   #looking: Promise<void> | undefined;
 
@@ -183,9 +171,14 @@ export class Outbox implements EventStore<OutboxEvent> {
     for (const event of events) {
       const { segment } = event;
       this.#taken.delete(event);
-      segment.unsettled -= 1;
+      segment.unsettled -= event.bytes + 1;
       this.#removeIfDone(segment);
     }
+  }
+
+  async compact(): Promise<void> {
+    this.#compacting ??= this.#compactAll().finally(() => (this.#compacting = undefined));
+    await this.#compacting;
   }
 
   /** What is not settled stays on disk, for the next process. */
@@ -203,6 +196,45 @@ export class Outbox implements EventStore<OutboxEvent> {
     await Promise.all(this.#removals);
     if (this.#folder !== undefined) await leaveFolder(await this.#folder);
     return [];
+  }
+
+  /** Never rejects. */
+  async #compactAll(): Promise<void> {
+    try {
+      for (;;) {
+        const segments = worthMoving(this.#kept, this.#bytesMax);
+        if (segments.size === 0 || !(await this.#moveFrom(segments))) return;
+      }
+    } catch (error) {
+      const told = `What is settled keeps its room in the outbox ${this.#base} for now: ${String(error)}`;
+      this.#listeners.onProblem('file', told);
+    }
+  }
+
+  /**
+   * Moves what is not settled to a new file. The old ones go once that is on disk, with its name: whoever dies before leaves some events
+   * twice. Resolves to false, and leaves all as it is, when another process has taken the new one over.
+   */
+  async #moveFrom(segments: Set<Segment>): Promise<boolean> {
+    const held = () => [...this.#taken, ...this.#ready].filter(({ segment }) => segments.has(segment));
+    const text = Buffer.from(
+      held()
+        .map(({ json }) => `${json}\n`)
+        .join(''),
+    );
+    const path = await this.#nextPath();
+    if (!(await writeFile(path, text))) return false;
+    const moved = newSegment(path, text.length, 0);
+    this.#bytes += moved.size;
+    // Some were settled meanwhile, in their old files.
+    for (const event of held()) {
+      event.segment.unsettled -= event.bytes + 1;
+      moved.unsettled += event.bytes + 1;
+      event.segment = moved;
+    }
+    for (const segment of segments) this.#removeIfDone(segment);
+    this.#keep(moved);
+    return true;
   }
 
   /** Takes over what is left, now and then again. Never rejects. */
@@ -313,7 +345,7 @@ export class Outbox implements EventStore<OutboxEvent> {
       // Before it is closed, when its reader may come to its end.
       segment.unread += events;
       this.#unreadOwn += events;
-      if (segment.size >= Math.min(SEGMENT_BYTES, this.#bytesMax / 4)) await this.#retire(active);
+      if (segment.size >= segmentBytes(this.#bytesMax)) await this.#retire(active);
       return;
     }
   }
@@ -333,25 +365,11 @@ export class Outbox implements EventStore<OutboxEvent> {
   async #openSegment(): Promise<ActiveSegment> {
     await this.#opened;
     const path = await this.#nextPath();
-    const handle = await open(path, 'wx', 0o600).catch(async (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT') throw error;
-      // Someone who took this process for gone has removed the empty folder.
-      await makeFolder(dirname(path));
-      return await open(path, 'wx', 0o600);
-    });
-    try {
-      await syncFolder(dirname(path));
-      const { ino } = await handle.stat({ bigint: true });
-      const segment = newSegment(path, 0, 0);
-      this.#unread.push(segment);
-      this.#active = { segment, handle, inode: ino };
-      return this.#active;
-    } catch (error) {
-      // The process may have too many files open: with each call it would have one more.
-      await handle.close();
-      await removeFile(path);
-      throw error;
-    }
+    const { handle, inode } = await createFile(path);
+    const segment = newSegment(path, 0, 0);
+    this.#unread.push(segment);
+    this.#active = { segment, handle, inode };
+    return this.#active;
   }
 
   async #retire({ segment, handle }: ActiveSegment): Promise<void> {
@@ -390,8 +408,9 @@ export class Outbox implements EventStore<OutboxEvent> {
     }
     try {
       const { idempotency_key: key } = decodeEvent(json);
-      segment.unsettled += 1;
-      this.#ready.push({ key, json, bytes: Buffer.byteLength(json), segment, number: isOwn ? this.#read : 0 });
+      const bytes = Buffer.byteLength(json);
+      segment.unsettled += bytes + 1;
+      this.#ready.push({ key, json, bytes, segment, number: isOwn ? this.#read : 0 });
     } catch {
       const told = `A line of the outbox cannot be read, and is left out: ${json.slice(0, 200)}`;
       this.#listeners.onProblem('line', told);
@@ -401,13 +420,7 @@ export class Outbox implements EventStore<OutboxEvent> {
   /** Empty when nothing more is there: another process has taken the file over, and sends what is in it. Undefined when it cannot be read. */
   async #readChunk(segment: Segment, length: number): Promise<Buffer | undefined> {
     try {
-      const handle = await open(segment.path, 'r');
-      try {
-        const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, segment.position);
-        return buffer.subarray(0, bytesRead);
-      } finally {
-        await handle.close();
-      }
+      return await readChunk(segment, length);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return NOTHING;
       // The process may have too many files open.
@@ -427,13 +440,20 @@ export class Outbox implements EventStore<OutboxEvent> {
       this.#unreadOwn -= segment.unread;
       this.#read += segment.unread;
     }
+    this.#keep(segment);
+  }
+
+  /** One that was read to its end is held until its events are settled. */
+  #keep(segment: Segment): void {
     segment.isRead = true;
     segment.isFull = true;
+    this.#kept.add(segment);
     this.#removeIfDone(segment);
   }
 
   #removeIfDone(segment: Segment): void {
-    if (!segment.isFull || !segment.isRead || segment.unsettled > 0) return;
+    // Once: one may be done while what is left of it is moved.
+    if (segment.unsettled > 0 || !this.#kept.delete(segment)) return;
     this.#bytes -= segment.size;
     const removal = removeFile(segment.path)
       .catch((error: unknown) =>
@@ -441,24 +461,6 @@ export class Outbox implements EventStore<OutboxEvent> {
       )
       .finally(() => this.#removals.delete(removal));
     this.#removals.add(removal);
-  }
-}
-
-function isReadToEnd({ size, position }: Segment): boolean {
-  return size === position;
-}
-
-function newSegment(path: string, size: number, unread: number): Segment {
-  const states = { isFull: false, isRead: false, isUnreadable: false };
-  return { path, size, unread, unsettled: 0, position: 0, carry: Buffer.alloc(0), ...states };
-}
-
-async function inodeOf(path: string): Promise<bigint | undefined> {
-  try {
-    return (await stat(path, { bigint: true })).ino;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
   }
 }
 

@@ -299,6 +299,8 @@ export class EventQueue {
       this.#restFor(aboutEvent, !this.#isHeard);
       this.#isHeard = false;
     }
+    // Before those who wait for room are told.
+    await this.#store.compact();
     return true;
   }
 
