@@ -1,7 +1,7 @@
 // What of billing a lock holds off that somebody holds for long: it is told, tried again soon, and done once the lock is gone.
 
 import { readRunState } from '@weir/db/billing/run/run-work';
-import { RECORDING_LOCK } from '@weir/db/known-for-recording';
+import { RECORDING_LOCK } from '@weir/db/advisory-locks';
 import { openBillingJobs, type BillingTask } from '@weir/queue/billing-jobs';
 import { createLog } from '@weir/shared/log';
 import { Queue } from 'bullmq';

@@ -1,6 +1,6 @@
 // accepted = recorded + rejected + duplicate + queued: `npm run reconcile` proves it, and tells apart what broke it.
 
-import { DRAIN_LOCK } from '@weir/db/accepted';
+import { DRAIN_LOCK } from '@weir/db/advisory-locks';
 import { ROLLUPS } from '@weir/db/rollups';
 import type { Database } from '@weir/db/database';
 import type { ChainableCommander } from 'ioredis';

@@ -3,7 +3,8 @@
 
 import { insertAlert } from '@weir/db/alerts/alerts';
 import type { Database, Queries } from '@weir/db/database';
-import { announceChange, learnForRecording, RECORDING_LOCK } from '@weir/db/known-for-recording';
+import { RECORDING_LOCK } from '@weir/db/advisory-locks';
+import { announceChange, learnForRecording } from '@weir/db/known-for-recording';
 import { recordEvents } from '@weir/db/record';
 import { recordBatch } from '@weir/db/record-batch';
 import type { StagedEvent } from '@weir/shared/event';

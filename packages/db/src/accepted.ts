@@ -5,12 +5,10 @@ import { epochMsOfId, firstIdAt } from '@weir/shared/ids';
 import { monthOf, type AcceptedCounts, type DrainedCount, type MonthCount } from '@weir/shared/month-counts';
 import { sql } from 'kysely';
 import type pg from 'pg';
+import { DRAIN_LOCK, REPAIR_LOCK } from './advisory-locks.ts';
 import { plainArray } from './array-text.ts';
 import type { Database, Queries } from './database.ts';
 import { awaitStandby } from './standby.ts';
-
-// Any fixed number will do, as long as nothing else in this database locks it.
-export const DRAIN_LOCK = 7_339_221_554;
 
 /**
  * How long drained counts are remembered. Redis may come back with an older state and bring some again, after a failover or
@@ -152,8 +150,6 @@ export function unnested(counts: readonly MonthCount[]) {
   return sql`unnest(${counts.map(({ organizationId }) => organizationId)}::uuid[],
     ${counts.map(({ month }) => `${month}-01`)}::date[], ${counts.map(({ events }) => events)}::bigint[])`;
 }
-
-const REPAIR_LOCK = 7_339_221_555;
 
 /** Another repair is under way; two would write the same correction twice. */
 export class RepairUnderWay extends Error {}

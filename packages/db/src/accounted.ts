@@ -3,7 +3,8 @@
 
 import type { MonthCount } from '@weir/shared/month-counts';
 import { sql } from 'kysely';
-import { DRAIN_LOCK, unnested } from './accepted.ts';
+import { unnested } from './accepted.ts';
+import { DRAIN_LOCK } from './advisory-locks.ts';
 import { isLockTimeout, type Database, type Queries } from './database.ts';
 
 /** Whose events to count, and of which month of receipt (`2026-11`); without it, all. */

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { EXTERNAL_ID_LOCK } from './advisory-locks.ts';
 import { deleteAlertsOf } from './alerts/alerts.ts';
 import { CUSTOMER_COLUMNS, type Customer } from './customer-fields.ts';
 import type { Queries } from './database.ts';
@@ -170,15 +171,12 @@ export async function lockExternalId(db: Queries, organizationId: string, id: st
   return row?.external_id;
 }
 
-/** The first of the two numbers of the lock of an external id; the second is of the organization and the id. */
-const EXTERNAL_ID_LOCK = 20_055;
-
 const externalIdLock = (organizationId: string, externalId: string) =>
   sql`${EXTERNAL_ID_LOCK}, hashtext(${`${organizationId} ${externalId}`})`;
 
 /**
  * Until this transaction ends no record gets an external id that it has not: where there is none, that is no row that could be held.
- * It comes before all other locks. Two ids may have one lock.
+ * Lock 3 of decision 94. Two ids may have one lock.
  */
 export async function holdExternalId(transaction: Queries, organizationId: string, externalId: string): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(${externalIdLock(organizationId, externalId)})`.execute(transaction);

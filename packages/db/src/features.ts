@@ -126,7 +126,7 @@ export async function findFeature(db: Queries, organizationId: string, id: strin
 
 /**
  * Holds off others that change a feature, or the meter behind it, until the transaction ends; what refers to them may be written
- * meanwhile. The feature before its meter, as everywhere.
+ * meanwhile. The feature before its meter: lock 6 of decision 94.
  */
 export async function holdFeature(transaction: Queries, organizationId: string, id: string): Promise<void> {
   await holdRow('features')(transaction, organizationId, id);

@@ -7,9 +7,10 @@
 // A slice is a transaction that moves the mark too: killed anywhere, it was made or was not. Other keys begin all of it again.
 
 import type pg from 'pg';
+import { RECORDING_LOCK } from './advisory-locks.ts';
 import { valueHash } from './aggregations.ts';
 import { isLockTimeout, type Database } from './database.ts';
-import { RECORDING_LOCK, SILENCE_MS_MAX } from './known-for-recording.ts';
+import { SILENCE_MS_MAX } from './known-for-recording.ts';
 import { dropConnection, poolTransaction } from './pool-transaction.ts';
 import { addTo, BEGINNING, GROUP_ROLLUPS, OVERFLOW, PARTS, ROLLUPS, rowsOfEvents, rowsOfFiner } from './rollups.ts';
 import { inStream, ofAll, own } from './usage/usage-rows.ts';

@@ -5,6 +5,7 @@
 
 import { sql } from 'kysely';
 import pg from 'pg';
+import { RECORDING_LOCK } from './advisory-locks.ts';
 import { plainArray, textArray } from './array-text.ts';
 import type { Queries } from './database.ts';
 
@@ -135,10 +136,7 @@ export function isKnowledgeOld(error: unknown): boolean {
 /** Longer than any record statement takes. One that hangs holds the change off, and with it what is recorded after it. */
 const LOCK_WAIT_MS_MAX = 3_000;
 
-/** Of the advisory locks that record statements share by slot, as migration 0002 has them: who holds one alone holds recording off. */
-export const RECORDING_LOCK = 20_002;
-
-/** Who goes silent with such a lock in hand holds recording off for so long and no longer. */
+/** Who goes silent while it holds recording off does so for so long and no longer. */
 export const SILENCE_MS_MAX = 1_000;
 
 /** Has a transaction wait no longer for a lock, nor let others wait for it, than it may while nothing is recorded. */

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorCodeOf } from '@weir/shared/errors';
 import type pg from 'pg';
+import { MIGRATION_LOCK } from './advisory-locks.ts';
 import { runConcurrent } from './concurrent-indexes.ts';
 import { isDatabaseAway, withoutOptions } from './database.ts';
 import { NotingClient } from './noting-client.ts';
@@ -12,9 +13,6 @@ import { hasPartition, makePartitions } from './partitions.ts';
 import { clientTransaction } from './pool-transaction.ts';
 import { setUpSession } from './session-settings.ts';
 import { hasGivenUpWaiting, WAIT_BRIEFLY_FOR_TABLES } from './table-lock.ts';
-
-// Any fixed number will do, as long as nothing else in this database locks it.
-const MIGRATION_LOCK = 7_339_221_551;
 
 /** How often it is looked whether another process has done with migrating. */
 const LOCK_LOOK_MS = 200;

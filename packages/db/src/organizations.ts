@@ -1,8 +1,6 @@
 import { sql } from 'kysely';
+import { FIRST_SIGNUP_LOCK } from './advisory-locks.ts';
 import type { Queries } from './database.ts';
-
-// Any fixed number will do, as long as nothing else in this database locks it.
-const FIRST_SIGNUP_LOCK = 7_339_221_553;
 
 export interface Organization {
   id: string;

@@ -1,12 +1,10 @@
 import { firstIdAt } from '@weir/shared/ids';
 import type { ClientBase, QueryConfig } from 'pg';
+import { PARTITION_LOCK } from './advisory-locks.ts';
 import { clientTransaction } from './pool-transaction.ts';
 
 /** Months that are ready before they begin: a worker that is away for weeks still finds its partition. */
 const MONTHS_AHEAD = 3;
-
-// Any fixed number will do, as long as nothing else in this database locks it.
-const PARTITION_LOCK = 7_339_221_552;
 
 /**
  * While this waits for its lock, everything that records into the default partition waits behind it. Whoever holds it, a backup

@@ -3,6 +3,7 @@
 
 import { LIMITS } from '@weir/shared/limits';
 import { sql } from 'kysely';
+import { REQUEST_KEY_LOCK } from './advisory-locks.ts';
 import { isTimedOut, type Queries } from './database.ts';
 import { DELETED_MAX, inSlices } from './delete-in-slices.ts';
 import { deleteOfEach, type LeftAlone } from './left-alone.ts';
@@ -29,9 +30,6 @@ export interface KeptAnswer {
 /** What is known of a key. `other`: it belongs to another request. `writtenAt` tells the transaction that wrote it from any other. */
 export type FoundKey = { outcome: 'new' | 'other' } | { outcome: 'same'; kept: KeptAnswer; writtenAt: string };
 
-/** The first of the two numbers of the lock; the second is of the key. */
-const LOCK = 20_015;
-
 /**
  * Takes a key in hand until the end of the transaction, and tells what is known of it. `under_way`: another transaction has it in
  * hand. That is told at once, and nobody waits.
@@ -42,7 +40,7 @@ export async function holdRequestKey(
 ): Promise<FoundKey | { outcome: 'under_way' }> {
   // Two keys of one number are taken for one in one case of four billion, while both are under way: then one of them is sent again.
   const { rows } = await sql<{ held: boolean }>`
-    SELECT pg_try_advisory_xact_lock(${LOCK}, ${key.keyHash.readInt32BE(0)}) AS held`.execute(transaction);
+    SELECT pg_try_advisory_xact_lock(${REQUEST_KEY_LOCK}, ${key.keyHash.readInt32BE(0)}) AS held`.execute(transaction);
   // In another statement, which sees what was committed before the lock was free.
   return rows[0]?.held === true ? await findRequestKey(transaction, key) : { outcome: 'under_way' };
 }

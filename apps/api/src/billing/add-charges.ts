@@ -1,5 +1,5 @@
 // Adds charges to a plan, and renames or ends those that it has: one of them, or many in one step. Expects
-// the plan locked, and its features before: a feature is locked before its meter everywhere.
+// the plan locked (lock 5 of decision 94), and features that the same step puts there, which come before meters (6).
 
 import type { ChargeType } from '@weir/billing/kinds';
 import { billMeterOfPlan, releaseMetersOfPlan } from '@weir/db/billing/subscriptions/billed-meters';

@@ -96,7 +96,7 @@ export function planChangeRoutes(app: App, { database, guards, turns }: RouteDep
   );
 }
 
-/** The plan is locked before the subscription: whoever adds a charge to it holds the plan while it reserves the meter. */
+/** Locks the plan (5 of decision 94), before the subscription: whoever adds a charge holds the plan while it reserves the meter. */
 async function toPlan(
   transaction: Queries,
   { organizationId }: Caller,

@@ -252,7 +252,7 @@ export function featureRoutes(app: App, { database, guards, turns }: RouteDeps &
       const { organizationId } = request.caller;
       const { id } = request.params;
       return await write.transaction(async (transaction) => {
-        // The feature is locked before its meter, as where both are changed: else two requests could wait for each other.
+        // The feature before its meter: lock 6 of decision 94.
         // The meter is archived before the feature is gone, since the feature says whose it is.
         if (!(await lockFeature(transaction, organizationId, id))) throw new Refusal('not_found', NO_SUCH_THING);
         const meterId = await archiveMeterOfFeature(transaction, organizationId, id);

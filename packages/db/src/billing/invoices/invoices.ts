@@ -139,7 +139,7 @@ export async function findInvoicesToFinalize(
     .execute();
 }
 
-/** The same, held until this transaction ends. Of the locks of billing only those of subscriptions come before it. */
+/** The same, held until this transaction ends: lock 8 of decision 94. */
 export async function lockInvoiceRow(
   transaction: Queries,
   organizationId: string,

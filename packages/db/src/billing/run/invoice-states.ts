@@ -1,7 +1,7 @@
 // Changes the state of a finalized invoice: it is waived or given up, and record-payment.ts has it paid. What it bills stays as it is. Each
 // of these is a step in a transaction of the caller, who rolls it back where nothing was done.
 //
-// Locks are taken in the order of all billing: the subscription, the invoice, grants, the feed.
+// Locks are taken in the order of decision 94: the subscription (7), the invoice (8), grants (11), the feed (23).
 
 import { type FeedType, type NewFeedEvent, subscriptionData } from '@weir/billing/feed-events';
 import { amountOf, amountText } from '@weir/billing/amounts';

@@ -17,8 +17,7 @@ export interface UnpaidInvoice extends PayableInvoice {
 }
 
 /**
- * Locks what is open or given up of some customers, in the order of ids, and returns it oldest first. Of the locks of billing those
- * of subscriptions and drafts come before it, and those of grants after it.
+ * Locks what is open or given up of some customers, in the order of ids, and returns it oldest first: lock 10 of decision 94.
  */
 export async function lockOpenInvoices(
   transaction: Queries,

@@ -6,6 +6,7 @@ import type { NewFeedEvent } from '@weir/billing/feed-events';
 import { amountText } from '@weir/billing/amounts';
 import type { Amount } from '@weir/rating/money';
 import { sql } from 'kysely';
+import { FINALIZING_LOCK } from '../../advisory-locks.ts';
 import { buyerOfCustomer, copyOfCustomer } from '../../customer-fields.ts';
 import type { Queries } from '../../database.ts';
 import { isAutomatic } from '../drafting.ts';
@@ -62,19 +63,15 @@ export async function writeFinalized(
   await appendFeed(transaction, organizationId, [...before, ...events]);
 }
 
-/** The first of the two numbers of the lock; the second is of the organization. */
-const LOCK = 20_042;
-
 /**
  * Waits for whoever finalizes invoices of the organization from here on, until that has committed: an invoice that just becomes open,
  * and a grant that is just made, are no rows yet that could be waited for. Two of one customer missed each other so, and one stayed
- * open beside money in advance. All that finalize take it here, behind their subscriptions and drafts and before open invoices and
- * grants, and nobody else does, so there is no cycle. It is one for all customers, since all wait for each other at the counter,
+ * open beside money in advance. All that finalize take it here (lock 9 of decision 94). It is one for all customers, since all wait for each other at the counter,
  * some statements later, anyway; one for each would be hundreds of locks in a transaction, of a table that all share.
  */
 async function holdFinalizing(transaction: Queries, organizationId: string): Promise<void> {
   // A statement of its own: those after it see what this one waited for.
-  await sql`SELECT pg_advisory_xact_lock(${LOCK}, uuid_hash(${organizationId}::uuid))`.execute(transaction);
+  await sql`SELECT pg_advisory_xact_lock(${FINALIZING_LOCK}, uuid_hash(${organizationId}::uuid))`.execute(transaction);
 }
 
 /** All that was late before this closing is settled by now. */

@@ -125,8 +125,8 @@ export async function billMeterOfPlan(
   const ofPlan = goingOn(organizationId, planId);
   const going = sql`${ofPlan} AND (ended_at IS NULL OR ended_at > billing_now())`;
   // Whoever lets go of a subscription's meters holds its row FOR UPDATE. So either this waits for that one, and sees below what was
-  // let go, or that one waits for this, and sees the charge. The order is that of everybody: the plan, subscriptions by id, then
-  // their meters. Locking held rows of billed_meters instead could deadlock: to insert another row waits for its subscription,
+  // let go, or that one waits for this, and sees the charge. The order is that of decision 94: the plan (5),
+  // subscriptions by id and then their meters (7). Locking held rows of billed_meters instead could deadlock: to insert another row waits for its subscription,
   // which the run may hold while it waits for a row held here. One past its end is locked too: that may be taken back just now.
   await sql`
     WITH locked AS MATERIALIZED (

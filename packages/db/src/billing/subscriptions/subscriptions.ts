@@ -196,7 +196,7 @@ export async function findSubscriptionId(
   return found?.id;
 }
 
-/** The row, held until this transaction ends. Nothing of billing is locked before it but other subscriptions with a smaller id. */
+/** The row, held until this transaction ends: lock 7 of decision 94. */
 export async function lockSubscription(
   transaction: Queries,
   organizationId: string,

@@ -3,8 +3,8 @@
 // number. So the usage at a closing is known from then on, and stays what it is: due-usage.ts reads it.
 
 import type pg from 'pg';
+import { RECORDING_LOCK } from '../../advisory-locks.ts';
 import type { Database } from '../../database.ts';
-import { RECORDING_LOCK } from '../../known-for-recording.ts';
 
 /**
  * A statement that records takes milliseconds. One that hangs holds the closing off, and that everything that is recorded of the
