@@ -3,6 +3,8 @@
 
 import { settleClosed } from '@weir/db/billing/run/settlements';
 import { performMoves } from '@weir/db/moves/perform-moves';
+import { keepExternalId } from '@weir/db/customers';
+import { insertWidgetToken } from '@weir/db/widget-tokens';
 import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { rejectEvents } from '@weir/db/record';
@@ -62,7 +64,8 @@ async function askMeanwhile(first: () => Promise<Answer>, meanwhile: () => Promi
   const asked = first();
   await untilWaiting(weir);
   const askedMeanwhile = meanwhile();
-  await untilWaiting(weir, 2);
+  // What waits for nobody is told by its answer.
+  await Promise.race([untilWaiting(weir, 2), askedMeanwhile]);
   await holder.query('COMMIT');
   return await Promise.all([asked, askedMeanwhile]);
 }
@@ -102,6 +105,44 @@ test.each([
     expectProblem(made, 409, 'usage_moving');
   },
 );
+
+const TOKENS = 'SELECT FROM widget_tokens WHERE organization_id = $1 AND customer_external_id = $2';
+
+test.each([
+  ['/erasures', 'shown by its record', (id: string) => ({ customer_id: id })],
+  ['/erasures', 'shown without one', () => ({ customer_external_id: 'shown without one' })],
+  ['/usage-moves', 'shown before', () => ({ from_external_id: 'shown before', to_external_id: 'shown behind' })],
+])('no widget token is made while usage is asked for: %s, %s', async (path, customer_external_id, bodyOf) => {
+  const apiKey = await billing.admin.createKey('usage.write');
+  const hasRecord = customer_external_id === 'shown by its record';
+  const id = hasRecord ? (await billing.post('/customers', { external_id: customer_external_id }, 201)).id : '';
+  const [moving, token] = await askMeanwhile(
+    () => billing.request('POST', path, bodyOf(id)),
+    () => weir.request('POST', '/api/v1/widget/token', { apiKey, body: { customer_external_id } }),
+  );
+  expect(moving.status).toBe(202);
+  expectProblem(token, 409, 'usage_moving');
+  expect((await weir.pool.query(TOKENS, [billing.admin.id, customer_external_id])).rowCount).toBe(0);
+});
+
+test('a widget token of an external id that was made before a customer got it ends with that', async () => {
+  const { id: organization_id } = billing.admin;
+  const { id } = await billing.post('/customers', { external_id: 'to be renamed' }, 201);
+  const apiKey = await billing.admin.createKey('usage.write');
+  const shown = { organization_id, customer_external_id: 'renamed' };
+  const { rows } = await weir.pool.query('SELECT id FROM api_keys WHERE organization_id = $1 LIMIT 1', [
+    organization_id,
+  ]);
+  const renaming = await billing.database.kysely.transaction().execute(async (transaction) => {
+    await keepExternalId(transaction, organization_id, shown.customer_external_id);
+    await insertWidgetToken(transaction, { ...shown, token_hash: Buffer.from(apiKey), api_key_id: rows[0].id });
+    const begun = { answer: billing.request('PATCH', `/customers/${id}`, { external_id: 'renamed' }) };
+    await Promise.race([untilWaiting(weir), begun.answer]);
+    return begun;
+  });
+  expect((await renaming.answer).status).toBe(200);
+  expect((await weir.pool.query(TOKENS, [organization_id, 'renamed'])).rowCount).toBe(0);
+});
 
 test('who settles a subscription waits for it without the organization in hand', async () => {
   await holdSubscription();

@@ -188,6 +188,21 @@ export async function awaitExternalId(transaction: Queries, organizationId: stri
 }
 
 /**
+ * Until this transaction ends an external id means whom it means: waits for whoever changes which record has it, or asks for its usage to be
+ * moved, and they wait for this. Shares locks 3 and 4 of decision 94.
+ */
+export async function keepExternalId(transaction: Queries, organizationId: string, externalId: string): Promise<void> {
+  await awaitExternalId(transaction, organizationId, externalId);
+  await transaction
+    .selectFrom('customers')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('external_id', '=', externalId)
+    .forShare()
+    .execute();
+}
+
+/**
  * Whether a subscription, an invoice or a credit names a customer. To be asked before the customer is deleted: that holds its row, and then
  * waits for one of these, whose holder may be just making another that names the customer. Then one of both would be given up.
  */

@@ -10,28 +10,20 @@ export interface WidgetGrant {
 }
 
 /**
- * Returns when the token ends. Waits for a change of its customer's record that is under way, which would end it. When the key was deleted
- * meanwhile it violates `widget_tokens_organization_id_api_key_id_fkey`, or opens nothing where tokens of the key are still being deleted.
+ * Returns when the token ends. Expects the external id kept (`keepExternalId` of customers.ts): who changes what it means ends all of its
+ * tokens, and would not see this one. When the key was deleted meanwhile it violates `widget_tokens_organization_id_api_key_id_fkey`, or
+ * opens nothing where tokens of the key are still being deleted.
  */
 export async function insertWidgetToken(
-  db: Queries,
+  transaction: Queries,
   token: WidgetGrant & { token_hash: Buffer; api_key_id: string },
 ): Promise<{ expires_at: string }> {
-  const { token_hash, organization_id, api_key_id, customer_external_id } = token;
   // It ends by the clock of Postgres, which also judges it.
-  const { rows } = await sql<{ expires_at: string }>`
-    WITH record AS (
-      SELECT id FROM customers
-      WHERE organization_id = ${organization_id} AND external_id = ${customer_external_id} FOR SHARE
-    )
-    INSERT INTO widget_tokens (token_hash, organization_id, api_key_id, customer_external_id, expires_at)
-    SELECT ${token_hash}, ${organization_id}, ${api_key_id}, ${customer_external_id}, now() + make_interval(mins => ${sql.lit(LIMITS.widgetTokenMinutes)})
-    -- A WITH that nothing reads would not be run, and would lock nothing.
-    FROM (SELECT count(*) FROM record) AS locked
-    RETURNING expires_at`.execute(db);
-  const [row] = rows;
-  if (row === undefined) throw new Error('the insert of a token returns its end, and returned nothing');
-  return row;
+  return await transaction
+    .insertInto('widget_tokens')
+    .values({ ...token, expires_at: sql`now() + make_interval(mins => ${sql.lit(LIMITS.widgetTokenMinutes)})` })
+    .returning('expires_at')
+    .executeTakeFirstOrThrow();
 }
 
 /** Finds what the token with this SHA-256 opens, and for how many more seconds, unless it or its key has ended. */

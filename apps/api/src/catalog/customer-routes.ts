@@ -5,6 +5,7 @@ import { holdAlertsOf, lookAtCustomer } from '@weir/db/alerts/alerts';
 import type { Customer } from '@weir/db/customer-fields';
 import {
   awaitExternalId,
+  holdExternalId,
   deleteCustomer,
   findBilledUnder,
   findCustomer,
@@ -296,7 +297,8 @@ async function checkExternalId(
   if (externalId === undefined) return false;
   const customer = await findCustomer(transaction, organizationId, id);
   if (customer === undefined || customer.external_id === externalId) return false;
-  await awaitExternalId(transaction, organizationId, externalId);
+  // Its widget tokens end: none is made meanwhile.
+  await holdExternalId(transaction, organizationId, externalId);
   await lockExternalId(transaction, organizationId, id);
   if (!(await isSubscribed(transaction, organizationId, id))) return true;
   throw new Refusal(

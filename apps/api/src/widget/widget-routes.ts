@@ -1,6 +1,7 @@
 // A token for one customer, and that customer's usage, for the pages of an app. These routes have no parameter
 // that names a customer; the token does, so there is no way to ask for anybody else.
 
+import { keepExternalId } from '@weir/db/customers';
 import { isMeterUsedBy, readUsageOfCustomer } from '@weir/db/usage/read-usage';
 import { findBillingPeriod, listShownMeters, type ShownMeter } from '@weir/db/widget-settings';
 import { Refusal } from '@weir/shared/errors';
@@ -101,12 +102,13 @@ export function widgetRoutes(app: App, deps: UsageDeps & EntitlementDeps): void 
     writing(database, async ({ caller, body }, write) => {
       const { organizationId: organization_id, apiKeyId: api_key_id } = caller;
       if (api_key_id === undefined) throw new Error('the guard lets API keys through and nothing else');
-      await refuseMoving(database.kysely, organization_id, body.customer_external_id);
       const token = newWidgetToken();
       const { customer_external_id } = body;
-      return write.single(async (db) => {
+      return write.transaction(async (transaction) => {
+        await keepExternalId(transaction, organization_id, customer_external_id);
+        await refuseMoving(transaction, organization_id, customer_external_id);
         const shown = { token_hash: hashSecret(token), organization_id, api_key_id, customer_external_id };
-        const { expires_at } = await insertWidgetToken(db, shown);
+        const { expires_at } = await insertWidgetToken(transaction, shown);
         return made({ token, expires_at }, ['token']);
       });
     }),
