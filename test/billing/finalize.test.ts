@@ -2,6 +2,7 @@ import { finalizeInvoices } from '@weir/db/billing/run/finalize';
 import { expect, test } from 'vitest';
 import { openTestDatabase } from '../support/test-database.ts';
 import { openRun, type BillingRun } from '../support/billing-run.ts';
+import { expectProblem } from '../support/expect-problem.ts';
 import { until } from '../support/harness.ts';
 import { startInvoicing, type Invoicing, type PricedMeter } from '../support/invoicing.ts';
 import { ownWeir } from '../support/use-weir.ts';
@@ -183,23 +184,45 @@ test('canceled while the invoice in advance is a draft, that draft is of the day
     }
   }));
 
+/** A draft that comes to no line; it stands until it is finalized. */
+async function draftOfNothing(made: Scene): Promise<void> {
+  const { billing, subscription } = made;
+  await finalizeAt('2026-01-01T01:00:00Z', made);
+  // On the last day all of the period is in force.
+  await billing.moveTo('2026-01-31T12:00:00Z');
+  await billing.post(`/subscriptions/${subscription}/cancel`, { cancel_at_period_end: false });
+  const { rows } = await weir.pool.query(
+    `INSERT INTO invoices (organization_id, id, kind, status, subscription_id, customer_id, cycle, currency, period_start,
+       period_end, finalizes_at, run_at)
+     SELECT organization_id, gen_random_uuid(), kind, 'DRAFT', subscription_id, customer_id, 1, currency, period_start,
+       billing_now(), billing_now(), billing_now() FROM invoices WHERE subscription_id = $1 AND cycle = 0
+     ON CONFLICT DO NOTHING RETURNING id`,
+    [subscription],
+  );
+  expect(rows.length).toBeLessThanOrEqual(1);
+}
+
+test.each([{}, { 'idempotency-key': 'finalize nothing' }])(
+  'a draft that comes to no line is gone when it is finalized: 404, and the audit log has it: %o',
+  (headers) =>
+    withScene(async (made) => {
+      await draftOfNothing(made);
+      const { session } = made.billing.admin;
+      const [, { id }] = await invoicesOf(made);
+      const finalize = () => weir.request('POST', `/api/v1/invoices/${id}/finalize`, { session, headers });
+      expectProblem(await finalize(), 404, 'not_found');
+      expect(await invoicesOf(made)).toMatchObject([{ cycle: 0 }]);
+      // It is gone, and nothing comes of this one.
+      expectProblem(await finalize(), 404, 'not_found');
+      const { data } = await made.billing.get('/audit-log?action=invoice.finalize');
+      expect(data).toMatchObject([{ resource_id: id, outcome: 'done' }]);
+    }, 'fixed'),
+);
+
 test('an invoice that comes to no line is not made', () =>
   withScene(async (made) => {
-    const { billing, subscription } = made;
-    await finalizeAt('2026-01-01T01:00:00Z', made);
-    // On the last day all of the period is in force.
-    await billing.moveTo('2026-01-31T12:00:00Z');
-    await billing.post(`/subscriptions/${subscription}/cancel`, { cancel_at_period_end: false });
-    // Its draft stands until then, whatever it comes to.
-    const { rows } = await weir.pool.query(
-      `INSERT INTO invoices (organization_id, id, kind, status, subscription_id, customer_id, cycle, currency, period_start,
-         period_end, finalizes_at, run_at)
-       SELECT organization_id, gen_random_uuid(), kind, 'DRAFT', subscription_id, customer_id, 1, currency, period_start,
-         billing_now(), billing_now(), billing_now() FROM invoices WHERE subscription_id = $1 AND cycle = 0
-       ON CONFLICT DO NOTHING RETURNING id`,
-      [subscription],
-    );
-    expect(rows.length).toBeLessThanOrEqual(1);
+    const { billing } = made;
+    await draftOfNothing(made);
     expect(await invoicesOf(made)).toMatchObject([{ cycle: 0 }, { cycle: 1, status: 'DRAFT', total: '0.00' }]);
     await finalizeAt('2026-01-31T13:00:00Z', made);
     expect(await invoicesOf(made)).toMatchObject([{ cycle: 0 }]);

@@ -3,16 +3,15 @@
 
 import { settleClosed } from '@weir/db/billing/run/settlements';
 import { performMoves } from '@weir/db/moves/perform-moves';
-import { keepExternalId } from '@weir/db/customers';
-import { insertWidgetToken } from '@weir/db/widget-tokens';
 import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { rejectEvents } from '@weir/db/record';
 import { isAllRecorded } from '@weir/queue/oldest-staged';
 import { newId } from '@weir/shared/ids';
+import { askMeanwhile } from '../support/beside-other.ts';
 import { findInTables, performAllMoves, throwIt } from '../support/erasing.ts';
 import { expectProblem } from '../support/expect-problem.ts';
-import { signUp, until, type Answer } from '../support/harness.ts';
+import { signUp, until } from '../support/harness.ts';
 import { startBilled, type Billed } from '../support/invoicing.ts';
 import { untilWaiting } from '../support/until-waiting.ts';
 import { ownWeir } from '../support/use-weir.ts';
@@ -57,24 +56,13 @@ test('while it waits for a subscription, who has that in hand may invoice the cu
   expect((await erasing).status).toBe(202);
 });
 
-/** Asks for something that waits for the organization, as behind whoever finalizes invoices, and meanwhile for what then waits for that. */
-async function askMeanwhile(first: () => Promise<Answer>, meanwhile: () => Promise<Answer>): Promise<[Answer, Answer]> {
-  await holder.query('BEGIN');
-  await holder.query('SELECT FROM organizations WHERE id = $1 FOR SHARE', [billing.admin.id]);
-  const asked = first();
-  await untilWaiting(weir);
-  const askedMeanwhile = meanwhile();
-  // What waits for nobody is told by its answer.
-  await Promise.race([untilWaiting(weir, 2), askedMeanwhile]);
-  await holder.query('COMMIT');
-  return await Promise.all([asked, askedMeanwhile]);
-}
-
 test.each([{ name: 'Ada' }, { name: 'Ada', external_id: 'eve' }])(
   'a change of the customer that waits for its erasure gives it no name again: %o',
   async (changes) => {
     const { id } = await billing.post('/customers', {}, 201);
     const [erasing, changing] = await askMeanwhile(
+      weir,
+      billing.admin.id,
       () => billing.request('POST', '/erasures', { customer_id: id }),
       () => billing.request('PATCH', `/customers/${id}`, changes),
     );
@@ -95,6 +83,8 @@ test.each([
     const [external_id] = Object.values(body);
     const id = known === undefined ? undefined : (await billing.post('/customers', { external_id: known }, 201)).id;
     const [moving, made] = await askMeanwhile(
+      weir,
+      billing.admin.id,
       () => billing.request('POST', path, body),
       () =>
         id === undefined
@@ -105,44 +95,6 @@ test.each([
     expectProblem(made, 409, 'usage_moving');
   },
 );
-
-const TOKENS = 'SELECT FROM widget_tokens WHERE organization_id = $1 AND customer_external_id = $2';
-
-test.each([
-  ['/erasures', 'shown by its record', (id: string) => ({ customer_id: id })],
-  ['/erasures', 'shown without one', () => ({ customer_external_id: 'shown without one' })],
-  ['/usage-moves', 'shown before', () => ({ from_external_id: 'shown before', to_external_id: 'shown behind' })],
-])('no widget token is made while usage is asked for: %s, %s', async (path, customer_external_id, bodyOf) => {
-  const apiKey = await billing.admin.createKey('usage.write');
-  const hasRecord = customer_external_id === 'shown by its record';
-  const id = hasRecord ? (await billing.post('/customers', { external_id: customer_external_id }, 201)).id : '';
-  const [moving, token] = await askMeanwhile(
-    () => billing.request('POST', path, bodyOf(id)),
-    () => weir.request('POST', '/api/v1/widget/token', { apiKey, body: { customer_external_id } }),
-  );
-  expect(moving.status).toBe(202);
-  expectProblem(token, 409, 'usage_moving');
-  expect((await weir.pool.query(TOKENS, [billing.admin.id, customer_external_id])).rowCount).toBe(0);
-});
-
-test('a widget token of an external id that was made before a customer got it ends with that', async () => {
-  const { id: organization_id } = billing.admin;
-  const { id } = await billing.post('/customers', { external_id: 'to be renamed' }, 201);
-  const apiKey = await billing.admin.createKey('usage.write');
-  const shown = { organization_id, customer_external_id: 'renamed' };
-  const { rows } = await weir.pool.query('SELECT id FROM api_keys WHERE organization_id = $1 LIMIT 1', [
-    organization_id,
-  ]);
-  const renaming = await billing.database.kysely.transaction().execute(async (transaction) => {
-    await keepExternalId(transaction, organization_id, shown.customer_external_id);
-    await insertWidgetToken(transaction, { ...shown, token_hash: Buffer.from(apiKey), api_key_id: rows[0].id });
-    const begun = { answer: billing.request('PATCH', `/customers/${id}`, { external_id: 'renamed' }) };
-    await Promise.race([untilWaiting(weir), begun.answer]);
-    return begun;
-  });
-  expect((await renaming.answer).status).toBe(200);
-  expect((await weir.pool.query(TOKENS, [organization_id, 'renamed'])).rowCount).toBe(0);
-});
 
 test('who settles a subscription waits for it without the organization in hand', async () => {
   await holdSubscription();

@@ -1,4 +1,6 @@
+import pg from 'pg';
 import { until, type Answer, type Weir } from './harness.ts';
+import { untilWaiting } from './until-waiting.ts';
 
 /** A row that two requests want at once. */
 interface Held {
@@ -34,5 +36,31 @@ export async function besideOther(
     return await answer;
   } finally {
     other.release(true);
+  }
+}
+
+/**
+ * Asks for something that waits for the organization, as behind whoever finalizes invoices, and meanwhile for what then waits for that, or
+ * is answered.
+ */
+export async function askMeanwhile(
+  weir: Pick<Weir, 'pool' | 'databaseUrl'>,
+  organizationId: string,
+  first: () => Promise<Answer>,
+  meanwhile: () => Promise<Answer>,
+): Promise<[Answer, Answer]> {
+  const holder = new pg.Client({ connectionString: weir.databaseUrl });
+  await holder.connect();
+  try {
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM organizations WHERE id = $1 FOR SHARE', [organizationId]);
+    const asked = first();
+    await untilWaiting(weir);
+    const askedMeanwhile = meanwhile();
+    await Promise.race([untilWaiting(weir, 2), askedMeanwhile]);
+    await holder.query('COMMIT');
+    return await Promise.all([asked, askedMeanwhile]);
+  } finally {
+    await holder.end();
   }
 }

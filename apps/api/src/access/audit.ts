@@ -1,5 +1,5 @@
 // Writes down who changes what. The entry is there before the change begins, and is marked as done before the answer leaves: no
-// crash leaves a change without an entry, and a success means that it is in the log. What is refused leaves none.
+// crash leaves a change without an entry, and a success means that it is in the log. What is refused and changes nothing leaves none.
 
 import {
   completeAuditEntry,
@@ -85,7 +85,7 @@ function end(database: Database, operation: AuditedOperation) {
     try {
       // What another request had come to, which has its entry.
       if (request.isRepeat) await deleteAuditEntry(kysely, organizationId, id);
-      else if (isDone(reply)) {
+      else if (isDone(reply) || request.keepsChange) {
         const resourceId = operation.resource === 'answer' ? idIn(payload) : resourceOf(request, operation);
         await completeAuditEntry(kysely, organizationId, id, resourceId ?? null);
       } else if (isRefused(reply) || request.isNotAccepted) await deleteAuditEntry(kysely, organizationId, id);

@@ -61,6 +61,7 @@ export function useRepeats(app: App): void {
   app.decorateRequest('key', undefined);
   app.decorateRequest('isRepeat', false);
   app.decorateRequest('mayBeKept', false);
+  app.decorateRequest('keepsChange', false);
   app.addHook('onRoute', (route) => {
     for (const method of [route.method].flat()) {
       const why = whyNot(method, route.url);

@@ -25,6 +25,8 @@ declare module 'fastify' {
     isRepeat: boolean;
     /** Whether something of its change may be kept, where it fails now. */
     mayBeKept: boolean;
+    /** Whether a change of it stays although it is refused. */
+    keepsChange: boolean;
   }
 }
 
@@ -101,7 +103,7 @@ export class Write {
       () => this.#db.transaction().execute(within),
       () => isCommitting,
     );
-    if (outcome instanceof Refusal) throw outcome;
+    if (outcome instanceof Refusal) throw this.#kept(outcome);
     return outcome;
   }
 
@@ -115,7 +117,7 @@ export class Write {
       () => work(this.#db),
       () => true,
     );
-    if (answer instanceof Refusal) throw answer;
+    if (answer instanceof Refusal) throw this.#kept(answer);
     return new Outcome(answer);
   }
 
@@ -176,6 +178,11 @@ export class Write {
     // After a failover the key may be that of a repeat, and what was written here is nowhere.
     if (this.#ours?.writtenAt === found.writtenAt) return this.#ours.outcome as Outcome<Body>;
     return new Outcome<Body>(answerOf(found.kept), found.kept);
+  }
+
+  #kept(refusal: Refusal): Refusal {
+    this.#request.keepsChange = true;
+    return refusal;
   }
 
   async #within<Body>(transaction: Queries, work: Work<Body>): Promise<Outcome<Body> | Refusal> {
