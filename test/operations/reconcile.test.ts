@@ -265,6 +265,34 @@ describe('the events', () => {
     }
   });
 
+  test.each([
+    ['20 times while a try is quick', 10, 20],
+    ['once where that takes long', 2_000, 1],
+  ])('under traffic what is queued is copied %s', async (_title, tryMs, copies) => {
+    const tenant = await makeTenant(weir);
+    let [clock, copied] = [0, 0];
+    let isCopy = false;
+    const kysely = database.kysely.withPlugin({
+      transformQuery({ node }) {
+        isCopy = node.kind === 'RawNode' && node.sqlFragments[0]?.startsWith('TRUNCATE queued') === true;
+        return node;
+      },
+      async transformResult({ result }) {
+        if (isCopy) {
+          copied += 1;
+          clock += tryMs;
+          await tenant.track(...ones(1));
+        }
+        return result;
+      },
+    });
+    const filter = { organizationId: tenant.id, month: undefined, archivedThrough: undefined };
+    const deps = { database: { ...database, kysely }, queue: weir.queue, now: () => clock };
+    const [balance] = await balanceEvents(deps, filter, () => {});
+    expect(copied).toBe(copies);
+    expect(balance).toMatchObject({ accepted: copies - 1, acceptedAtMost: copies, difference: 0 });
+  });
+
   test('a Redis that falls silent while it is asked is away, and not waited for without an end', async () => {
     const { REDIS_URL = '', QUEUE_PREFIX = '' } = weir.env;
     const queue = await openCommand({ url: REDIS_URL, prefix: QUEUE_PREFIX }, 2_000);

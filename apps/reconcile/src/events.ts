@@ -26,18 +26,31 @@ export interface EventBalance {
   difference: number;
 }
 
-/** Tries to find a moment without traffic; each takes milliseconds. After them the two bounds have to do. */
+/** Tries to find a moment without traffic. After them the two bounds have to do. */
 const TRIES_MAX = 20;
 
+/**
+ * After so long no try is begun: each copies all that is queued, while no counts are drained. Without a backlog one takes milliseconds;
+ * behind a million events it takes many seconds, in which there is always traffic.
+ */
+const TRIES_MS_MAX = 2_000;
+
+interface BalanceDeps {
+  database: Database;
+  queue: QueueConnection;
+  /** Milliseconds of a clock that never goes back. */
+  now?: () => number;
+}
+
 export async function balanceEvents(
-  { database, queue }: { database: Database; queue: QueueConnection },
+  { database, queue, now = () => performance.now() }: BalanceDeps,
   options: Pick<ReconcileOptions, 'organizationId' | 'month' | 'archivedThrough'>,
   onPart: (name: string) => void,
 ): Promise<EventBalance[]> {
   const balance = async (look: Look): Promise<EventBalance[]> => {
     const balances = new Balances(options);
     onPart('the queue');
-    await takeAccepted(look, queue, balances);
+    await takeAccepted(look, queue, balances, now);
     await look.letDrain();
     for await (const { fate, counts } of look.count(onPart)) balances.addFate(fate, counts);
     return balances.asked();
@@ -46,13 +59,14 @@ export async function balanceEvents(
   return lookAtEvents(database, options, balance, onWait);
 }
 
-async function takeAccepted(look: Look, queue: QueueConnection, balances: Balances): Promise<void> {
+async function takeAccepted(look: Look, queue: QueueConnection, balances: Balances, now: () => number): Promise<void> {
+  const begun = now();
   for (let attempt = 1; ; attempt += 1) {
     const before = await readDoor(queue);
     await look.setQueued(readQueued(queue, before.batches));
     await look.begin();
     const after = await readDoor(queue);
-    if (isSameCount(before, after) || attempt === TRIES_MAX) {
+    if (isSameCount(before, after) || attempt === TRIES_MAX || now() - begun >= TRIES_MS_MAX) {
       const drained = await look.drained([...before.accepted, ...after.accepted].map(({ id }) => id));
       const undrained = ({ accepted }: DoorState) =>
         accepted.filter(({ id }) => !drained.has(id)).flatMap(({ counts }) => counts);
