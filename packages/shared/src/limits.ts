@@ -178,6 +178,7 @@ export const LIMIT_TABLE = {
     why: 'one for each place it runs at, and as many while they are replaced',
   },
 
+  addedLines: { under: 'Things', max: 10_000, of: 'ADJUSTMENT lines of a draft', why: 'each read adds all of them up' },
   payments: {
     under: 'Things',
     max: 200,

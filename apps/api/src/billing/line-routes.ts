@@ -49,6 +49,10 @@ const adjustment = z.strictObject({
 
 const FINALIZED = 'Finalized invoices do not change: add the line to the next draft.';
 
+const TOO_MANY =
+  `would be a line more than the ${LIMITS.addedLines} that a draft takes: add it to the next draft, or take lines off and add one ` +
+  'with what they come to';
+
 export function lineRoutes(app: App, { database, guards, turns }: RouteDeps & { turns: Turns }): void {
   const db = database.kysely;
 
@@ -61,6 +65,7 @@ export function lineRoutes(app: App, { database, guards, turns }: RouteDeps & { 
         operationId: 'addInvoiceLine',
         tags: ['Billing'],
         summary: 'Add an ADJUSTMENT line to a draft',
+        description: `A draft takes ${LIMITS.addedLines} of them.`,
         params: idInPath,
         body: adjustment,
         response: {
@@ -85,6 +90,8 @@ export function lineRoutes(app: App, { database, guards, turns }: RouteDeps & { 
             throw new Refusal('not_found', NO_SUCH_THING);
           case 'not_draft':
             throw new Refusal('invoice_not_draft', FINALIZED);
+          case 'too_many':
+            throw invalidFields([{ path: '', message: TOO_MANY }]);
         }
       });
     }),

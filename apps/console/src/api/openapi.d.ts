@@ -801,7 +801,9 @@ export interface paths {
         get: operations["listLinesOfInvoice"];
         /**
          * Add an ADJUSTMENT line to a draft
-         * @description Who may: an admin who is signed in, or a service account with the role biller or admin.
+         * @description A draft takes 10000 of them.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role biller or admin.
          */
         post: operations["addInvoiceLine"];
     };

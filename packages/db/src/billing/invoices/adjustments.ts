@@ -68,6 +68,9 @@ function adjustmentsOf(db: Queries, organizationId: string, invoiceId: string) {
     .where('kind', '=', 'ADJUSTMENT');
 }
 
+/** So many lines are written by a statement: some tenths of a second. Before there was a limit a draft could have any number of them. */
+const WRITTEN_AT_ONCE = 10_000;
+
 /** Gives the lines of invoices that are being finalized the positions behind those of dues. */
 export async function moveAdjustments(
   transaction: Queries,
@@ -76,13 +79,17 @@ export async function moveAdjustments(
 ): Promise<void> {
   const moved = invoices.filter(({ added }) => added > 0);
   if (moved.length === 0) return;
-  await sql`
-    UPDATE invoice_lines l SET position = placed.position
-    FROM (
-      SELECT id, behind + row_number() OVER (PARTITION BY named.invoice_id ORDER BY position, id) - 1 AS position
-      FROM unnest(${moved.map(({ id }) => id)}::uuid[], ${moved.map(({ lines, added }) => lines - added)}::integer[])
-        AS named (invoice_id, behind)
-      CROSS JOIN LATERAL ${adjustmentsOfNamed(organizationId)} AS added
-    ) AS placed
-    WHERE l.organization_id = ${organizationId}::uuid AND l.id = placed.id`.execute(transaction);
+  const { rows: placed } = await sql<{ id: string; position: number }>`
+    SELECT id, (behind + row_number() OVER (PARTITION BY named.invoice_id ORDER BY position, id) - 1)::integer AS position
+    FROM unnest(${moved.map(({ id }) => id)}::uuid[], ${moved.map(({ lines, added }) => lines - added)}::integer[])
+      AS named (invoice_id, behind)
+    CROSS JOIN LATERAL ${adjustmentsOfNamed(organizationId)} AS added`.execute(transaction);
+  for (let from = 0; from < placed.length; from += WRITTEN_AT_ONCE) {
+    const some = placed.slice(from, from + WRITTEN_AT_ONCE);
+    await sql`
+      UPDATE invoice_lines l SET position = placed.position
+      FROM unnest(${some.map(({ id }) => id)}::uuid[], ${some.map(({ position }) => position)}::integer[])
+        AS placed (id, position)
+      WHERE l.organization_id = ${organizationId}::uuid AND l.id = placed.id`.execute(transaction);
+  }
 }

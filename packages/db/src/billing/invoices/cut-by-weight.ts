@@ -1,9 +1,11 @@
-// Cuts what has to be computed into parts that fit into memory, by the weight of their dues and grants: docs/decisions/0053.
+// Cuts what has to be computed into parts that fit into memory, by the weight of their dues and grants: docs/decisions/0053. Lines that
+// admins added are not held, but all of them are written when they are finalized, and weigh for that.
 
 import { COMPUTED_BYTES_MAX, GRANT_BYTES, Room, ROW_BYTES } from '@weir/billing/chunk-weight';
 import { sql, type RawBuilder } from 'kysely';
 import type { Queries } from '../../database.ts';
 import { isLiveOf } from '../live-grant.ts';
+import { sumAdjustments } from './adjustments.ts';
 import { invoicesById } from './invoices.ts';
 
 /** Cuts drafts into chunks that can be computed in one transaction each, in the order given. One alone may be heavier. */
@@ -14,9 +16,10 @@ export async function cutByWeight(
 ): Promise<string[][]> {
   const weights = await weigh(db, organizationId, invoicesById(organizationId, invoiceIds));
   const grants = await weighGrants(db, organizationId, invoiceIds);
+  const added = await sumAdjustments(db, organizationId, invoiceIds);
   return cut(
     invoiceIds,
-    (id) => weights.get(id) ?? 0,
+    (id) => (weights.get(id) ?? 0) + (added.get(id)?.count ?? 0) * ROW_BYTES,
     (id) => grants.get(id),
   );
 }

@@ -9,11 +9,13 @@ import { formatExact, parseExact } from '@weir/rating/exact';
 import type { Amount } from '@weir/rating/money';
 import { RATING_VERSION, type RatedDetail } from '@weir/rating/rate';
 import { newId } from '@weir/shared/ids';
+import { LIMITS } from '@weir/shared/limits';
 import type { AggregationType } from '@weir/shared/meter';
 import { sql, type RawBuilder, type Selectable } from 'kysely';
 import type { Queries } from '../../database.ts';
 import type { Tables } from '../../schema.ts';
 import type { DueUsageQuestion } from '../usage/due-question.ts';
+import { sumAdjustments } from './adjustments.ts';
 import { lockInvoiceRow } from './invoices.ts';
 
 /** A row of invoice_lines, with what its due says of the charge. */
@@ -183,9 +185,11 @@ export interface AdjustmentFields {
 }
 
 /** What became of a change of a draft's own lines. */
-export type AdjustmentOutcome = { outcome: 'done'; line: InvoiceLine } | { outcome: 'not_found' | 'not_draft' };
+export type AdjustmentOutcome =
+  | { outcome: 'done'; line: InvoiceLine }
+  | { outcome: 'not_found' | 'not_draft' | 'too_many' };
 
-/** Adds an ADJUSTMENT line to a draft. The amount is in the minor unit of the invoice's currency. */
+/** Adds an ADJUSTMENT line to a draft, unless it has as many as it takes. The amount is in the minor unit of the invoice's currency. */
 export async function insertAdjustmentLine(
   transaction: Queries,
   organizationId: string,
@@ -195,6 +199,8 @@ export async function insertAdjustmentLine(
   const invoice = await lockInvoiceRow(transaction, organizationId, invoiceId);
   if (invoice === undefined) return { outcome: 'not_found' };
   if (invoice.status !== 'DRAFT') return { outcome: 'not_draft' };
+  const added = (await sumAdjustments(transaction, organizationId, [invoiceId])).get(invoiceId);
+  if ((added?.count ?? 0) >= LIMITS.addedLines) return { outcome: 'too_many' };
   const text = amountText(amount, invoice.currency);
   const line = await transaction
     .insertInto('invoice_lines')
