@@ -3,8 +3,8 @@
 
 import { LIMITS } from './limits.ts';
 import type { FieldError } from './errors.ts';
-import { problemOfDateOrInstant } from './date-or-instant.ts';
-import { isoOf, microsOfText, type Micros } from './instant.ts';
+import { endMicrosInZone, isDate, microsInZone, problemOfDateOrInstant } from './date-or-instant.ts';
+import { isoOf, type Micros } from './instant.ts';
 import {
   DAY,
   firstInstant,
@@ -66,12 +66,12 @@ export function* planningWindow(query: WindowQuery, now: number): Generator<unde
   if (!isTimeZone(timezone)) {
     return refuse('timezone', 'must be a time zone of the IANA database, such as Europe/Berlin or UTC');
   }
-  const end = query.end_date === undefined ? now * 1000 : parsePoint(query.end_date, timezone, DAY);
+  const end = query.end_date === undefined ? now * 1000 : parsePoint(query.end_date, timezone, endMicrosInZone);
   if (typeof end === 'string') return refuse('end_date', end);
   const start =
     query.start_date === undefined
       ? firstInstant(timezone, midnightOf(localTime(timezone, end)) - DEFAULT_DAYS * DAY)
-      : parsePoint(query.start_date, timezone, 0);
+      : parsePoint(query.start_date, timezone, microsInZone);
   if (typeof start === 'string') return refuse('start_date', start);
   if (start >= end) {
     return refuse(
@@ -101,16 +101,13 @@ function refuse(path: string, message: string): { problem: FieldError } {
   return { problem: { path, message } };
 }
 
-/** The instant that a given date or time means, or what is wrong with it. A bare date means its midnight plus `add`. */
-function parsePoint(text: string, timezone: string, add: Micros): Micros | string {
-  const isDate = /^\d{4}-\d\d-\d\d$/.test(text);
-  if (!isDate && !/^\d{4}-\d\d-\d\dT/i.test(text)) {
+/** The instant that a given date or time means, or what is wrong with it. */
+function parsePoint(text: string, timezone: string, micros: typeof microsInZone): Micros | string {
+  if (!isDate(text) && !/^\d{4}-\d\d-\d\dT/i.test(text)) {
     return 'must be a date such as 2026-01-31, or a time with its offset such as 2026-01-31T09:30:00Z';
   }
   if (/ \d\d:?\d\d$/.test(text)) return 'has a space where its offset should begin: write + as %2B in a URL';
-  const problem = problemOfDateOrInstant(text);
-  if (problem !== undefined) return problem;
-  return isDate ? firstInstant(timezone, microsOfText(`${text}T00:00Z`) + add) : microsOfText(text);
+  return problemOfDateOrInstant(text) ?? micros(text, timezone);
 }
 
 /** How long a period is at most, but for days that a zone lived twice. */

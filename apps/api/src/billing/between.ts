@@ -4,7 +4,7 @@ import { findTimeZone } from '@weir/db/organizations';
 import type { Queries } from '@weir/db/database';
 import { instantInZone, problemOfDateOrInstant } from '@weir/shared/date-or-instant';
 import { z } from 'zod';
-import { dateOrInstant } from '../http/date-or-instant.ts';
+import { dateOrInstant } from '../http/fields.ts';
 
 const POINTS = 'Compared with period_end. A bare date is its first instant in the time zone of the organization.';
 const DATES = 'Compared with issue_date, which a draft has not.';

@@ -4,8 +4,7 @@ import type { ChargeTerms } from '@weir/rating/charge-terms';
 import { compare, parseExact } from '@weir/rating/exact';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
-import { dateOrInstant } from '../http/date-or-instant.ts';
-import { changesOf, displayName, idOf, oneOf } from '../http/fields.ts';
+import { changesOf, dateOrInstant, displayName, idOf, oneOf } from '../http/fields.ts';
 import { sentCharge } from './charge-models.ts';
 
 const name = displayName.meta({ description: 'What the lines of invoices are called.' });

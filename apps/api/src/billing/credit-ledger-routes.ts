@@ -17,8 +17,17 @@ import { instantInZone } from '@weir/shared/date-or-instant';
 import { Refusal } from '@weir/shared/errors';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
-import { dateOrInstant } from '../http/date-or-instant.ts';
-import { answerPage, idInPath, idOf, listQuery, oneOf, pageSchema, time, viewerCodes } from '../http/fields.ts';
+import {
+  answerPage,
+  dateOrInstant,
+  idInPath,
+  idOf,
+  listQuery,
+  oneOf,
+  pageSchema,
+  time,
+  viewerCodes,
+} from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { balance, CREDIT_STATUSES, creditAnswer, creditEntry, listedCredit } from './credit-shape.ts';

@@ -11,8 +11,7 @@ import { isoOf, microsOfText, type Micros } from '@weir/shared/instant';
 import { text } from '@weir/shared/text';
 import { FIRST_YEAR, LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
-import { dateOrInstant } from '../http/date-or-instant.ts';
-import { answerOf, changesOf, idOf, listQuery, oneOf, time, sortOf } from '../http/fields.ts';
+import { answerOf, changesOf, dateOrInstant, idOf, listQuery, oneOf, sortOf, time } from '../http/fields.ts';
 import { invalidFields } from '../http/problem.ts';
 import { refuseTooFarAhead } from './months-ahead.ts';
 

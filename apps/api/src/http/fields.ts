@@ -3,6 +3,7 @@
 import { NO_CURSOR } from '@weir/db/order';
 import type { PageOf } from '@weir/db/page';
 import { isCountry } from '@weir/shared/countries';
+import { problemOfDateOrInstant } from '@weir/shared/date-or-instant';
 import { text } from '@weir/shared/text';
 import { isTimeZone } from '@weir/shared/time-zone';
 import { DEFAULTS, LIMITS } from '@weir/shared/limits';
@@ -27,6 +28,12 @@ export function oneOf<const Words extends readonly [string, ...string[]]>(words:
 export function idOf(message?: string) {
   return z.uuid({ error: ({ input }) => (input === undefined ? undefined : message) }).toLowerCase();
 }
+
+/** A point in time: a date, or a time with its offset. Whose zone a date is of, the field says. */
+export const dateOrInstant = z.string().superRefine((given, { addIssue }) => {
+  const message = problemOfDateOrInstant(given);
+  if (message !== undefined) addIssue({ code: 'custom', message });
+});
 
 /** A zone of the IANA database. An offset is none: it knows no daylight saving. */
 export const timeZone = z

@@ -18,6 +18,7 @@ import {
   answerOf,
   bodyCodes,
   cursorMeta,
+  dateOrInstant,
   idCursor,
   idInPath,
   idOf,
@@ -27,7 +28,6 @@ import {
 } from '../http/fields.ts';
 import type { App } from '../http/typed-app.ts';
 import { writing } from '../http/writing/writing.ts';
-import { dateOrInstant } from '../http/date-or-instant.ts';
 import { NO_SUCH_THING, invalidFields, problemResponses } from '../http/problem.ts';
 import { sendJson } from '../http/body/send-json.ts';
 import type { Ingest } from '../ingest/ingest.ts';

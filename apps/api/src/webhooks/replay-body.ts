@@ -1,7 +1,7 @@
 import type { ReplayBound } from '@weir/db/webhooks/webhook-endpoints';
 import { instantInZone } from '@weir/shared/date-or-instant';
 import { z } from 'zod';
-import { dateOrInstant } from '../http/date-or-instant.ts';
+import { dateOrInstant } from '../http/fields.ts';
 
 const bound = z.union([z.int().min(1).max(Number.MAX_SAFE_INTEGER), dateOrInstant]);
 
