@@ -1,5 +1,6 @@
 import { isUuid } from '@weir/shared/ids';
 import { AHEAD_DAYS_MAX } from '@weir/shared/limits';
+import { DAY_MS } from '@weir/shared/time-zone';
 import { InvalidArgumentError, type Command } from 'commander';
 
 export interface ReconcileOptions {
@@ -57,7 +58,7 @@ export function parseReconcileOptions(
   if (archivedThrough !== undefined && archivedThrough >= present) {
     command.error(`error: --archived-through ${archivedThrough}: that month has not ended yet`);
   }
-  const latest = new Date(now.getTime() + AHEAD_DAYS_MAX * 86_400_000);
+  const latest = new Date(now.getTime() + AHEAD_DAYS_MAX * DAY_MS);
   if (month !== undefined && month > monthOfTime(latest)) {
     command.error(`error: --month ${month}: no event may be so far ahead, and there is nothing to compare`);
   }

@@ -1,4 +1,5 @@
 import { isoOf, microsOfText, type Micros } from '@weir/shared/instant';
+import { HOUR } from '@weir/shared/time-zone';
 
 /** Settings of a draft that is made now. */
 export interface Drafting {
@@ -6,8 +7,6 @@ export interface Drafting {
   graceHours: number;
   isManual: boolean;
 }
-
-const HOUR: Micros = 3_600_000_000;
 
 /** When the grace of a draft is over: it begins at the boundary, or when the draft is made where that is later. */
 export function graceEnd(boundary: string, { now, graceHours }: Pick<Drafting, 'now' | 'graceHours'>): string {

@@ -3,6 +3,7 @@
 import type { UsageEvent } from '@weir/shared/event';
 import { epochMsOfId, firstIdAt } from '@weir/shared/ids';
 import { monthOf, type AcceptedCounts, type DrainedCount, type MonthCount } from '@weir/shared/month-counts';
+import { DAY_MS } from '@weir/shared/time-zone';
 import { sql } from 'kysely';
 import type pg from 'pg';
 import { DRAIN_LOCK, REPAIR_LOCK } from './advisory-locks.ts';
@@ -14,7 +15,7 @@ import { awaitStandby } from './standby.ts';
  * How long drained counts are remembered. Redis may come back with an older state and bring some again, after a failover or
  * from a backup; older ones than this would be added twice.
  */
-const REMEMBERED_MS = 30 * 86_400_000;
+const REMEMBERED_MS = 30 * DAY_MS;
 
 /** `again`: these counts were drained before, and are `events` more since: those could not be kept. */
 export interface Drain {

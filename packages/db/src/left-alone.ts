@@ -1,6 +1,5 @@
+import { DAY_MS } from '@weir/shared/time-zone';
 import { isTimedOut } from './database.ts';
-
-const DAY_MS = 86_400_000;
 
 /**
  * What was looked at whole, and had next to nothing to delete: a worker leaves it alone for a day, since to look means to read all

@@ -5,13 +5,11 @@
 // for a while. So dates follow each other as instants do. A date that a zone left out (30 December 2011 in Samoa) begins
 // with the next one: no instant has it.
 
-import { DAY, firstInstant, localTime, offsetSpans } from '@weir/shared/time-zone';
+import { DAY, DAY_MS, firstInstant, localTime, offsetSpans } from '@weir/shared/time-zone';
 import type { Micros } from '@weir/shared/instant';
 
 /** A date of the calendar: `2026-01-31`. Texts compare as dates do. */
 export type LocalDate = string;
-
-const DAY_MS = 86_400_000;
 
 export function addDays(date: LocalDate, days: number): LocalDate {
   return dateAt(epochDay(date) + days);

@@ -3,6 +3,7 @@ import type { Micros } from './instant.ts';
 
 export const HOUR: Micros = 3_600_000_000;
 export const DAY: Micros = 24 * HOUR;
+export const DAY_MS = DAY / 1000;
 /** Every zone in use begins its days and hours with one. */
 export const QUARTER: Micros = HOUR / 4;
 

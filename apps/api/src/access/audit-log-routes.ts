@@ -3,8 +3,7 @@
 import { listAuditEntries, timeOfEntry, type AuditEntry } from '@weir/db/audit-log';
 import type { Queries } from '@weir/db/database';
 import { findTimeZone } from '@weir/db/organizations';
-import { instantInZone } from '@weir/shared/date-or-instant';
-import { microsOf, parseInstant } from '@weir/shared/instant';
+import { endMicrosInZone, isDate, microsInZone } from '@weir/shared/date-or-instant';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import { answerOf, cursorMeta, dateOrInstant, idCursor, idOf, sizeOf, time, viewerCodes } from '../http/fields.ts';
@@ -114,16 +113,10 @@ export function auditLogRoutes(app: App, { database, guards, keptDays }: RouteDe
   );
 }
 
-const DAY_MS = 86_400_000;
-
 /** The first whole millisecond that is not before a point in time, as entries have them; of a date at the end, that of the next one. */
 async function firstMillisecond(db: Queries, organizationId: string, text: string, isEnd: boolean): Promise<number> {
-  const isDate = !text.includes(':');
-  const date = isDate && isEnd ? new Date(Date.parse(`${text}T00:00Z`) + DAY_MS).toISOString().slice(0, 10) : text;
-  const zone = isDate ? await findTimeZone(db, organizationId) : 'UTC';
-  const instant = parseInstant(instantInZone(date, zone));
-  if ('problem' in instant) throw new Error(`a point in time that was checked is none: ${text}`);
-  return Math.ceil(microsOf(instant) / 1_000);
+  const zone = isDate(text) ? await findTimeZone(db, organizationId) : 'UTC';
+  return Math.ceil((isEnd ? endMicrosInZone : microsInZone)(text, zone) / 1_000);
 }
 
 function answerEntry(entry: AuditEntry): AnsweredEntry {

@@ -2,6 +2,7 @@
 // may have to do with it: behind another write of it, so that the transaction has its number before the row has its id, by which
 // find-alert-work.ts knows where to look. Whoever looks deletes the rows that he took, so one that is committed late is taken later.
 
+import { groupBy } from '@weir/billing/group-by';
 import { CompiledQuery, sql } from 'kysely';
 import { plainArray, textArray } from '../array-text.ts';
 import type { Queries } from '../database.ts';
@@ -101,16 +102,10 @@ export async function takeTouched(
       RETURNING id, customer_external_id, meter_id, after_subscription_id, touched_at
     )
     SELECT * FROM taken ORDER BY id`.execute(transaction);
-  const all = new Map<string, TouchedRow[]>();
-  for (const row of rows) {
-    const known = all.get(row.customer_external_id);
-    if (known === undefined) all.set(row.customer_external_id, [row]);
-    else known.push(row);
-  }
   const whole = new Map<string, TouchedCustomer>();
   const parts = new Map<string, TouchedCustomer>();
   const later: TouchedRow[] = [];
-  for (const [customer, own] of all) {
+  for (const [customer, own] of groupBy(rows, (row) => row.customer_external_id)) {
     const after = own.map((row) => row.after_subscription_id ?? '').reduce((one, other) => (one < other ? other : one));
     const isNow = (row: TouchedRow) => (row.after_subscription_id ?? '') === after;
     const now = own.filter(isNow);

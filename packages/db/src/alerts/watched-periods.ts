@@ -3,6 +3,7 @@
 // bills the meter since: its last events may have been in the queue. A month that is to come counts where there is usage of it already:
 // nobody opens it, so nothing would have it looked at when it begins.
 
+import { groupBy } from '@weir/billing/group-by';
 import { addMonths, dateOf, firstInstantOfDate } from '@weir/rating/local-date';
 import { isoOf, microsOfText, type Micros } from '@weir/shared/instant';
 import { AHEAD_DAYS_MAX } from '@weir/shared/limits';
@@ -49,16 +50,12 @@ const NO_BILLING: Billing = { now: new Map(), ended: new Set() };
 
 /** The periods of some customers. */
 export class WatchedPeriods {
-  readonly #ofCustomer = new Map<string, SubscribedPeriod[]>();
+  readonly #ofCustomer: ReadonlyMap<string, SubscribedPeriod[]>;
   readonly #billing: Billing;
   readonly #months: readonly WatchedPeriod[];
 
   constructor(subscribed: readonly SubscribedPeriod[], billing: Billing, months: WatchedPeriod[]) {
-    for (const period of subscribed) {
-      const all = this.#ofCustomer.get(period.customer_external_id);
-      if (all === undefined) this.#ofCustomer.set(period.customer_external_id, [period]);
-      else all.push(period);
-    }
+    this.#ofCustomer = groupBy(subscribed, (period) => period.customer_external_id);
     this.#billing = billing;
     this.#months = months;
   }

@@ -4,6 +4,7 @@
 // A grant is changed by whoever holds its row, and rows are locked in the order of their ids: so many invoices of one
 // customer can be finalized at once, and none takes what another has taken.
 
+import { groupBy } from '@weir/billing/group-by';
 import { amountOf, amountText } from '@weir/billing/amounts';
 import { type ApplicableGrant, Pocket } from '@weir/rating/credit-applications';
 import type { Amount } from '@weir/rating/money';
@@ -116,12 +117,6 @@ export async function applyCredits(
   return moved;
 }
 
-function pushTo<Value>(lists: Map<string, Value[]>, key: string, value: Value): void {
-  const list = lists.get(key);
-  if (list === undefined) lists.set(key, [value]);
-  else list.push(value);
-}
-
 interface NewCreditApplication {
   id: string;
   grant_id: string;
@@ -186,17 +181,15 @@ async function lockGrants(
     .orderBy('id')
     .forNoKeyUpdate()
     .execute();
-  const grants = new Map<string, ApplicableGrant[]>();
-  for (const { id, customer_id, currency, remaining, priority, expires_at, created_at } of rows) {
-    pushTo(grants, pocketOf(customer_id, currency), {
-      id,
-      remaining: amountOf(remaining, currency),
-      priority,
-      expiresAt: expires_at === null ? null : microsOfText(expires_at),
-      createdAt: microsOfText(created_at),
-    });
-  }
-  return grants;
+  const grants = rows.map(({ id, customer_id, currency, remaining, priority, expires_at, created_at }) => ({
+    pocket: pocketOf(customer_id, currency),
+    id,
+    remaining: amountOf(remaining, currency),
+    priority,
+    expiresAt: expires_at === null ? null : microsOfText(expires_at),
+    createdAt: microsOfText(created_at),
+  }));
+  return groupBy(grants, ({ pocket }) => pocket);
 }
 
 /** Writes them down, and takes them off the grants. That none has less than is taken is a check of the table as well. */

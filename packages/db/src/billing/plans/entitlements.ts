@@ -5,6 +5,7 @@ import type { BillingAlignment } from '@weir/billing/kinds';
 import { dateOf } from '@weir/rating/local-date';
 import { entitlementWindow, type EntitlementWindow } from '@weir/rating/windows';
 import { microsOfText, type Micros } from '@weir/shared/instant';
+import { YEARS } from '@weir/shared/limits';
 import type { AggregationType } from '@weir/shared/meter';
 import { digest } from '@weir/shared/hash';
 import type pg from 'pg';
@@ -134,7 +135,7 @@ export interface EntitlementUsage {
 }
 
 /** No event has a later time. It lies between two days, so nothing is cut there. */
-const END_OF_TIME: Micros = Date.UTC(2200, 0, 1) * 1000;
+const END_OF_TIME: Micros = Date.UTC(YEARS.max + 1, 0, 1) * 1000;
 
 /**
  * Reads the usage behind those terms that have a meter and a subscription, all of it in one snapshot; the others have none,
