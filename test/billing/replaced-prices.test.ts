@@ -1,7 +1,8 @@
 // A price is changed in one step: each period is billed by the old charge or by the new one, never by both and never by none.
 
 import { readBillingClock } from '@weir/db/billing/billing-time';
-import { lockPlanToBill } from '@weir/db/billing/subscriptions/subscriptions';
+import { openDueSubscriptions } from '@weir/db/billing/run/run-work';
+import { lockPlanToBill, lockSubscription } from '@weir/db/billing/subscriptions/subscriptions';
 import { microsOfText } from '@weir/shared/instant';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startBilling, type Billing } from '../support/billing.ts';
@@ -37,6 +38,9 @@ const usage = (unit_price: string, more: object = {}) => ({
   unit_price,
   ...more,
 });
+
+/** What makes a charge one of another meter. */
+const another = async () => ({ meter_id: (await billing.admin.createMeter('SUM')).id });
 
 async function pricedPlan(charge: object) {
   const planId = await billing.plan({}, []);
@@ -171,6 +175,41 @@ describe('a price is replaced', () => {
       expect(microsOfText(old?.ended_at ?? '')).toBeGreaterThanOrEqual(microsOfText(since));
       expect(how === 'ended' ? body : { ended_at: body.effective_from }).toMatchObject({ ended_at: old?.ended_at });
       expect(body.status).toBe(how === 'ended' ? 'INACTIVE' : 'ACTIVE');
+    },
+  );
+
+  test.each(['replaced', 'ended', 'added'])(
+    '%s just before a boundary, and committed after the run was there: nobody is billed by another price',
+    async (how) => {
+      const { planId, id } = await pricedPlan(usage('1'));
+      const [first, other] = [await subscribe(planId), await subscribe(planId)].sort();
+      const ids = [String(first), String(other)];
+      await billing.run();
+      await billing.at('2024-05-31T23:59:59.000Z');
+      const asked = await billing.database.kysely.transaction().execute(async (transaction) => {
+        await lockSubscription(transaction, billing.admin.id, ids[0] ?? '');
+        const next = { effective_from: '2024-06-01' };
+        const asked =
+          how === 'ended'
+            ? end(planId, id)
+            : tryToAdd(
+                planId,
+                how === 'replaced' ? usage('2', { replaces: id, ...next }) : usage('2', await another()),
+              );
+        await until(async () => (await billing.rows(WAITING)).length > 0, 'the request waits for the first one');
+        await billing.at('2024-06-01T00:00:00.500Z');
+        const { isBehind } = await openDueSubscriptions(billing.database, billing.admin.id, ids);
+        expect(isBehind).toBe(false);
+        expectProblem(await billing.ask('POST', `/subscriptions/${ids[1]}/cancel`, {}), 409, 'subscription_behind');
+        return { asked };
+      });
+      expect((await asked.asked).status).toBeLessThan(300);
+      const billed = { replaced: ['Calls at 2'], ended: [], added: ['Calls at 1', 'Calls at 2'] }[how];
+      await billing.run();
+      for (const each of ids) {
+        const dues = (await billing.dues(each)).filter(({ cycle }) => cycle === 1);
+        expect(dues.map(({ display_name }) => String(display_name)).sort()).toEqual(billed);
+      }
     },
   );
 

@@ -298,6 +298,18 @@ const FAULTS: [check: string, what: string, text: string, said: string][] = [
     'cycle 2 has no due of charge',
   ],
   [
+    'dues_in_force',
+    'a period that is billed by a charge which had ended',
+    'UPDATE charges SET ended_at = (SELECT period_start FROM dues WHERE charge_id = :usageA AND cycle = 2) WHERE id = :usageA',
+    'cycle 2 is billed by charge',
+  ],
+  [
+    'dues_in_force',
+    'one that is billed by a charge which begins later',
+    `UPDATE charges SET effective_from = (SELECT period_end FROM dues WHERE charge_id = :usageA AND cycle = 2) WHERE id = :usageA`,
+    'cycle 2 is billed by charge',
+  ],
+  [
     'billed_meters',
     'a meter that another subscription may bill meanwhile',
     `UPDATE billed_meters SET ended_at = '2026-03-15' WHERE meter_id = :sum`,

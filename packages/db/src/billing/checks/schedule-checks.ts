@@ -66,6 +66,20 @@ export const SCHEDULE_CHECKS: readonly BillingCheck[] = [
           AND d.cycle = p.cycle AND d.charge_id = c.id)`,
   },
   {
+    name: 'dues_in_force',
+    promise:
+      'the charge of a due was in force when its period began, or when its subscription was made where that is later',
+    faults: ({ of }) => sql`
+      SELECT d.organization_id, 'subscription ' || d.subscription_id AS subject,
+        format('cycle %s is billed by charge %s, which is in force from %s to %s, and not at %s', d.cycle, d.charge_id,
+          c.effective_from, coalesce(c.ended_at::text, 'no end'), priced.at) AS said
+      FROM dues d
+      JOIN subscriptions s ON s.organization_id = d.organization_id AND s.id = d.subscription_id
+      JOIN charges c ON c.organization_id = d.organization_id AND c.id = d.charge_id
+      CROSS JOIN LATERAL (SELECT greatest(d.period_start, s.created_at) AS at) AS priced
+      WHERE ${of('d')} AND (c.effective_from > priced.at OR c.ended_at <= priced.at)`,
+  },
+  {
     name: 'billed_meters',
     promise: 'a meter that a subscription bills in its open period is kept for it',
     faults: ({ of }) => sql`

@@ -163,8 +163,8 @@ interface Opened {
 }
 
 /**
- * Brings those of some subscriptions up to date whose boundary is past and which nobody else has in hand, as far as one transaction
- * takes it on: where it throws, none of them.
+ * Brings those of some subscriptions up to date whose boundary is past and which nobody else has in hand, nor their plan, as far as one
+ * transaction takes it on: where it throws, none of them.
  */
 export async function openDueSubscriptions(
   database: Database,
@@ -178,7 +178,10 @@ export async function openDueSubscriptions(
       ORDER BY id FOR UPDATE SKIP LOCKED`.execute(transaction);
     const ids = rows.map(({ id }) => id);
     if (ids.length === 0) return { opened: 0, isBehind: false };
-    await openPeriods(transaction, organizationId, ids, new Room(OPENED_BYTES_MAX));
+    const room = new Room(OPENED_BYTES_MAX);
+    await openPeriods(transaction, organizationId, ids, room);
+    // Those of a plan that somebody changes are left, too: for the next look, and not for this one again and again.
+    if (room.isLeft) return { opened: ids.length, isBehind: false };
     const { rows: behind } = await sql`
       SELECT FROM subscriptions
       WHERE organization_id = ${organizationId}::uuid AND id = ANY (${ids}::uuid[]) AND run_at <= billing_now()

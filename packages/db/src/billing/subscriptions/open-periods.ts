@@ -34,7 +34,8 @@ type Passed = Passage<SubscriptionRow>;
 /**
  * Opens every period of these subscriptions that has begun, while there is `room`, and does in order all that happens at the
  * boundaries before it: a trial ends, a change of plan takes place, a cancellation does. Writes periods, dues, the drafts of invoices (without lines:
- * those are computed), billed meters and the feed. What is open already is left as it is, so doing it again changes nothing.
+ * those are computed), billed meters and the feed. What is open already is left as it is, so doing it again changes nothing. So is what is of a
+ * plan that somebody changes at this moment.
  * Expects the rows of the subscriptions locked FOR UPDATE by the caller, and locks the feed, so nothing is locked after it.
  */
 export async function openPeriods(
@@ -58,8 +59,9 @@ export async function bringUpToDate(
   const drafting = await readDrafting(transaction, organizationId);
   const { now } = drafting;
   const rows = await readSubscriptions(transaction, organizationId, subscriptionIds);
-  const behind = rows.filter((row) => row.status !== 'CANCELED' && isReached(row, now));
-  const stray = rows.filter((row) => !behind.includes(row) && isStray(row));
+  const reached = rows.filter((row) => row.status !== 'CANCELED' && isReached(row, now));
+  const stray = rows.filter((row) => !reached.includes(row) && isStray(row));
+  const behind = await holdPlans(transaction, organizationId, reached);
   if (behind.length === 0 && stray.length === 0) return [];
   const plans = await readPlans(transaction, organizationId, behind);
   const withArrears = await findArrears(transaction, organizationId, behind);
@@ -132,6 +134,26 @@ async function readSubscriptions(transaction: Queries, organizationId: string, i
     .where(sql<boolean>`id = ANY(${ids}::uuid[])`)
     .orderBy('id')
     .execute();
+}
+
+/**
+ * Holds the plans that these subscriptions are on, or go over to, and returns the subscriptions of which that could be done. Whoever
+ * prices a plan holds it until the commit, and what is priced then may begin before a boundary that is past by now: opened meanwhile, some
+ * subscriptions of the plan would be billed by the price before, and others by the new one. It may wait for subscriptions that are held
+ * here, so nobody waits for it.
+ */
+async function holdPlans(
+  transaction: Queries,
+  organizationId: string,
+  rows: readonly SubscriptionRow[],
+): Promise<SubscriptionRow[]> {
+  if (rows.length === 0) return [];
+  const ids = [...new Set(rows.flatMap(({ plan_id, pending_plan_id }) => [plan_id, pending_plan_id]))];
+  const { rows: plans } = await sql<{ id: string }>`
+    SELECT id FROM plans WHERE organization_id = ${organizationId} AND id = ANY(${ids}::uuid[])
+    ORDER BY id FOR SHARE SKIP LOCKED`.execute(transaction);
+  const held = new Set<string | null>([null, ...plans.map(({ id }) => id)]);
+  return rows.filter(({ plan_id, pending_plan_id }) => held.has(plan_id) && held.has(pending_plan_id));
 }
 
 /**
