@@ -275,7 +275,7 @@ test('a rejected event that is delivered again stays as it is: as it was replaye
 test('a batch whose job was never added, because the API died in between, is swept up and recorded', async () => {
   await stage(await eventsOf(40));
   const worker = await weir.startWorker();
-  await weir.drained();
+  await weir.swept();
   expect(await counted(weir, meter.id)).toEqual({ events: 40, sum: '40' });
   await expectRollupsToEqualEvents(weir.pool);
   await worker.close();
@@ -294,7 +294,7 @@ test('nor does it wait for a machine whose clock was an hour ahead when it stage
   await duties.upsertJobScheduler('sweep', { every: 250, startDate: Date.now() + hour }, { name: 'sweep', data: {} });
   expect((await duties.getJobScheduler('sweep'))?.next).toBeGreaterThan(Date.now() + hour / 2);
   const worker = await weir.startWorker();
-  await weir.drained();
+  await weir.swept();
   for (const events of [orphan, delayed]) {
     const total = { events: events.length, sum: String(events.length) };
     expect(await counted(weir, events[0]?.meter_id ?? '')).toEqual(total);

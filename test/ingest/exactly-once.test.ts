@@ -98,7 +98,7 @@ test('APIs that are killed under load lose nothing that they accepted, and retri
   expect(statuses[201] + statuses[409]).toBe(total);
 
   await weir.startWorker();
-  await weir.drained();
+  await weir.swept();
   expect(await counted(weir, meter.id)).toEqual({ events: total, sum: String(total) });
   const { rows } = await weir.pool.query('SELECT id::text FROM events WHERE meter_id = $1', [meter.id]);
   expect(rows.map(({ id }) => String(id)).toSorted()).toEqual([...ids.values()].toSorted());

@@ -61,7 +61,7 @@ test('while deleting has to wait, the one worker does all else', async () => {
     timestamp: receivedAt(id),
   };
   await admit(weir.queue, newId(), [{ id, event: stagedText(event), sender: null, claim: null }], 60);
-  await weir.drained();
+  await weir.swept();
   expect(await waiting()).toEqual(before);
   await holder.query('ROLLBACK');
   holder.release();

@@ -82,6 +82,8 @@ export interface Weir {
    * batch that is still open, which would take flushes for a while.
    */
   drained(seconds?: number): Promise<void>;
+  /** The same, and asks for nothing: batches without a job are left to the sweeper. */
+  swept(seconds?: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -193,6 +195,7 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
       };
       await until(isEmpty, 'the queue is empty', seconds);
     },
+    swept: (seconds) => until(async () => (await redis.zcard(keys.staged)) === 0, 'the queue is empty', seconds),
     async close() {
       // An API that closes waits a quarter of a second for what clients may still send over connections that are idle.
       await client.destroy();
