@@ -242,6 +242,7 @@ test('Enter sends a form with the day that was typed last, and refuses what is n
 
 test('what only shows something in the form of a plan saves nothing on Enter, also over plain HTTP', async () => {
   await signIn(plainAddress);
+  visit.expectFaults(/Cross-Origin-Opener-Policy header has been ignored/);
   await page.goto(`${plainAddress}${organization.addresses['edit-plan']}`);
   await page.getByRole('button', { name: 'Actions on Tokens' }).first().click();
   expect(await page.evaluate('isSecureContext')).toBe(false);
@@ -359,6 +360,7 @@ test('a wait that nobody can read is none: the refusal is said, and nothing is s
 });
 
 test('what cannot be read is told as that, and not as none', async () => {
+  visit.expectFaults(/^503 from \S+\/(?:preview-invoice$|invoices\?)/);
   const refuse = (address: RegExp) =>
     page.route(address, (route) => route.fulfill({ status: 503, contentType: 'text/html', body: 'away' }));
   await refuse(/\/preview-invoice$/);

@@ -315,6 +315,7 @@ test('a search is what the address says, also after a click on the title of the 
 });
 
 test('a first load that got no answer is tried again by its button', async () => {
+  visit.expectFaults(/^the console says: ApiError: Weir cannot be reached/);
   await page.route('**/api/v1/auth/me', (route) => route.abort());
   await page.goto('/customers');
   await page.getByRole('alert').filter({ hasText: 'Weir cannot be reached' }).waitFor();
@@ -387,6 +388,7 @@ test('an invoice that is voided gives its credits back, on its page at once', as
 
 test('whose name cannot be read is not said to be nobody', async () => {
   const users = /\/api\/v1\/users\?/;
+  visit.expectFaults(/^503 from \S+\/users\?/);
   await page.route(users, (route) => route.fulfill({ status: 503, contentType: 'text/html', body: 'away' }));
   await page.goto(organization.addresses['audit-log'] ?? '');
   await page.getByRole('combobox', { name: 'Who' }).click();

@@ -162,6 +162,7 @@ test('Health says which way events go, and that nobody knows what waits in a Red
   await page.goto('/health');
   await services().getByText('through Redis', { exact: true }).waitFor();
   const alone = await weir.startApi({ REDIS_URL: 'redis://127.0.0.1:1' });
+  visit.expectFaults(new RegExp(`^a request to somebody else: ${new URL(alone.url).origin}/`));
   await page.goto(new URL('/health', alone.url).href);
   await services().getByText('directly to Postgres, since Redis does not take them').waitFor();
   await page.getByText('Not known while Redis is away.').waitFor();

@@ -403,6 +403,9 @@ test('a page of another origin reads and draws for itself, and reads nothing els
   expect(await read(`/api/v1/widget/meters/${tokens.id}/usage`, { authorization })).toBe('200');
   expect(await read('/api/v1/widget/billing-period', { authorization })).toBe('200');
   expect(await read('/api/v1/widget/usage', {})).toBe('401');
+  visit.expectFaults(
+    /^the console says: Access to fetch at '\S+\/(?:api\/v1\/meters|openapi\.json)'.* blocked by CORS policy/,
+  );
   expect(await read('/api/v1/meters', { 'x-api-key': apiKey })).toBe('TypeError');
   expect(await read('/openapi.json', {})).toBe('TypeError');
   await visit.close();

@@ -1,23 +1,29 @@
 // A real browser for tests. What a page does that it must not do is collected while it is used: requests to others, what its
-// content-security policy stopped, errors that nobody caught, and what moved under the reader's eyes.
+// content-security policy stopped, errors that nobody caught, and what moved under the reader's eyes. Whoever closes it hears of all but
+// the last.
 
 import type axe from 'axe-core';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { chromium, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
+import { expect } from 'vitest';
 import { findChromium } from './chromium.ts';
 
 export interface Browser {
   /** A person with a browser that has been nowhere yet, who may also speak to these addresses. */
   visit(options?: BrowserContextOptions, otherOrigins?: readonly string[]): Promise<Visit>;
+  /** Fails where anything went wrong in a visit that is still open. */
   close(): Promise<void>;
 }
 
 export interface Visit {
   context: BrowserContext;
   page: Page;
-  /** What went wrong on its pages so far, in words; empty when all is well. */
-  faults: string[];
+  /** What went wrong on its pages so far, in words, each with the test; empty when all is well. */
+  faults: readonly string[];
+  /** Has what is like this be no fault in this test, which is about to bring it about. */
+  expectFaults(like: RegExp): void;
+  /** Fails where anything went wrong. */
   close(): Promise<void>;
 }
 
@@ -61,6 +67,7 @@ const watchShifts = `
 export async function openBrowser(ownOrigins: readonly string[]): Promise<Browser> {
   const program = await findChromium();
   const browser = await chromium.launch({ executablePath: program.path, env: program.env, args: flags });
+  const open = new Set<readonly string[]>();
   return {
     async visit(options = {}, otherOrigins = []) {
       const own = new Set([...ownOrigins, ...otherOrigins].map((address) => new URL(address).origin));
@@ -75,26 +82,42 @@ export async function openBrowser(ownOrigins: readonly string[]): Promise<Browse
       // As long as any wait of a test: a busy machine is no fault of a page.
       context.setDefaultTimeout(30_000);
       const faults: string[] = [];
+      const expected: { test: string | undefined; like: RegExp }[] = [];
+      const testNow = () => expect.getState().currentTestName;
+      const tell = (fault: string): void => {
+        const test = testNow();
+        if (!expected.some((one) => one.test === test && one.like.test(fault))) faults.push(`${fault} (${test})`);
+      };
       context.on('request', (request) => {
         const { origin, protocol } = new URL(request.url());
         const isOwn = protocol === 'data:' || protocol === 'blob:' || own.has(origin);
-        if (!isOwn) faults.push(`a request to somebody else: ${request.url()}`);
+        if (!isOwn) tell(`a request to somebody else: ${request.url()}`);
         const isUnseen = request.method() === 'PATCH' && request.headers()['if-match']?.startsWith('"') !== true;
-        if (isUnseen) faults.push(`a PATCH that does not say what it changes: ${request.url()}`);
+        if (isUnseen) tell(`a PATCH that does not say what it changes: ${request.url()}`);
       });
       context.on('response', (response) => {
-        if (response.status() >= 500) faults.push(`${response.status()} from ${response.url()}`);
+        if (response.status() >= 500) tell(`${response.status()} from ${response.url()}`);
       });
-      context.on('weberror', (error) => faults.push(`an error that nobody caught: ${error.error().message}`));
+      context.on('weberror', (error) => tell(`an error that nobody caught: ${error.error().message}`));
       context.on('console', (message) => {
         // Each answer from 400 on is written there, too: those that a person is shown are no fault.
         const isAnswer = message.text().startsWith('Failed to load resource');
-        if (message.type() === 'error' && !isAnswer) faults.push(`the console says: ${message.text()}`);
+        if (message.type() === 'error' && !isAnswer) tell(`the console says: ${message.text()}`);
       });
       const page = await context.newPage();
-      return { context, page, faults, close: () => context.close() };
+      open.add(faults);
+      const close = async (): Promise<void> => {
+        await context.close();
+        open.delete(faults);
+        expect(faults).toEqual([]);
+      };
+      const expectFaults = (like: RegExp) => void expected.push({ test: testNow(), like });
+      return { context, page, faults, expectFaults, close };
     },
-    close: () => browser.close(),
+    async close() {
+      await browser.close();
+      expect([...open].flat()).toEqual([]);
+    },
   };
 }
 
