@@ -77,10 +77,11 @@ function folded(text: string): string {
   return lines.join('\n');
 }
 
-/** Holds the first statement that some work sends against the one that lies in the repository. */
-async function expectStatement(name: string, work: () => Promise<unknown>): Promise<void> {
+/** Holds the one statement that some work sends, or the first of so many, against the one that lies in the repository. */
+async function expectStatement(name: string, work: () => Promise<unknown>, count = 1): Promise<void> {
   statements.length = 0;
   await work();
+  expect(statements).toHaveLength(count);
   const text = folded(format(statements[0] ?? '', { language: 'postgresql', expressionWidth: 110 }));
   const path = fileURLToPath(new URL(`../../packages/db/statements/${name}.sql`, import.meta.url));
   await expect(`${text}\n`).toMatchFileSnapshot(path);
@@ -129,8 +130,11 @@ const DUES = AGGREGATION_TYPES.map((aggregation): DueUsageQuestion => ({
   closing: 3,
 }));
 
+/** Those of an organization of which no month may be missing. */
+const ofAdmin = () => DUES.map((due) => ({ ...due, organizationId: admin.id }));
+
 test.each(['rollups', 'events'] as const)('usage of dues at a closing is read from %s in one statement', (from) =>
-  expectStatement(`read-dues-from-${from}`, () => readDueUsage(database.kysely, DUES, from)),
+  expectStatement(`read-dues-from-${from}`, () => readDueUsage(database.kysely, ofAdmin(), from)),
 );
 
 test('hours of dues that are not all there are found in one statement', () =>
@@ -144,7 +148,7 @@ test('hours of dues that are not all there are found in one statement', () =>
   ));
 
 test('events of cut hours are counted only where a month may be missing', async () => {
-  const dues = DUES.map((due) => ({ ...due, organizationId: admin.id }));
+  const dues = ofAdmin();
   const sent = async (): Promise<number> => {
     statements.length = 0;
     for (const from of ['rollups', 'events'] as const) await readDueUsage(database.kysely, dues, from);
@@ -187,8 +191,8 @@ test('a limit of distinct values that never resets is read in one statement of s
   await expectStatement('read-distinct-values-of-limit', () => database.pool.query(text, values));
 });
 
-test('dues with late events are found in one statement', () =>
-  expectStatement('find-late-dues', () => findLateDues(database.kysely, ANYBODY, [ANYBODY], 7)));
+test('dues with late events are found in one statement, and those to be billed again in another', () =>
+  expectStatement('find-late-dues', () => findLateDues(database.kysely, ANYBODY, [ANYBODY], 7), 2));
 
 test('a batch is recorded in one statement, with and without groups, and where there are alerts', async () => {
   const meters = [await admin.createMeter('SUM'), await admin.createMeter('SUM', undefined, ['region'])];
