@@ -1,14 +1,19 @@
 // Guessing passwords is slowed down, per account and per address, together over all processes; and nobody is kept out of an
 // account by what strangers try.
 
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { signUp, type Organization } from '../support/harness.ts';
-import { weirOfEachTest } from '../support/use-weir.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-const weir = weirOfEachTest({ withWorker: false });
+const weir = ownWeir({ withWorker: false });
 let organization: Organization;
 
 beforeEach(async () => {
+  // As if nobody had ever tried: all tests come from one address.
+  for (const counters of [weir.keys.failures, weir.keys.limits]) {
+    const names = await weir.redis.keys(`${counters.replace(/[{}]/g, '\\$&')}*`);
+    if (names.length > 0) await weir.redis.unlink(...names);
+  }
   organization = await signUpQuick();
 });
 
@@ -77,7 +82,7 @@ describe('from other addresses', () => {
     (await Promise.all(addresses.map((address) => loginFrom(address, email)))).map(({ status }) => status);
   const tenOf = (address: string) => Array<string>(10).fill(address);
   let proxied: string;
-  beforeEach(async () => {
+  beforeAll(async () => {
     proxied = (await weir.startApi({ TRUST_PROXY: '127.0.0.1' })).url;
   });
 
