@@ -259,7 +259,9 @@ describe('what docs/scale.md has for Kubernetes', () => {
     expect(never).toMatch(
       new RegExp(`^\\(time\\(\\) - kube_cronjob_created\\{.*unless on \\(namespace, cronjob\\) ${last}\\)$`),
     );
-    for (const [, selector] of expr.matchAll(/cronjob=~"([^"]+)"/g)) {
+    const selectors = [...expr.matchAll(/cronjob=~"([^"]+)"/g)];
+    expect(selectors).toHaveLength(2);
+    for (const [, selector] of selectors) {
       expect(cronJob?.metadata.name).toMatch(new RegExp(`^(?:${selector})$`));
       expect('backup-reconcile').not.toMatch(new RegExp(`^(?:${selector})$`));
     }

@@ -40,14 +40,15 @@ function isThere(document: string, link: string): boolean {
   return anchor === undefined || anchorsOf(target).includes(anchor);
 }
 
-/** What a document says of this kind and is not there, each with the document. */
+/** What a document says of this kind and is not there, each with the document. Fails where none says anything of it. */
 function missing(pattern: RegExp, isPresent: (document: string, found: string) => boolean): string[] {
-  return documents.flatMap((document) =>
-    [...readFileSync(document, 'utf8').matchAll(pattern)]
-      .map(([, found]) => found ?? '')
-      .filter((found) => !isPresent(document, found))
-      .map((found) => `${relative(root, document)}: ${found}`),
+  const said = documents.flatMap((document) =>
+    [...readFileSync(document, 'utf8').matchAll(pattern)].map(([, found = '']) => ({ document, found })),
   );
+  expect(said.length).toBeGreaterThan(0);
+  return said
+    .filter(({ document, found }) => !isPresent(document, found))
+    .map(({ document, found }) => `${relative(root, document)}: ${found}`);
 }
 
 test('every relative link leads to a file that is there, and to a heading that it has', () => {
