@@ -888,6 +888,8 @@ CREATE TABLE usage_moves (
   stage text,
   stage_after text NOT NULL DEFAULT ''::text,
   alert_ids uuid[],
+  name_hashes bytea[],
+  grouped_meter_id uuid,
   CONSTRAINT usage_moves_from_external_id_check CHECK (((from_external_id IS NULL) = ((kind = 'ERASE'::text) AND (finished_at IS NOT NULL)))),
   CONSTRAINT usage_moves_kind_check CHECK ((kind = ANY (ARRAY['ERASE'::text, 'MOVE'::text]))),
   CONSTRAINT usage_moves_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
@@ -1350,6 +1352,13 @@ CREATE OR REPLACE FUNCTION public.month_of_receipt(id uuid)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN (date_trunc('month'::text, (to_timestamp((((((('x'::text || translate("left"((id)::text, 13), '-'::text, ''::text)))::bit(48))::bigint)::numeric / 1000.0))::double precision) AT TIME ZONE 'UTC'::text)))::date
+;
+
+CREATE OR REPLACE FUNCTION public.name_hash(name text)
+ RETURNS bytea
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN sha256(convert_to(group_value(name), 'UTF8'::name))
 ;
 
 CREATE OR REPLACE FUNCTION public.quarter_bit("timestamp" timestamp with time zone)

@@ -56,10 +56,10 @@ export async function describeMoves(database: Database, email: string): Promise<
   ];
   const rows = [...erasures.rows, ...moves.rows]
     .toSorted((a, b) => (a.id < b.id ? 1 : -1))
-    .map(({ kind, status, events, created_at, to_external_id }) => [
+    .map(({ kind, status, events, created_at, to_external_id, grouped_meter_id: meter }) => [
       created_at.slice(0, 19),
       kind,
-      status,
+      meter === null ? status : `WAITS FOR A KEY OF METER ${meter}`,
       String(events),
       JSON.stringify(to_external_id),
     ]);

@@ -259,6 +259,8 @@ interface UsageMoves {
   finished_at: Time | null;
   stage: string | null;
   stage_after: Generated<string>;
+  name_hashes: Buffer[] | null;
+  grouped_meter_id: string | null;
 }
 
 interface Events {

@@ -44,9 +44,17 @@ const erasure = answerOf<Erasure>()({
   external_id: z
     .string()
     .meta({ description: 'What usage, subscriptions and invoices name the customer by from now on.' }),
+  grouped_meter_id: z
+    .uuid()
+    .nullable()
+    .meta({
+      description:
+        'A meter whose usage is grouped by what names the customer, since the erasure was asked for or on a day with more groups than ' +
+        'are kept: take the key out of its metadata_keys, and the erasure goes on. Null: there is none.',
+    }),
 }).meta({ id: 'Erasure' });
 
-const usageMove = answerOf<Omit<UsageMove, 'kind' | 'customer_id'>>()({
+const usageMove = answerOf<Omit<UsageMove, 'kind' | 'customer_id' | 'grouped_meter_id'>>()({
   ...progress,
   from_external_id: z.string(),
   to_external_id: z.string(),
@@ -248,8 +256,9 @@ function isoDateField() {
 /** A worker goes on with it. */
 const taken = <Body>(body: Body): { status: 202; body: Body } => ({ status: 202, body });
 
-function erasureOf({ id, status, events, created_at, finished_at, customer_id, to_external_id }: UsageMove) {
-  return { id, status, events, created_at, finished_at, customer_id, external_id: to_external_id };
+function erasureOf({ to_external_id: external_id, ...move }: UsageMove) {
+  const { id, status, events, created_at, finished_at, customer_id, grouped_meter_id } = move;
+  return { id, status, events, created_at, finished_at, customer_id, external_id, grouped_meter_id };
 }
 
 function usageMoveOf({ id, status, events, created_at, finished_at, from_external_id, to_external_id }: UsageMove) {

@@ -1925,6 +1925,8 @@ export interface components {
             customer_id: string | null;
             /** @description What usage, subscriptions and invoices name the customer by from now on. */
             external_id: string;
+            /** @description A meter whose usage is grouped by what names the customer, since the erasure was asked for or on a day with more groups than are kept: take the key out of its metadata_keys, and the erasure goes on. Null: there is none. */
+            grouped_meter_id: string | null;
         };
         /** @description What took an event out of the count; for voided events. */
         EventCorrection: {

@@ -1,4 +1,5 @@
 import { useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { client, read, send, type Schema } from '../api/client.ts';
 import { PAGE_SIZE_MAX } from '../api/limits.ts';
@@ -175,6 +176,14 @@ export function Erased({ id, at }: { id: string; at: string }) {
     <>
       <Time at={at} as="date" />
       {own?.status === 'RUNNING' && ` – its usage gets its new id: ${formatDecimal(own.events)} events so far`}
+      {own?.grouped_meter_id != null && (
+        <>
+          . It waits for you to take the key that holds what names the customer out of{' '}
+          <Link to="/meters/$meterId" params={{ meterId: own.grouped_meter_id }}>
+            the metadata keys of this meter
+          </Link>
+        </>
+      )}
     </>
   );
 }

@@ -375,9 +375,8 @@ export async function endErasure(transaction: Queries, move: RunningMove): Promi
     WHERE ${own} AND kind = 'MOVE' AND (from_external_id = ${from_external_id}::text OR to_external_id = ${from_external_id}::text)`.execute(
     transaction,
   );
-  await sql`UPDATE usage_moves SET finished_at = now(), from_external_id = NULL WHERE ${own} AND id = ${id}::uuid`.execute(
-    transaction,
-  );
+  await sql`UPDATE usage_moves SET finished_at = now(), from_external_id = NULL, name_hashes = NULL, grouped_meter_id = NULL
+    WHERE ${own} AND id = ${id}::uuid`.execute(transaction);
   return true;
 }
 

@@ -66,6 +66,11 @@ const eventsOf = (customer: string): string => `${everInStream(METER_SCOPE, cust
 const LOCK_METER = `SELECT metadata_keys, aggregation_type FROM meters WHERE organization_id = ${ORGANIZATION} AND id = ${METER} FOR SHARE`;
 const FIND_BACKFILL = `SELECT FROM metadata_backfills WHERE organization_id = ${ORGANIZATION} AND meter_id = ${METER}`;
 
+/** Usage of the slice that is grouped by what names the erased customer, by the values that would stay. The move is `$7`. */
+const FIND_NAMED = `SELECT FROM events WHERE ${eventsOf(FROM)} AND NOT ${IS_VOID}
+  AND EXISTS (SELECT FROM unnest(group_values(${KEYS}, metadata)) AS kept (value) WHERE name_hash(kept.value) = ANY ((
+    SELECT name_hashes FROM usage_moves WHERE organization_id = ${ORGANIZATION} AND id = $7::uuid)::bytea[])) LIMIT 1`;
+
 const HOLD_CLOSING = `SELECT number, until::text FROM closings_of(ARRAY[${ORGANIZATION}])`;
 
 // In the order of keys and of tables that the record statement has.
@@ -80,10 +85,11 @@ const LOCK_DAYS = `SELECT count(*) FROM (SELECT FROM ${DAYS.table}
 const BY_HOUR = `SELECT ${BEGINNING.hour('"timestamp"')}::text AS hour, count(*)::int AS events, (count(*) FILTER (WHERE NOT is_void))::int AS counted
 FROM moved GROUP BY 1`;
 
-/** Late events stay as late as they were: the dues that do not count them are renamed as well. */
+/** Late events stay as late as they were: the dues that do not count them are renamed as well. What is void is in no group. */
 const ERASE_EVENTS = `
 WITH moved AS (
-  UPDATE events SET customer_external_id = ${TO}, idempotency_key = NULL, metadata = erased_metadata(metadata, ${KEYS}, $7::boolean)
+  UPDATE events SET customer_external_id = ${TO}, idempotency_key = NULL, 
+    metadata = erased_metadata(metadata, CASE WHEN ${IS_VOID} THEN '{}' ELSE ${KEYS} END, $7::boolean)
   WHERE ${eventsOf(FROM)} RETURNING "timestamp", ${IS_VOID} AS is_void
 ), late AS (
   UPDATE late_events SET customer_external_id = ${TO}
@@ -283,7 +289,7 @@ export async function nextHours(
 
 /**
  * Moves what there is in these hours, all of it or nothing. Undefined, with nothing done, while the usage of the meter is being grouped by
- * new keys, customer by customer. Else it returns how many hours stay under the former id as they are, since events of them are lost for
+ * new keys, customer by customer, or is grouped by what names an erased one. Else it returns how many hours stay under the former id as they are, since events of them are lost for
  * good. Throws what Postgres says, also where it would wait for long; and MonthTakenOut where events of it are in one.
  */
 export async function moveHours(
@@ -316,6 +322,7 @@ async function moveAll(pool: pg.Pool, move: RunningMove, meterId: string, asked:
     if (hours.length === 0) return true;
     const slice = [...scope, hours.map(({ hour }) => hour), meter.metadata_keys];
     await run(LOCK_DAYS, slice);
+    if (isErased && (await waitsForKey(run, move, slice, meter))) return false;
     const moved = await moveEvents(
       run,
       move,
@@ -336,13 +343,40 @@ async function moveAll(pool: pg.Pool, move: RunningMove, meterId: string, asked:
     }
     if (!isErased)
       await run(TOUCH, touchValues(move.organization_id, [{ customerExternalId: move.to_external_id, meterId }]));
-    await run('UPDATE usage_moves SET events = events + $3::bigint WHERE organization_id = $1 AND id = $2', [
+    await run(COUNT_MOVED, [
       move.organization_id,
+      meterId,
       move.id,
       moved.reduce((sum, { events }) => sum + events, 0),
     ]);
     return true;
   });
+}
+
+const COUNT_MOVED = `UPDATE usage_moves SET events = events + $4::bigint, grouped_meter_id = nullif(grouped_meter_id, $2)
+  WHERE organization_id = $1 AND id = $3`;
+
+/**
+ * Whether usage is grouped by what names the customer: also by a key that the meter got since the erasure was asked for, of events that
+ * were recorded since, and of a day that has more groups than are kept. That groups are made anew without the key is for its admins to
+ * say, to whom the erasure tells the meter.
+ */
+async function waitsForKey(
+  run: Run,
+  { organization_id, id }: RunningMove,
+  slice: readonly unknown[],
+  { metadata_keys: keys }: LockedMeter,
+): Promise<boolean> {
+  if (keys.length === 0) return false;
+  // From here on no month is attached: what is looked at is what is erased.
+  await run('SELECT FROM events LIMIT 0', []);
+  if ((await run(FIND_NAMED, [...slice, id])).length === 0) return false;
+  await run('UPDATE usage_moves SET grouped_meter_id = $2 WHERE organization_id = $1 AND id = $3', [
+    organization_id,
+    slice[1],
+    id,
+  ]);
+  return true;
 }
 
 /** Adds the distinct values of what has stayed behind in these hours where they are missing. False while the usage of the meter is being grouped. */

@@ -20,8 +20,9 @@ export async function moveVoided(db: Queries, move: RunningMove, after: string):
     await moveLate(db, move);
     if (await hasNoneVoid(db, move)) return undefined;
   }
+  // What is void is in no group.
   const less = sql`, idempotency_key = NULL,
-    metadata = (SELECT erased_metadata(events.metadata, metadata_keys, ${sql.raw(isOf('aggregation_type', 'values'))}) FROM meters
+    metadata = (SELECT erased_metadata(events.metadata, '{}', ${sql.raw(isOf('aggregation_type', 'values'))}) FROM meters
       WHERE meters.organization_id = events.organization_id AND meters.id = events.meter_id)`;
   const { rows } = await sql<{ last: string | null; looked_at: number }>`
     WITH page AS MATERIALIZED (

@@ -70,17 +70,13 @@ export async function requestErasure(
     const from = nameOf(record, whom);
     return (
       (await findMove(transaction, organizationId, [from])) ??
-      (await findBilling(transaction, organizationId, from, record?.id ?? null))
+      (await findBilling(transaction, organizationId, from, record?.id ?? null)) ??
+      (await findGroups(transaction, organizationId, namesOf(record, whom)))
     );
   };
   // At first without a lock: whoever is refused has held nobody up.
   const seen = await read.executeTakeFirst();
-  const early =
-    (await look(seen)) ??
-    (await findGroups(transaction, organizationId, [
-      nameOf(seen, whom),
-      ...CUSTOMER_NAMES.map((name) => seen?.[name]),
-    ]));
+  const early = await look(seen);
   if (early !== undefined) return early;
   const hasAllEvents = await hasEventsToErase(transaction, organizationId, nameOf(seen, whom), isErased(seen));
   // Where there is no record, none is made until the transaction ends.
@@ -107,9 +103,10 @@ export async function requestErasure(
   await deleteWidgetTokensOf(transaction, { organization_id: organizationId, customer_external_id: from });
   const id = newId();
   await sql`INSERT INTO usage_moves (organization_id, id, kind, created_at, customer_id, from_external_id, to_external_id,
-        copies_issued_before, alert_ids, moved_at, stage)
+        copies_issued_before, alert_ids, name_hashes, moved_at, stage)
       VALUES (${organizationId}::uuid, ${id}::uuid, 'ERASE', ${HELD_AT}, ${record?.id ?? null}::uuid, ${from}, ${to},
-        ${copiesIssuedBefore}::date, ${alertIds}::uuid[], ${isOfCopies ? HELD_AT : null}, ${isOfCopies ? ERASED_AGAIN : null})`.execute(
+        ${copiesIssuedBefore}::date, ${alertIds}::uuid[],
+        ARRAY(SELECT name_hash(name) FROM unnest(${namesOf(record, whom)}::text[]) AS name), ${isOfCopies ? HELD_AT : null}, ${isOfCopies ? ERASED_AGAIN : null})`.execute(
     transaction,
   );
   return { outcome: 'requested', move: await getMove(transaction, organizationId, id) };
@@ -173,6 +170,12 @@ const isErased = (record: Named | undefined): boolean => record !== undefined &&
 /** By what its usage is known. */
 function nameOf(record: Named | undefined, whom: Whom): string {
   return record?.external_id ?? ('externalId' in whom ? whom.externalId : '');
+}
+
+/** What names the customer, and may be what usage is grouped by. */
+function namesOf(record: Named | undefined, whom: Whom): string[] {
+  const names = [nameOf(record, whom), ...CUSTOMER_NAMES.map((name) => record?.[name])];
+  return names.filter((name) => typeof name === 'string' && name !== '') as string[];
 }
 
 function recordOf(transaction: Queries, organizationId: string, whom: Whom) {
@@ -261,17 +264,12 @@ async function findBilling(
 }
 
 /** What a meter is grouped by stays, as it is the organization's way to look at its usage; it must not be the customer. */
-async function findGroups(
-  db: Queries,
-  organizationId: string,
-  names: readonly unknown[],
-): Promise<Refused | undefined> {
-  const known = names.filter((name): name is string => typeof name === 'string');
+async function findGroups(db: Queries, organizationId: string, names: readonly string[]): Promise<Refused | undefined> {
   // Written so that the key of the groups, of which there may be millions, is no way to them.
   const { rows } = await sql<{ name: string }>`
-    SELECT meters.name FROM unnest(${known}::text[]) AS known (value) CROSS JOIN LATERAL (
+    SELECT meters.name FROM unnest(${names}::text[]) AS known (value) CROSS JOIN LATERAL (
       SELECT meter_id FROM metadata_groups
-      WHERE array_prepend(organization_id::text, group_values) @> ARRAY[${organizationId}::text, known.value]
+      WHERE array_prepend(organization_id::text, group_values) @> ARRAY[${organizationId}::text, group_value(known.value)]
         AND (organization_id = ${organizationId}::uuid) IS TRUE OFFSET 0
     ) AS named JOIN meters ON meters.organization_id = ${organizationId}::uuid AND meters.id = named.meter_id
     WHERE metadata_keys <> '{}' LIMIT 1`.execute(db);

@@ -22,6 +22,8 @@ export interface UsageMove {
   to_external_id: string;
   /** How many events were moved so far. */
   events: number;
+  /** The meter whose usage is grouped by what names the erased customer, and waits until it is no more. */
+  grouped_meter_id: string | null;
   created_at: string;
   finished_at: string | null;
 }
@@ -63,6 +65,7 @@ interface MoveRow {
   from_external_id: string | null;
   to_external_id: string;
   events: string;
+  grouped_meter_id: string | null;
   created_at: string;
   finished_at: string | null;
 }
@@ -74,6 +77,7 @@ const columns = [
   'from_external_id',
   'to_external_id',
   'events',
+  'grouped_meter_id',
   'created_at',
   'finished_at',
 ] as const;

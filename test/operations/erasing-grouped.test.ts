@@ -1,0 +1,137 @@
+// What usage is grouped by, and an erasure: what names the customer there is not kept, whenever it has come there.
+
+import { performMoves } from '@weir/db/moves/perform-moves';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { findInTables, performAllMoves, throwIt } from '../support/erasing.ts';
+import { expectProblem } from '../support/expect-problem.ts';
+import { signUp, type Organization } from '../support/harness.ts';
+import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
+import { expectRollupsToEqualEvents } from '../support/rollups.ts';
+import { untilGrouped } from '../support/until-grouped.ts';
+import { untilWaiting } from '../support/until-waiting.ts';
+import { ownWeir } from '../support/use-weir.ts';
+
+const EMAIL = 'ada@lovelace.example';
+
+const weir = ownWeir();
+let billing: Invoicing;
+let admin: Organization;
+let apiKey: string;
+let meter: { id: string; token: string };
+beforeAll(async () => {
+  billing = await startInvoicing(weir);
+});
+afterAll(() => billing.close());
+beforeEach(async () => {
+  admin = await signUp(weir);
+  apiKey = await admin.createKey();
+  meter = await admin.createMeter('SUM');
+});
+
+const send = (method: string, path: string, body?: object) =>
+  weir.request(method, `/api/v1${path}`, { session: admin.session, ...(body !== undefined && { body }) });
+
+async function track(customer_external_id: string, mail: string, hour = '10'): Promise<string> {
+  const timestamp = `2025-01-05T${hour}:00:00Z`;
+  const body = { meter_token: meter.token, customer_external_id, quantity: 1, timestamp, metadata: { mail } };
+  const { status, body: answer } = await weir.request('POST', '/api/v1/sdk/track', { apiKey, body });
+  expect(status).toBe(201);
+  await weir.drained();
+  return answer.id;
+}
+
+async function groupBy(...metadata_keys: string[]): Promise<void> {
+  expect((await send('PATCH', `/meters/${meter.id}`, { metadata_keys })).status).toBe(200);
+}
+
+async function erase(customer: string): Promise<string> {
+  const { status, body } = await send('POST', '/erasures', { customer_id: customer });
+  expect(status).toBe(202);
+  return body.id;
+}
+
+const look = (isRecorded = true) => performMoves(billing.database, 60_000, () => Promise.resolve(isRecorded), throwIt);
+
+/** It goes on to its end once the meter has lost the key, and then nothing has the name. */
+async function expectToWaitForKey(erasure: string): Promise<void> {
+  expect(await look()).toEqual([]);
+  const { body } = await send('GET', `/erasures/${erasure}`);
+  expect(body).toMatchObject({ status: 'RUNNING', grouped_meter_id: meter.id });
+  await groupBy();
+  await untilGrouped(weir);
+  await performAllMoves(billing.database);
+  const done = (await send('GET', `/erasures/${erasure}`)).body;
+  expect(done).toMatchObject({ status: 'DONE', grouped_meter_id: null });
+  expect((await findInTables(weir, EMAIL)).filter((row) => row.includes(admin.id))).toEqual([]);
+  await expectRollupsToEqualEvents(weir.pool);
+}
+
+test('of a day with more groups than are kept, what has none of its own names the customer no more', async () => {
+  await weir.pool.query(`CREATE OR REPLACE FUNCTION metadata_groups_max() RETURNS integer LANGUAGE sql IMMUTABLE
+    PARALLEL SAFE RETURN 1`);
+  await groupBy('mail');
+  await track('eve', 'eve@example.com');
+  await track('ada', EMAIL);
+  const voided = await track('ada', EMAIL, '12');
+  expect((await send('POST', `/events/${voided}/void`, { reason: 'twice' })).status).toBe(201);
+  const { id } = (await send('POST', '/customers', { external_id: 'ada', email: EMAIL })).body;
+  await expectToWaitForKey(await erase(id));
+  await weir.pool.query(`CREATE OR REPLACE FUNCTION metadata_groups_max() RETURNS integer LANGUAGE sql IMMUTABLE
+    PARALLEL SAFE RETURN 1000`);
+});
+
+test('of void events, which are in no group, nothing is kept that names the customer', async () => {
+  await groupBy('mail');
+  for (const hour of ['10', '12']) {
+    const voided = await track('ada', 'ada@elsewhere.example', hour);
+    expect((await send('POST', `/events/${voided}/void`, { reason: 'twice' })).status).toBe(201);
+  }
+  // Beside one that counts, and alone in its hour.
+  await track('ada', 'office@elsewhere.example');
+  // No group has it, as of a day with more than are kept.
+  await weir.pool.query(`DELETE FROM metadata_groups WHERE 'ada@elsewhere.example' = ANY (group_values)`);
+  const { id } = (await send('POST', '/customers', { external_id: 'ada', email: 'ada@elsewhere.example' })).body;
+  await erase(id);
+  await performAllMoves(billing.database);
+  expect((await findInTables(weir, 'ada@elsewhere')).filter((row) => row.includes(admin.id))).toEqual([]);
+});
+
+test('a key that a meter gets meanwhile keeps no name of the customer', async () => {
+  await track('ada', EMAIL);
+  const { id } = (await send('POST', '/customers', { external_id: 'ada', email: EMAIL })).body;
+  const erasure = await erase(id);
+  await groupBy('mail');
+  await untilGrouped(weir);
+  await expectToWaitForKey(erasure);
+});
+
+test('an event that was accepted before, and is recorded meanwhile, keeps no name of the customer', async () => {
+  await groupBy('mail');
+  const { id } = (await send('POST', '/customers', { external_id: 'ada', email: EMAIL })).body;
+  const erasure = await erase(id);
+  expect(await look(false)).toEqual([]);
+  await track('ada', EMAIL);
+  await expectToWaitForKey(erasure);
+});
+
+test('a long name is looked for as groups have it', async () => {
+  await groupBy('mail');
+  const name = `Ada ${'of Lovelace '.repeat(20)}`;
+  await track('eve', name);
+  const { id } = (await send('POST', '/customers', { external_id: 'ada', name })).body;
+  expectProblem(await send('POST', '/erasures', { customer_id: id }), 409, 'grouped_by_customer');
+});
+
+test('a name that the customer got just before it is held is looked for among groups', async () => {
+  await groupBy('mail');
+  await track('eve', EMAIL);
+  const { id } = (await send('POST', '/customers', { external_id: 'adele' })).body;
+  const holder = await weir.pool.connect();
+  await holder.query('BEGIN');
+  await holder.query('UPDATE customers SET email = $2 WHERE id = $1', [id, EMAIL]);
+  const erasing = send('POST', '/erasures', { customer_id: id });
+  await untilWaiting(weir);
+  await holder.query('COMMIT');
+  holder.release();
+  expectProblem(await erasing, 409, 'grouped_by_customer');
+});
