@@ -139,12 +139,7 @@ test.each(['rollups', 'events'] as const)('usage of dues at a closing is read fr
 
 test('hours of dues that are not all there are found in one statement', () =>
   expectStatement('find-dues-taken-out', () =>
-    findTakenOut(
-      async (text, values) => (await database.pool.query(text, values)).rows,
-      DUES,
-      'rollups',
-      Date.parse('2026-05-02') * 1000,
-    ),
+    findTakenOut(database.pool, DUES, 'rollups', Date.parse('2026-05-02') * 1000),
   ));
 
 test('events of cut hours are counted only where a month may be missing', async () => {

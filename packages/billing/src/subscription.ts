@@ -9,8 +9,8 @@ export interface SubscriptionState {
   currency: string;
   plan_id: string;
   pending_plan_id: string | null;
-  /** Once it has started; never SCHEDULED, which `is_scheduled` says. */
-  status: SubscriptionStatus;
+  /** Once it has started; before, `is_scheduled` says so. */
+  status: Exclude<SubscriptionStatus, 'SCHEDULED'>;
   start_at: string;
   /** Whether its start is to come, or has come and was not told of. */
   is_scheduled: boolean;

@@ -5,10 +5,10 @@ import { epochMsOfId, firstIdAt } from '@weir/shared/ids';
 import { monthOf, type AcceptedCounts, type DrainedCount, type MonthCount } from '@weir/shared/month-counts';
 import { DAY_MS } from '@weir/shared/time-zone';
 import { sql } from 'kysely';
-import type pg from 'pg';
 import { DRAIN_LOCK, REPAIR_LOCK } from './advisory-locks.ts';
 import { plainArray } from './array-text.ts';
 import type { Database, Queries } from './database.ts';
+import type { Runs } from './runs.ts';
 import { awaitStandby } from './standby.ts';
 
 /**
@@ -167,10 +167,7 @@ export async function whileRepairing<T>(database: Database, use: () => Promise<T
 }
 
 /** Counts events as accepted. The last thing of a transaction: whoever counts for the same organization waits for it from here on. */
-export async function countAccepted(
-  client: Pick<pg.ClientBase, 'query'>,
-  events: readonly UsageEvent[],
-): Promise<void> {
+export async function countAccepted(client: Runs, events: readonly UsageEvent[]): Promise<void> {
   const counts = new Map<string, { organizationId: string; month: string; events: number }>();
   for (const { id, organization_id: organizationId } of events) {
     const month = monthOf(epochMsOfId(id));

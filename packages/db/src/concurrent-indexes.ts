@@ -1,7 +1,7 @@
 // Migrations that build indexes while everybody goes on writing. Postgres does that outside of a transaction only, and leaves an
 // index behind that is not valid when it is kept from finishing.
 
-import type { Queryable } from './migrations.ts';
+import type { Runs } from './runs.ts';
 
 /** Both may be run again: the index is there then, or gone. */
 const STATEMENT =
@@ -36,7 +36,7 @@ export function readSteps(text: string): Step[] {
  * Runs these statements, also after they were cut off: what is whole stays, and what is not is removed and built anew. When one
  * fails it leaves no index that is not valid, since a unique one refuses rows all the same.
  */
-export async function runConcurrent(client: Queryable, steps: readonly Step[]): Promise<void> {
+export async function runConcurrent(client: Runs, steps: readonly Step[]): Promise<void> {
   for (const { sql, index } of steps) {
     await dropInvalid(client, index);
     try {
@@ -49,7 +49,7 @@ export async function runConcurrent(client: Queryable, steps: readonly Step[]): 
   }
 }
 
-async function dropInvalid(client: Queryable, index: string): Promise<void> {
+async function dropInvalid(client: Runs, index: string): Promise<void> {
   const { rowCount } = await client.query(
     'SELECT FROM pg_index WHERE indexrelid = to_regclass($1) AND NOT indisvalid',
     [index],

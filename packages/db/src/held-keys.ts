@@ -8,6 +8,7 @@ import { EVENT_JSON } from './event-json.ts';
 import type pg from 'pg';
 import { keyHash } from './key-hash.ts';
 import { ERASED } from './moves/usage-moves.ts';
+import type { Runs } from './runs.ts';
 
 /** An event, and the id of the other event that holds its idempotency key. */
 export interface HeldEvent {
@@ -114,20 +115,14 @@ export async function settleHeld(
 }
 
 /** Which of these events have another payload than the holder of their key, by their ids. Nothing is kept. */
-export async function findReused(
-  connection: Pick<pg.ClientBase, 'query'>,
-  held: readonly HeldEvent[],
-): Promise<Set<string>> {
+export async function findReused(connection: Runs, held: readonly HeldEvent[]): Promise<Set<string>> {
   if (held.length === 0) return new Set();
   const { rows } = await connection.query<{ id: string }>(`${REUSED} SELECT id::text FROM reused`, valuesOf(held));
   return new Set(rows.map(({ id }) => id));
 }
 
 /** Which of these events have an idempotency key that another one was recorded with. */
-export async function findHeld(
-  connection: Pick<pg.ClientBase, 'query'>,
-  events: readonly UsageEvent[],
-): Promise<HeldEvent[]> {
+export async function findHeld(connection: Runs, events: readonly UsageEvent[]): Promise<HeldEvent[]> {
   const hashes = new Map<UsageEvent, string>();
   for (const event of events)
     if (event.idempotency_key !== undefined) hashes.set(event, keyHash(event.organization_id, event.idempotency_key));

@@ -8,6 +8,7 @@ import pg from 'pg';
 import { RECORDING_LOCK } from './advisory-locks.ts';
 import { plainArray, textArray } from './array-text.ts';
 import type { Queries } from './database.ts';
+import type { Runs } from './runs.ts';
 
 /** What is known of an organization whose meters name keys, or that has alerts. */
 interface KnownOrganization {
@@ -61,7 +62,7 @@ interface SlotRow {
 }
 
 /** Reads what is to be known of the organizations of some slots, in one statement, which is one snapshot. */
-async function readSlots(connection: Pick<pg.ClientBase, 'query'>, slots: readonly number[]): Promise<SlotRow[]> {
+async function readSlots(connection: Runs, slots: readonly number[]): Promise<SlotRow[]> {
   const { rows } = await connection.query<SlotRow>(
     `SELECT slot, version, (SELECT coalesce(json_agg(json_build_array(organization_id, id, metadata_keys)), '[]') FROM meters
        WHERE closing_slot(organization_id) = slot AND metadata_keys <> '{}') AS meters,
@@ -96,7 +97,7 @@ function withSlots(known: Learnt, rows: readonly SlotRow[]): Learnt {
 /** Reads slots anew, all of them where none are named, for the next that record as well. */
 export async function learnForRecording(
   pool: pg.Pool,
-  connection: Pick<pg.ClientBase, 'query'> = pool,
+  connection: Runs = pool,
   slots: readonly number[] = ALL_SLOTS,
   known = learntOf.get(pool) ?? NOTHING,
 ): Promise<KnownForRecording> {
@@ -112,7 +113,7 @@ export async function learnForRecording(
  */
 export async function holdKnown(
   pool: pg.Pool,
-  connection: Pick<pg.ClientBase, 'query'>,
+  connection: Runs,
   organizationIds: Iterable<string>,
 ): Promise<KnownForRecording> {
   const ids = plainArray([...organizationIds]);

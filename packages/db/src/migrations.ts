@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { errorCodeOf } from '@weir/shared/errors';
 import { SettingsError } from '@weir/shared/settings';
-import type pg from 'pg';
+import type { Runs } from './runs.ts';
 
 // The same relative path from `src` and from `dist`.
 export const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url));
@@ -16,9 +16,6 @@ const FOREIGN =
 const BEFORE_RELEASES = '0001_organizations_and_access.sql';
 
 const TOO_OLD = `The database is of Weir before its first release (it has ${BEFORE_RELEASES}), and there is no way up from it: give this version a database of its own (see DATABASE_URL)`;
-
-/** Whatever runs one statement: a connection, or a pool of them. */
-export type Queryable = Pick<pg.ClientBase, 'query'>;
 
 /** The files of all migrations in a folder, in their order. */
 async function listMigrations(folder: string): Promise<string[]> {
@@ -40,7 +37,7 @@ export interface SchemaState {
  * newer version has migrated and has taken away from what this one reads, one of before the first release, and one in which
  * another program keeps its own migrations.
  */
-export async function readSchema(client: Queryable, folder = MIGRATIONS): Promise<SchemaState> {
+export async function readSchema(client: Runs, folder = MIGRATIONS): Promise<SchemaState> {
   const files = await listMigrations(folder);
   const done = await readDone(client);
   const missing = files.filter((name) => !done.has(name));
@@ -64,7 +61,7 @@ function numberOf(name: string): string {
 }
 
 /** The migrations that a database has, each with the number that a process has to know to run on it. */
-async function readDone(client: Queryable): Promise<Map<string, string | null>> {
+async function readDone(client: Runs): Promise<Map<string, string | null>> {
   try {
     // A database of the first release has no column for it.
     const { rows } = await client.query<{ name: string; needs: string | null }>(
@@ -80,7 +77,7 @@ async function readDone(client: Queryable): Promise<Map<string, string | null>> 
 }
 
 /** Throws a SettingsError for a database that cannot hold every text: its events would wait in the queue for ever. */
-export async function requireUtf8(client: Queryable): Promise<void> {
+export async function requireUtf8(client: Runs): Promise<void> {
   const { rows } = await client.query<{ encoding: string }>(`SELECT current_setting('server_encoding') AS encoding`);
   const encoding = rows[0]?.encoding;
   if (encoding === 'UTF8') return;

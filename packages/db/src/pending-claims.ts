@@ -2,11 +2,9 @@
 // told, so that a retry hears of the first event both before and after events go through Redis again.
 
 import type { KeyClaim } from '@weir/shared/event';
-import type pg from 'pg';
 import { plainArray, textArray } from './array-text.ts';
 import { keyHash } from './key-hash.ts';
-
-type Connection = Pick<pg.ClientBase, 'query'>;
+import type { Runs } from './runs.ts';
 
 /** Who holds a key. */
 export interface KeyHolder {
@@ -22,7 +20,7 @@ const eventsOf = (claims: readonly KeyClaim[]): string => plainArray(claims.map(
  * Claims keys for events of this transaction, each key for one of them. Returns who holds those keys that other events have claimed
  * here before, by the ids of the events that do not get them.
  */
-export async function claimKeys(connection: Connection, claims: readonly KeyClaim[]): Promise<Map<string, KeyHolder>> {
+export async function claimKeys(connection: Runs, claims: readonly KeyClaim[]): Promise<Map<string, KeyHolder>> {
   if (claims.length === 0) return new Map();
   const [hashes, ids] = [hashesOf(claims), eventsOf(claims)];
   // In the order of the keys, as the record statement takes them: transactions with the same keys wait for each other.
@@ -50,7 +48,7 @@ export async function claimKeys(connection: Connection, claims: readonly KeyClai
 }
 
 /** Forgets claims: Redis has them, or they are another event's. */
-export async function forgetClaims(connection: Connection, claims: readonly KeyClaim[]): Promise<void> {
+export async function forgetClaims(connection: Runs, claims: readonly KeyClaim[]): Promise<void> {
   if (claims.length === 0) return;
   await connection.query(
     `DELETE FROM pending_claims p USING unnest($1::uuid[], $2::uuid[]) AS t (key_hash, event_id)
@@ -64,7 +62,7 @@ export async function forgetClaims(connection: Connection, claims: readonly KeyC
  * were forgotten since, again and again: of four million the last quarter took four times as long as the first.
  */
 export async function listPendingClaims(
-  connection: Connection,
+  connection: Runs,
   { after, limit }: { after: KeyClaim | undefined; limit: number },
 ): Promise<KeyClaim[]> {
   const { rows } = await connection.query<KeyClaim>(

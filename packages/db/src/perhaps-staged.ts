@@ -2,13 +2,11 @@
 // stages it, so such an event would be counted twice, or not at all. Until it turns up there, its row here is what counts it.
 
 import type { StagedEvent } from '@weir/shared/event';
-import type pg from 'pg';
 import { plainArray } from './array-text.ts';
-
-type Connection = Pick<pg.ClientBase, 'query'>;
+import type { Runs } from './runs.ts';
 
 /** Counts events that were recorded in this transaction, and may be among those that Redis has counted. */
-export async function insertPerhapsStaged(connection: Connection, events: readonly StagedEvent[]): Promise<void> {
+export async function insertPerhapsStaged(connection: Runs, events: readonly StagedEvent[]): Promise<void> {
   if (events.length === 0) return;
   await connection.query(
     `INSERT INTO perhaps_staged_events (organization_id, id) SELECT * FROM unnest($1::uuid[], $2::uuid[]) ORDER BY 1, 2`,
@@ -17,7 +15,7 @@ export async function insertPerhapsStaged(connection: Connection, events: readon
 }
 
 /** Leaves those of these events, which have turned up in Redis, to its counts. One that is replayed is not counted there. */
-export async function forgetPerhapsStaged(connection: Connection, events: readonly StagedEvent[]): Promise<void> {
+export async function forgetPerhapsStaged(connection: Runs, events: readonly StagedEvent[]): Promise<void> {
   const counted = events.filter(({ replayed }) => replayed !== true);
   if (counted.length === 0) return;
   await connection.query(

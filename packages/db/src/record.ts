@@ -22,6 +22,7 @@ import {
   type Rollup,
 } from './rollups.ts';
 import pg from 'pg';
+import type { Runs } from './runs.ts';
 
 /** An event that a meter takes, with what its meter adds to it. */
 export interface RecordableEvent {
@@ -226,7 +227,7 @@ export const organizationsOf = (events: readonly Pick<RecordableEvent, 'event'>[
  */
 export async function recordOnce<Event extends RecordableEvent>(
   { versions, organizations }: KnownForRecording,
-  connection: Pick<pg.ClientBase, 'query'>,
+  connection: Runs,
   events: readonly Event[],
 ): Promise<RecordedOnce<Event>> {
   const known = organizations.size === 0 ? [] : events.map(({ event }) => organizations.get(event.organization_id));
@@ -334,10 +335,7 @@ export interface RejectedEvent {
  * it was replayed; one that is only delivered again stays as it is kept, and so does one whose customer was erased: a replay cannot name
  * another customer. One that was recorded meanwhile stays recorded. Returns the ids of those that were not kept before.
  */
-export async function rejectEvents(
-  connection: Pick<pg.ClientBase, 'query'>,
-  rejected: readonly RejectedEvent[],
-): Promise<Set<string>> {
+export async function rejectEvents(connection: Runs, rejected: readonly RejectedEvent[]): Promise<Set<string>> {
   if (rejected.length === 0) return new Set();
   const { rows } = await connection.query<{ id: string; is_new: boolean }>({
     name: 'reject',
@@ -367,10 +365,7 @@ export async function rejectEvents(
 }
 
 /** Takes replayed events off the rejected ones, once each of them is recorded or known to be a duplicate. */
-export async function deleteRejected(
-  connection: Pick<pg.ClientBase, 'query'>,
-  events: readonly StagedEvent[],
-): Promise<void> {
+export async function deleteRejected(connection: Runs, events: readonly StagedEvent[]): Promise<void> {
   if (events.length === 0) return;
   await connection.query(
     'DELETE FROM rejected_events USING unnest($1::uuid[], $2::uuid[]) AS t (organization_id, id) WHERE (rejected_events.organization_id, rejected_events.id) = (t.organization_id, t.id)',

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import type { Runs } from './runs.ts';
 
 /**
  * What a statement means must not depend on how somebody has set up the role or the database. These are the settings that
@@ -34,10 +35,7 @@ export const READ_ONLY = '25006';
  * Sets what Weir relies on for a new connection, and what is given besides. Awaited before the connection is used, which fails if
  * this does, and on a standby. A statement and no options of the start: a pooler takes no options, or drops them without a word.
  */
-export async function setUpSession(
-  client: Pick<pg.ClientBase, 'query'>,
-  given: Record<string, string | number>,
-): Promise<void> {
+export async function setUpSession(client: Runs, given: Record<string, string | number>): Promise<void> {
   const all = Object.entries({ ...SETTINGS, ...given }).map(
     ([name, value]) => `set_config('${name}', '${value}', false)`,
   );
@@ -51,7 +49,7 @@ export async function setUpSession(
  * Has a statement, and a wait for a lock, end within some seconds of the death of who asked for it. Postgres looks for that only when it
  * speaks otherwise, so that what has no other bound would go on, with its locks. Where the system of Postgres cannot tell, nothing is set.
  */
-export async function endWithClient(client: Pick<pg.ClientBase, 'query'>): Promise<void> {
+export async function endWithClient(client: Runs): Promise<void> {
   try {
     await client.query(`SELECT set_config('client_connection_check_interval', '2s', false)`);
   } catch (error) {

@@ -11,6 +11,7 @@
 import type pg from 'pg';
 import type { Database } from '../database.ts';
 import { poolTransaction } from '../pool-transaction.ts';
+import type { Runs } from '../runs.ts';
 
 /** Until when ids of changes were handed out, and to whom: read before the transaction `own` got its number. */
 interface HandedOut {
@@ -166,7 +167,7 @@ async function readHandedOut(pool: pg.Pool): Promise<HandedOut> {
 type Find = <Row extends object>(text: string, values?: readonly unknown[]) => Promise<Row[]>;
 
 const findIn =
-  (connection: Pick<pg.ClientBase, 'query'>, limits: object = {}): Find =>
+  (connection: Runs, limits: object = {}): Find =>
   async <Row extends object>(text: string, values: readonly unknown[] = []) =>
     (await connection.query<Row>({ text, values: [...values], ...limits })).rows;
 

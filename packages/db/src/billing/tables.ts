@@ -39,7 +39,7 @@ interface Subscriptions {
   customer_external_id: string;
   plan_id: string;
   pending_plan_id: string | null;
-  status: SubscriptionStatus;
+  status: Exclude<SubscriptionStatus, 'SCHEDULED'>;
   time_zone: string;
   currency: string;
   billing_interval: Interval;

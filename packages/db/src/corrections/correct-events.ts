@@ -12,7 +12,7 @@
 import type { UsageEvent } from '@weir/shared/event';
 import { newId } from '@weir/shared/ids';
 import { countsValues, type AggregationType } from '@weir/shared/meter';
-import { CompiledQuery, sql } from 'kysely';
+import { sql } from 'kysely';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { touchUsage } from '../alerts/touched-usage.ts';
@@ -25,6 +25,7 @@ import { findMoveInTheWay } from '../moves/usage-moves.ts';
 import { countAccepted } from '../accepted.ts';
 import { organizationsOf, recordOnce, whileRetried } from '../record.ts';
 import { BEGINNING, ROLLUPS } from '../rollups.ts';
+import { runsOf, type Runs } from '../runs.ts';
 import { validate } from '../validate.ts';
 import { boundQueries, limitStatements } from './bounded-queries.ts';
 import { findVoided, type Correction } from './corrections.ts';
@@ -155,13 +156,12 @@ export async function correctEvents(
     await holdRecording(transaction, organizationId);
   }
   const queries = isStop ? boundQueries(transaction, performance.now() + STOP_MS_MAX) : transaction;
-  const run = async <Row>(text: string, values: unknown[]): Promise<Row[]> =>
-    (await queries.executeQuery<Row>(CompiledQuery.raw(text, values))).rows;
+  const runs = runsOf(queries);
   const closed = await readClosed(queries, organizationId);
   const inTheWay = await findInTheWay(queries, organizationId, events);
   if (inTheWay !== undefined) return inTheWay;
   for (const [text, values] of locksOf(organizationId, [...events.map(({ event }) => event), ...fresh]))
-    await run(text, values);
+    await runs.query(text, values);
   const locked = await findEvents(queries, organizationId, ids);
   for (const { event } of events)
     if (locked.get(event.id)?.event.customer_external_id !== event.customer_external_id) throw new Moved();
@@ -195,16 +195,16 @@ export async function correctEvents(
 
   let valuesGone = 0;
   for (const text of statementsFor({ isGrouped, hasValues })) {
-    const [row] = await run<{ gone?: number }>(text, [organizationId, plainArray(ids)]);
-    valuesGone += row?.gone ?? 0;
+    const { rows } = await runs.query<{ gone?: number }>(text, [organizationId, plainArray(ids)]);
+    valuesGone += rows[0]?.gone ?? 0;
   }
-  await run(INSERT_LATE, [organizationId, plainArray(ids), closed.number, closed.until]);
+  await runs.query(INSERT_LATE, [organizationId, plainArray(ids), closed.number, closed.until]);
   await touchUsage(
     queries,
     organizationId,
     events.map(({ event }) => ({ customerExternalId: event.customer_external_id, meterId: event.meter_id })),
   );
-  await record(pool, queries, fresh, found);
+  await record(pool, runs, fresh, found);
   if (valuesGone > 0) await announceChange(queries, organizationId);
   // What is left of the time may be too little for a commit that waits for a standby.
   if (isStop) await limitStatements(transaction, STOP_MS_MAX);
@@ -375,24 +375,18 @@ WHERE "timestamp" < $4::timestamptz`;
 /** Records the new events by the statement that records all others, and counts them as accepted. */
 async function record(
   pool: pg.Pool,
-  db: Queries,
+  runs: Runs,
   events: readonly UsageEvent[],
   found: ReadonlyMap<string, FoundEvent>,
 ): Promise<void> {
   if (events.length === 0) return;
   const aggregations = aggregationsOf(found.values());
-  const connection = {
-    query: async (asked: string | { text: string; values: unknown[] }, given: unknown[] = []) => {
-      const { text, values } = typeof asked === 'string' ? { text: asked, values: given } : asked;
-      return await db.executeQuery(CompiledQuery.raw(text, values));
-    },
-  } as unknown as Pick<pg.ClientBase, 'query'>;
   const recordable = events.map((event) => {
     const aggregation = aggregations.get(event.meter_id);
     return { event, countsUniqueValues: aggregation !== undefined && countsValues(aggregation) };
   });
-  const known = await holdKnown(pool, connection, organizationsOf(recordable));
-  const { recorded } = await recordOnce(known, connection, recordable);
+  const known = await holdKnown(pool, runs, organizationsOf(recordable));
+  const { recorded } = await recordOnce(known, runs, recordable);
   if (recorded !== events.length) throw new Error(`of ${events.length} new events ${recorded} were recorded`);
-  await countAccepted(connection, events);
+  await countAccepted(runs, events);
 }

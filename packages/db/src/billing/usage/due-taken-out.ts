@@ -8,20 +8,18 @@ import { HOUR } from '@weir/shared/time-zone';
 import { isOf } from '../../aggregations.ts';
 import { MonthTakenOut, monthToAttach } from '../../months-taken-out.ts';
 import { BEGINNING } from '../../rollups.ts';
+import type { Runs } from '../../runs.ts';
 import { planDue } from '../../usage/plan-read.ts';
 import { asInstant, inStream, own, Parameters } from '../../usage/usage-rows.ts';
 import type { DueUsageQuestion, UsageSource } from './due-question.ts';
 import { DUE, duesOf, HOURS, hoursOfLate, late, named, stretchesOf, type Parts } from './due-rows.ts';
-
-/** Runs a statement, and returns its rows. */
-export type Run = <Row>(text: string, values: unknown[]) => Promise<Row[]>;
 
 /**
  * Returns why usage cannot be told, by the index of its question. `completeFrom`: from then on no event is in a month that was taken out,
  * as a statement of due-rows.ts has said before in the same transaction; null: none is.
  */
 export async function findTakenOut(
-  run: Run,
+  runs: Runs,
   questions: readonly DueUsageQuestion[],
   from: UsageSource,
   completeFrom: Micros | null,
@@ -32,7 +30,8 @@ export async function findTakenOut(
   const asked = indices.flatMap((index) => questions[index] ?? []);
   if (asked.length === 0) return found;
   const { text, values } = statementOf(asked, from, completeFrom);
-  for (const { n, hour, month } of await run<{ n: string; hour: string; month: string }>(text, values)) {
+  const { rows } = await runs.query<{ n: string; hour: string; month: string }>(text, values);
+  for (const { n, hour, month } of rows) {
     const index = indices[Number(n) - 1];
     if (index !== undefined)
       found.set(index, new MonthTakenOut(`Usage of the hour ${hour} (UTC) cannot be told`, month));

@@ -5,14 +5,14 @@ import type { DueUsage } from '@weir/billing/due';
 import { divide, formatExact, parseExact, whole } from '@weir/rating/exact';
 import { microsOfText } from '@weir/shared/instant';
 import { AGGREGATIONS, type AggregationType } from '@weir/shared/meter';
-import { CompiledQuery } from 'kysely';
 import type { Queries } from '../../database.ts';
 import { MonthTakenOut } from '../../months-taken-out.ts';
 import { usageOf, type Usage } from '../../usage/read-usage.ts';
 import type { WrittenSum } from '../../usage/written-sums.ts';
+import { runsOf } from '../../runs.ts';
 import type { DueUsageQuestion, UsageSource } from './due-question.ts';
 import { sumsFromEvents, sumsFromRollups } from './due-rows.ts';
-import { findTakenOut, type Run } from './due-taken-out.ts';
+import { findTakenOut } from './due-taken-out.ts';
 
 /** So many questions at once, where there may be any number: a statement of some hundredths of a second. */
 export const QUESTIONS_AT_ONCE = 500;
@@ -73,11 +73,10 @@ async function readSums(
 ): Promise<(WrittenSum | MonthTakenOut)[]> {
   if (questions.length === 0) return [];
   const { text, values } = from === 'rollups' ? sumsFromRollups(questions) : sumsFromEvents(questions);
-  const run: Run = async <Row>(text: string, values: unknown[]) =>
-    (await db.executeQuery<Row>(CompiledQuery.raw(text, values))).rows;
-  const [row] = await run<SumsRow>(text, values);
+  const runs = runsOf(db);
+  const [row] = (await runs.query<SumsRow>(text, values)).rows;
   const completeFrom = row?.complete_from ?? null;
-  const takenOut = await findTakenOut(run, questions, from, completeFrom === null ? null : microsOfText(completeFrom));
+  const takenOut = await findTakenOut(runs, questions, from, completeFrom === null ? null : microsOfText(completeFrom));
   return sumsOf(questions, row?.sums ?? null, takenOut);
 }
 
