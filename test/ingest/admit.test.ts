@@ -8,7 +8,7 @@ import { queueKeys } from '@weir/queue/keys';
 import { stagedBytesByOrganization, stagedEvents, stagedText } from '@weir/queue/staged';
 import type { StagedEvent } from '@weir/shared/event';
 import { epochMsOfId, newId } from '@weir/shared/ids';
-import { monthOf } from '@weir/shared/month-counts';
+import { utcMonthOf } from '@weir/shared/months';
 import { Redis } from 'ioredis';
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
@@ -91,7 +91,7 @@ test('each event of a flush is judged by itself, and counted for its own organiz
   }
   const { accepted, batches } = await readDoor(queue);
   expect(batches.toSorted()).toEqual(['batch 1', 'batch 2']);
-  const month = monthOf(epochMsOfId(earlier.id));
+  const month = utcMonthOf(epochMsOfId(earlier.id));
   expect(accepted.map(({ counts }) => counts.toSorted((a, b) => a.events - b.events))).toEqual([
     [
       { organizationId: 'org of bob', month, events: 2 },

@@ -5,7 +5,7 @@ import { tableOf } from '@weir/db/months-taken-out';
 import { recordEvents } from '@weir/db/record';
 import { firstIdAt, newId } from '@weir/shared/ids';
 import { countsValues, type AggregationType } from '@weir/shared/meter';
-import { monthAfter } from '@weir/shared/utc-months';
+import { monthAfter } from '@weir/shared/months';
 import { readFileSync } from 'node:fs';
 import type { Weir } from './harness.ts';
 

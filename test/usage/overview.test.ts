@@ -1,7 +1,7 @@
 // What an organization sees first: the month so far, what waits for it, and what is to be paid.
 
 import { newId } from '@weir/shared/ids';
-import { monthsOf } from '@weir/shared/month';
+import { monthsOf } from '@weir/shared/months';
 import { summarizeInvoices } from '@weir/db/billing/invoices/invoice-summary';
 import { recordEvents } from '@weir/db/record';
 import { countEvents, readUsageOfMeters } from '@weir/db/usage/read-overview';

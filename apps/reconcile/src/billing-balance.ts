@@ -11,7 +11,7 @@ import {
 } from '@weir/db/billing/checks/billed-events';
 import { BILLING_CHECKS, checkBilling, hasBilling, type BrokenPromise } from '@weir/db/billing/checks/billing-checks';
 import type { Database } from '@weir/db/database';
-import { monthAfter, startOfMonth } from '@weir/shared/utc-months';
+import { monthAfter, startOfMonth } from '@weir/shared/months';
 import { computeInvoicesAgain, type ComputedAgain } from './computed-again.ts';
 import type { ReconcileOptions } from './reconcile-options.ts';
 

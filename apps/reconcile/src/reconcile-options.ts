@@ -1,5 +1,6 @@
 import { isUuid } from '@weir/shared/ids';
 import { AHEAD_DAYS_MAX } from '@weir/shared/limits';
+import { utcMonthOf } from '@weir/shared/months';
 import { DAY_MS } from '@weir/shared/time-zone';
 import { InvalidArgumentError, type Command } from 'commander';
 
@@ -54,12 +55,11 @@ export function parseReconcileOptions(
   if (repair === true && month !== undefined) {
     command.error('error: --repair looks at whole organizations: leave out --month');
   }
-  const present = monthOfTime(now);
+  const present = utcMonthOf(now.getTime());
   if (archivedThrough !== undefined && archivedThrough >= present) {
     command.error(`error: --archived-through ${archivedThrough}: that month has not ended yet`);
   }
-  const latest = new Date(now.getTime() + AHEAD_DAYS_MAX * DAY_MS);
-  if (month !== undefined && month > monthOfTime(latest)) {
+  if (month !== undefined && month > utcMonthOf(now.getTime() + AHEAD_DAYS_MAX * DAY_MS)) {
     command.error(`error: --month ${month}: no event may be so far ahead, and there is nothing to compare`);
   }
   if (month !== undefined && archivedThrough !== undefined && month <= archivedThrough) {
@@ -81,8 +81,6 @@ function organizationId(text: string): string {
   if (!isUuid(text)) throw new InvalidArgumentError('It is no id of an organization.');
   return text.toLowerCase();
 }
-
-const monthOfTime = (at: Date): string => at.toISOString().slice(0, 7);
 
 function monthOf(text: string): string {
   if (!/^2\d{3}-(0[1-9]|1[0-2])$/.test(text)) throw new InvalidArgumentError('A month is written as 2026-11.');

@@ -11,7 +11,7 @@ import {
   type RollupDifference,
   type Unit,
 } from '@weir/db/rollup-check';
-import { monthAfter } from '@weir/shared/utc-months';
+import { monthAfter } from '@weir/shared/months';
 import type { ReconcileOptions } from './reconcile-options.ts';
 
 /** One table for one meter in one month, where it is not what the events give. */

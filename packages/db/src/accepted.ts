@@ -2,7 +2,8 @@
 
 import type { UsageEvent } from '@weir/shared/event';
 import { epochMsOfId, firstIdAt } from '@weir/shared/ids';
-import { monthOf, type AcceptedCounts, type DrainedCount, type MonthCount } from '@weir/shared/month-counts';
+import type { AcceptedCounts, DrainedCount, MonthCount } from '@weir/shared/month-counts';
+import { utcMonthOf } from '@weir/shared/months';
 import { DAY_MS } from '@weir/shared/time-zone';
 import { sql } from 'kysely';
 import { DRAIN_LOCK, REPAIR_LOCK } from './advisory-locks.ts';
@@ -170,7 +171,7 @@ export async function whileRepairing<T>(database: Database, use: () => Promise<T
 export async function countAccepted(client: Runs, events: readonly UsageEvent[]): Promise<void> {
   const counts = new Map<string, { organizationId: string; month: string; events: number }>();
   for (const { id, organization_id: organizationId } of events) {
-    const month = monthOf(epochMsOfId(id));
+    const month = utcMonthOf(epochMsOfId(id));
     const count = counts.get(organizationId + month);
     if (count === undefined) counts.set(organizationId + month, { organizationId, month, events: 1 });
     else count.events += 1;

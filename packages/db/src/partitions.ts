@@ -1,6 +1,8 @@
 import { firstIdAt } from '@weir/shared/ids';
+import { monthAfter, startOfMonth, utcMonthOf } from '@weir/shared/months';
 import type { ClientBase, QueryConfig } from 'pg';
 import { PARTITION_LOCK } from './advisory-locks.ts';
+import { tableOf } from './months-taken-out.ts';
 import { clientTransaction } from './pool-transaction.ts';
 
 /** Months that are ready before they begin: a worker that is away for weeks still finds its partition. */
@@ -22,13 +24,9 @@ interface Month {
   to: string;
 }
 
-function monthAfter(now: Date, offset: number): Month {
-  const first = (months: number) => new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + months, 1));
-  return {
-    table: `events_${first(offset).toISOString().slice(0, 7).replace('-', '_')}`,
-    from: firstIdAt(first(offset).getTime()),
-    to: firstIdAt(first(offset + 1).getTime()),
-  };
+function partitionOf(month: string): Month {
+  const firstId = (of: string) => firstIdAt(Date.parse(startOfMonth(of)));
+  return { table: tableOf(month), from: firstId(month), to: firstId(monthAfter(month)) };
 }
 
 /**
@@ -39,8 +37,9 @@ function monthAfter(now: Date, offset: number): Month {
  */
 export async function makePartitions(client: ClientBase, now: Date): Promise<string[]> {
   const made: string[] = [];
-  for (let offset = 0; offset <= MONTHS_AHEAD; offset += 1) {
-    const month = monthAfter(now, offset);
+  let name = utcMonthOf(now.getTime());
+  for (let ahead = 0; ahead <= MONTHS_AHEAD; ahead += 1, name = monthAfter(name)) {
+    const month = partitionOf(name);
     const isMade = await clientTransaction(client, async () => {
       await client.query('SELECT pg_advisory_xact_lock($1)', [PARTITION_LOCK]);
       const { rows } = await client.query('SELECT to_regclass($1) AS found', [month.table]);
@@ -55,7 +54,9 @@ export async function makePartitions(client: ClientBase, now: Date): Promise<str
 
 /** Whether the month of `now` has its partition. */
 export async function hasPartition(client: ClientBase, now: Date): Promise<boolean> {
-  const { rows } = await client.query('SELECT to_regclass($1) IS NOT NULL AS found', [monthAfter(now, 0).table]);
+  const { rows } = await client.query('SELECT to_regclass($1) IS NOT NULL AS found', [
+    tableOf(utcMonthOf(now.getTime())),
+  ]);
   return rows[0]?.found === true;
 }
 

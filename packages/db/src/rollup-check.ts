@@ -5,7 +5,7 @@
 // No index leads to the events of a meter: each unit reads through all events of its organization once.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { monthAfter, startOfMonth } from '@weir/shared/utc-months';
+import { monthAfter, startOfMonth } from '@weir/shared/months';
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { valueHash } from './aggregations.ts';
 import { IDLE_IN_TRANSACTION_MS_MAX, type Database } from './database.ts';

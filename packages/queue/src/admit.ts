@@ -4,7 +4,7 @@
 
 import { Refusal, errorCodeOf } from '@weir/shared/errors';
 import { epochMsOfId, newId } from '@weir/shared/ids';
-import { monthOf } from '@weir/shared/month-counts';
+import { utcMonthOf } from '@weir/shared/months';
 import { acceptedField } from './accepted-counts.ts';
 import { CLAIM_LENGTH, claimText, readClaim } from './claim-text.ts';
 import type { QueueConnection } from './connection.ts';
@@ -91,7 +91,7 @@ function argumentsOf(keys: QueueKeys, batch: string, candidates: readonly Candid
   let last: { sender: Sender; month: string; number: number } | undefined;
   const numberOf = ({ id, sender }: Candidate): number => {
     if (sender === null) return 0;
-    const month = monthOf(epochMsOfId(id));
+    const month = utcMonthOf(epochMsOfId(id));
     if (last !== undefined && last.sender === sender && last.month === month) return last.number;
     // A flush at the turn of a month has its sender twice, once for each month.
     const name = sender.apiKeyId + sender.epoch + month;

@@ -18,17 +18,3 @@ export interface AcceptedCounts {
 export interface DrainedCount extends MonthCount {
   added: number;
 }
-
-// The last month that was asked for: that of the next event is almost always the same.
-const last = { from: 0, to: 0, month: '' };
-
-/** The month (UTC, `2026-11`) of a time in milliseconds since 1970. */
-export function monthOf(epochMs: number): string {
-  if (epochMs < last.from || epochMs >= last.to) {
-    const time = new Date(epochMs);
-    last.from = Date.UTC(time.getUTCFullYear(), time.getUTCMonth());
-    last.to = Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + 1);
-    last.month = time.toISOString().slice(0, 7);
-  }
-  return last.month;
-}

@@ -167,21 +167,6 @@ function startOfPeriod(local: Micros, grouping: Grouping): Micros {
   return midnight;
 }
 
-/** A calendar month: its name (`2026-11`), its first instant, and that of the next. */
-export interface Month {
-  name: string;
-  start: Micros;
-  end: Micros;
-}
-
-/** The month that the clocks of a time zone show at an instant. */
-export function monthOf(timeZone: string, at: Micros): Month {
-  const local = startOfPeriod(localTime(timeZone, at), 'month');
-  const next = startOfPeriod(local + LENGTHS.month, 'month');
-  const [start, end] = [firstInstant(timeZone, local), firstInstant(timeZone, next)];
-  return { name: nameOf({ at: start, local }, 'month'), start, end };
-}
-
 /** `2026-11`, `2026-W47`, `2026-11-20`, or an hour with its offset: `2026-11-01T01:00-04:00`. */
 export function nameOf({ at, local }: Period, grouping: Grouping): string {
   if (grouping === 'hour') return isoOf(local).slice(0, 16) + offsetText(local - at);

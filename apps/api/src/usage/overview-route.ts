@@ -8,7 +8,7 @@ import { countEvents, findTopCustomers, readUsageOfMeters, type Stretch } from '
 import type { QueueConnection } from '@weir/queue/connection';
 import { isoOf, type Micros } from '@weir/shared/instant';
 import { AGGREGATION_TYPES } from '@weir/shared/meter';
-import { monthsOf } from '@weir/shared/month';
+import { monthsOf } from '@weir/shared/months';
 import { QUARTER } from '@weir/shared/time-zone';
 import { z } from 'zod';
 import { readCodes, time } from '../http/fields.ts';

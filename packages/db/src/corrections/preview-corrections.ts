@@ -5,7 +5,7 @@
 import { LIMITS } from '@weir/shared/limits';
 import { microsOfText } from '@weir/shared/instant';
 import type { AggregationType } from '@weir/shared/meter';
-import { monthOf, type Month } from '@weir/shared/window';
+import { monthIn, type Month } from '@weir/shared/months';
 import { sql } from 'kysely';
 import { plainArray } from '../array-text.ts';
 import { getBillingSettings } from '../billing/billing-settings.ts';
@@ -151,7 +151,7 @@ function touchedUsage(changed: readonly ChangedEvent[], timeZone: string): Touch
   const found = new Map<string, TouchedUsage>();
   for (const { event, aggregation, isNew } of changed) {
     const { meter_id: meterId, customer_external_id: customer } = event;
-    const month = monthOf(timeZone, microsOfText(event.timestamp));
+    const month = monthIn(timeZone, microsOfText(event.timestamp));
     const key = `${month.name} ${meterId} ${customer}`;
     const touched = found.get(key) ?? { meterId, aggregation, customer, month, events: 0, newEvents: 0 };
     touched[isNew ? 'newEvents' : 'events'] += 1;
