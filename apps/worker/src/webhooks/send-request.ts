@@ -7,6 +7,7 @@ import { withinMs } from '@weir/shared/within';
 import { Agent as HttpAgent, request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 
+import { KEPT_BYTES, keptAnswer } from './kept-answer.ts';
 import { findAddresses, type NameLookup } from './receiver-address.ts';
 
 /** What came back. */
@@ -30,9 +31,6 @@ const ATTEMPT_MS_MAX = 15_000;
 
 /** The look-up of a name takes no longer, whatever its servers do. */
 const LOOKUP_MS_MAX = 10_000;
-
-/** So much of an answer is kept. */
-const KEPT_BYTES = 1_024;
 
 /** So much of it is read, so that its connection can be used again; of a longer one the connection is closed. */
 const READ_BYTES_MAX = 16 * 1_024;
@@ -176,7 +174,7 @@ async function readBeginning(message: IncomingMessage): Promise<string> {
   } catch {
     // Cut off.
   }
-  return storable(Buffer.concat(chunks).subarray(0, KEPT_BYTES).toString('utf8'));
+  return keptAnswer(Buffer.concat(chunks));
 }
 
 function errorText(error: unknown): string {
