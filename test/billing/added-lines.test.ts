@@ -68,3 +68,22 @@ test('weigh where drafts are finalized together: those with many of them are in 
   const chunks = await cutByWeight(billing.database.kysely, billing.admin.id, heavy);
   expect(chunks).toEqual([heavy.slice(0, 1), heavy.slice(1, 2), heavy.slice(2)]);
 });
+
+test('on a draft that cannot be computed do not keep those behind it from being finalized', async () => {
+  const [broken, large, last] = [await draftOf(5_000), await draftOf(5_000), await draftOf(1)];
+  const setPrice = (price: string) =>
+    weir.pool.query(
+      `UPDATE dues SET terms = jsonb_set(terms, '{unit_price}', to_jsonb($2::text))
+       WHERE subscription_id = (SELECT subscription_id FROM invoices WHERE id = $1)`,
+      [broken, price],
+    );
+  await setPrice('many');
+  const outcomes = async (...ids: string[]) => {
+    const { data } = await billing.post('/invoices/finalize', { ids });
+    return data.map(({ outcome }: { outcome: string }) => outcome);
+  };
+  expect(await outcomes(broken, large, last)).toEqual(['not_computed', 'finalized', 'not_reached']);
+  expect(await outcomes(broken, large, last)).toEqual(['not_computed', 'invoice_not_draft', 'finalized']);
+  await setPrice('10');
+  expect(await outcomes(broken)).toEqual(['finalized']);
+});

@@ -1,7 +1,7 @@
 // Finalizes many drafts in one request: those of a start long ago, or of a day, where only people finalize.
 
 import { cutByWeight } from '@weir/db/billing/invoices/cut-by-weight';
-import { closeForDrafts, finalizeClosed } from '@weir/db/billing/run/finalize';
+import { closeForDrafts, finalizeFirstClosed } from '@weir/db/billing/run/finalize';
 import { findInvoicesToFinalize } from '@weir/db/billing/invoices/invoices';
 import { Refusal } from '@weir/shared/errors';
 import { LIMITS } from '@weir/shared/limits';
@@ -36,7 +36,7 @@ const finalizeAnswer = z.object({
       outcome: z.enum(OUTCOMES).meta({
         description:
           'deleted: it came to no line, so it is no more. earlier_draft: an earlier invoice of its subscription is a draft, and is ' +
-          'not among these, or could not be computed. not_computed: it is a draft still. not_reached: together they have more charges than one request takes on; send it again.',
+          'not among these, or could not be computed. not_computed: it is a draft still. not_reached: together they have more charges and lines than one request takes on; send it again.',
       }),
       invoice_number: z.string().nullable(),
       not_computed: notComputed.optional().meta({ description: 'Why, with the outcome not_computed.' }),
@@ -72,16 +72,16 @@ export function finalizeDraftsRoute(app: App, { database, guards }: RouteDeps): 
       if (before.length < ids.length) throw new Refusal('not_found', UNKNOWN);
       const drafts = before.filter(({ status }) => status === 'DRAFT').map(({ id }) => id);
       // What one transaction computes is bounded; two in a row would take locks behind those that come last.
-      const [chunk = [], ...heavy] = await cutByWeight(database.kysely, organizationId, drafts);
-      await closeForDrafts(database, organizationId, chunk, options);
+      const chunks = await cutByWeight(database.kysely, organizationId, drafts);
+      await closeForDrafts(database, organizationId, drafts, options);
       return await write.transaction(async (transaction) => {
-        const finalized = await finalizeClosed(transaction, organizationId, chunk, options);
+        const finalized = await finalizeFirstClosed(transaction, organizationId, chunks, options);
         const outcomes = new Map<string, Outcome>([
           ...finalized.finalized.map((id) => [id, 'finalized'] as const),
           ...finalized.deleted.map((id) => [id, 'deleted'] as const),
           ...finalized.earlierDraft.map((id) => [id, 'earlier_draft'] as const),
           ...[...finalized.notComputed.keys()].map((id) => [id, 'not_computed'] as const),
-          ...heavy.flat().map((id) => [id, 'not_reached'] as const),
+          ...finalized.notReached.map((id) => [id, 'not_reached'] as const),
         ]);
         const after = await findInvoicesToFinalize(transaction, organizationId, ids);
         const numbers = new Map(after.map(({ id, invoice_number }) => [id, invoice_number]));

@@ -6512,7 +6512,7 @@ export interface operations {
                             /** Format: uuid */
                             id: string;
                             /**
-                             * @description deleted: it came to no line, so it is no more. earlier_draft: an earlier invoice of its subscription is a draft, and is not among these, or could not be computed. not_computed: it is a draft still. not_reached: together they have more charges than one request takes on; send it again.
+                             * @description deleted: it came to no line, so it is no more. earlier_draft: an earlier invoice of its subscription is a draft, and is not among these, or could not be computed. not_computed: it is a draft still. not_reached: together they have more charges and lines than one request takes on; send it again.
                              * @enum {string}
                              */
                             outcome: "finalized" | "deleted" | "earlier_draft" | "not_computed" | "not_reached" | "invoice_not_draft";

@@ -93,6 +93,35 @@ export async function finalizeClosed(
   return { finalized: kept.map(({ row }) => row.id), deleted, earlierDraft, notComputed };
 }
 
+/** So many chunks are tried: each may take some tenths of a second. */
+const CHUNKS_TRIED_MAX = 10;
+
+/**
+ * The same for the first of some chunks of which anything can be finalized, all of which were closed. What is behind it is `notReached`, and
+ * what cannot be computed before it keeps nothing from it.
+ */
+export async function finalizeFirstClosed(
+  transaction: Queries,
+  organizationId: string,
+  chunks: readonly (readonly string[])[],
+  options: FinalizeOptions,
+): Promise<Finalized & { notReached: string[] }> {
+  const earlierDraft: string[] = [];
+  const notComputed = new Map<string, Error>();
+  for (const [index, chunk] of chunks.slice(0, CHUNKS_TRIED_MAX).entries()) {
+    await sql`SAVEPOINT before_chunk`.execute(transaction);
+    const { finalized, deleted, ...left } = await finalizeClosed(transaction, organizationId, chunk, options);
+    earlierDraft.push(...left.earlierDraft);
+    for (const [id, why] of left.notComputed) notComputed.set(id, why);
+    if (finalized.length > 0 || deleted.length > 0)
+      return { finalized, deleted, earlierDraft, notComputed, notReached: chunks.slice(index + 1).flat() };
+    // Nothing was written. Its locks are let go: those of the next chunk would come behind them, and not in the order of ids.
+    await sql`ROLLBACK TO SAVEPOINT before_chunk`.execute(transaction);
+  }
+  const notReached = chunks.slice(CHUNKS_TRIED_MAX).flat();
+  return { finalized: [], deleted: [], earlierDraft, notComputed, notReached };
+}
+
 interface WrittenLines extends Pick<Finalized, 'earlierDraft' | 'notComputed'> {
   both: LockedInvoice[];
 }
