@@ -127,6 +127,12 @@ test('reconcile is well until its first run has ended, and then as that has ende
   rmSync(folder, { recursive: true });
 });
 
+test('Postgres is well once it answers by its address, and like Redis may read a long log first', () => {
+  // While the image makes the database, its first server listens on a socket alone.
+  expect(services['postgres']?.healthcheck?.test).toEqual(['CMD-SHELL', expect.stringMatching(/ -h 127\.0\.0\.1 /)]);
+  for (const name of ['postgres', 'redis']) expect(services[name]?.healthcheck).toHaveProperty('start_period', '300s');
+});
+
 test('nobody but the proxy is reached from outside', () => {
   expect(Object.keys(services).filter((name) => services[name]?.ports !== undefined)).toEqual(['proxy']);
 });

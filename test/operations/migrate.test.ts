@@ -1,6 +1,9 @@
-import { migrate } from '@weir/db/migrate';
+import { migrate, migrateOnceUp } from '@weir/db/migrate';
+import { explainUnreachable } from '@weir/db/unreachable';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -185,14 +188,56 @@ const changed = (change: (url: URL) => unknown): string => {
   return url.href;
 };
 
-// Nothing listens on port 1, and the Postgres of the tests has no certificate.
+/** What a server that starts says to whoever connects. */
+const STARTING = 'SFATAL\0C57P03\0Mthe database system is starting up\0\0';
+
+test('a Postgres that nobody listens for yet, and one that starts, is waited for, and told once', async () => {
+  const { hostname, port } = new URL(databaseUrl);
+  let connections = 0;
+  const door = createServer((socket) => {
+    connections += 1;
+    socket.on('error', () => {});
+    if (connections === 1) {
+      const head = Buffer.from('E\0\0\0\0', 'latin1');
+      head.writeInt32BE(STARTING.length + 4, 1);
+      socket.once('data', () => socket.end(Buffer.concat([head, Buffer.from(STARTING)])));
+      return;
+    }
+    const server = connect(Number(port || 5432), hostname);
+    server.on('error', () => socket.destroy());
+    socket.pipe(server).pipe(socket);
+  });
+  await once(door.listen(0, '127.0.0.1'), 'listening');
+  const at = (door.address() as AddressInfo).port;
+  await new Promise((closed) => door.close(closed));
+  const told: string[] = [];
+  try {
+    const through = changed((url) => (url.host = `127.0.0.1:${at}`));
+    const { applied } = await migrateOnceUp(through, (line) => {
+      told.push(line);
+      if (!door.listening) door.listen(at, '127.0.0.1');
+    });
+    expect(applied).toEqual(await migrations());
+    expect(connections).toBeGreaterThan(1);
+    const waits = told.filter((line) => line.startsWith('Waiting: '));
+    expect(waits).toEqual([
+      expect.stringMatching(/^Waiting: connect ECONNREFUSED 127\.0\.0\.1:\d+ \(check DATABASE_URL/),
+    ]);
+  } finally {
+    await new Promise((closed) => door.close(closed));
+  }
+});
+
+test('a Postgres that is not there is given up after a while, with one line that says what to do', async () => {
+  // Nothing listens on port 1.
+  const nowhere = changed((url) => (url.host = '127.0.0.1:1'));
+  const error = await migrateOnceUp(nowhere, () => {}, 1).catch((why: unknown) => why);
+  expect(explainUnreachable(error)).toMatch(/ECONNREFUSED 127\.0\.0\.1:1 \(check DATABASE_URL/);
+});
+
+// The Postgres of the tests has no certificate.
 test.each([
   ['does not have the database', changed((url) => (url.pathname = '/nothing')), /"nothing" does not exist \(make the/],
-  [
-    'cannot be reached',
-    changed((url) => (url.host = '127.0.0.1:1')),
-    /ECONNREFUSED 127\.0\.0\.1:1 \(check DATABASE_URL/,
-  ],
   [
     'is on a host that nobody knows',
     changed((url) => (url.hostname = 'x.invalid')),

@@ -1,4 +1,4 @@
-import { migrate, MigrationFailed } from './migrate.ts';
+import { migrateOnceUp, MigrationFailed } from './migrate.ts';
 import { explainUnreachable } from './unreachable.ts';
 import { databaseUrl, loadSettings, SettingsError } from '@weir/shared/settings';
 import { exitOnSignal } from '@weir/shared/stop-signals';
@@ -19,7 +19,7 @@ function answerArguments(given: readonly string[]): void {
 async function migrateNow(): Promise<void> {
   try {
     const settings = loadSettings(z.object({ DATABASE_URL: databaseUrl }), process.env);
-    const { applied, isMonthLeft } = await migrate(settings.DATABASE_URL, undefined, (line) => console.log(line));
+    const { applied, isMonthLeft } = await migrateOnceUp(settings.DATABASE_URL, (line) => console.log(line));
     console.log(applied.length === 0 ? 'The database is up to date.' : `Applied ${applied.join(', ')}.`);
     if (isMonthLeft === true)
       console.log(

@@ -13,6 +13,7 @@ import { hasPartition, makePartitions } from './partitions.ts';
 import { clientTransaction } from './pool-transaction.ts';
 import { setUpSession } from './session-settings.ts';
 import { hasGivenUpWaiting, WAIT_BRIEFLY_FOR_TABLES } from './table-lock.ts';
+import { explainUnreachable, isStarting } from './unreachable.ts';
 
 /** How often it is looked whether another process has done with migrating. */
 const LOCK_LOOK_MS = 200;
@@ -22,6 +23,11 @@ const LOCK_PAUSE_MS = 500;
 
 /** After this it is told that something holds a lock all the time. */
 const LOCKED_MS_MAX = 300_000;
+
+/** A Postgres that was just started takes connections within this, unless it reads a long log. */
+const STARTING_MS_MAX = 30_000;
+
+const STARTING_PAUSE_MS = 500;
 
 /** Hears of each migration as it begins, and of what it waits for. */
 type Tell = (line: string) => void;
@@ -69,6 +75,27 @@ export async function migrate(databaseUrl: string, folder = MIGRATIONS, tell: Te
   } finally {
     // Ends the session, and with it the lock. It may stand although connecting failed.
     await client.end();
+  }
+}
+
+/**
+ * Migrates as {@link migrate} does, and waits up to `waitMsMax` for a Postgres that starts or that nobody listens for yet. Told once.
+ */
+export async function migrateOnceUp(
+  databaseUrl: string,
+  tell: Tell,
+  waitMsMax: number = STARTING_MS_MAX,
+): Promise<Migrated> {
+  const giveUpAt = performance.now() + waitMsMax;
+  for (let isTold = false; ; isTold = true) {
+    try {
+      return await migrate(databaseUrl, MIGRATIONS, tell);
+    } catch (error) {
+      // Of a migration that was begun this is no error, but the cause of one.
+      if (!isStarting(error) || performance.now() > giveUpAt) throw error;
+      if (!isTold) tell(`Waiting: ${explainUnreachable(error)}.`);
+      await delay(STARTING_PAUSE_MS);
+    }
   }
 }
 

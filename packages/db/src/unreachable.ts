@@ -40,6 +40,14 @@ export function explainUnreachable(error: unknown): string | undefined {
   return `${message} (${advice ?? 'check DATABASE_URL, and that Postgres runs there'})`;
 }
 
+/**
+ * Whether an error of connecting says that Postgres may be about to be there: nobody listens at its address, or it starts. What asks for
+ * another address, role or password is none.
+ */
+export function isStarting(error: unknown): boolean {
+  return ['ECONNREFUSED', '57P03'].includes(errorCodeOf(error) ?? '');
+}
+
 /** Of a name with several addresses each is tried, and what came of it is told by itself. */
 function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0)
