@@ -2,7 +2,7 @@
 // finds nothing to do; one that never comes is added again by the next look for work. So they are not tried again, and may be lost.
 
 import type { Logger } from '@weir/shared/log';
-import { Queue } from 'bullmq';
+import { Queue, type Job } from 'bullmq';
 import type { QueueConnection } from './connection.ts';
 import { openJobWorker, type JobWorker } from './job-worker.ts';
 import { noteOfRedis } from './redis-away.ts';
@@ -37,6 +37,8 @@ export interface BegunChunk {
   rows: number;
   /** How often a worker died of this row while it was alone. */
   deaths: number;
+  /** The worker was told to stop meanwhile: if it did not come back from the chunk, that is no death. */
+  isStopped?: true;
 }
 
 /** What one transaction takes on: with more it would hold its locks for longer, with fewer the run takes longer. */
@@ -125,15 +127,35 @@ export interface BillingWorkerOptions {
 /** The worker's end. */
 export function openBillingWorker(queue: QueueConnection, options: BillingWorkerOptions): JobWorker {
   const { concurrency, perform, onDone, onFailed, onError } = options;
-  return openJobWorker<BillingJob, BillingJob[]>(
+  const inHand = new Set<Job<BillingJob>>();
+  let isStopping = false;
+  const remember = async (job: Job<BillingJob>, begun: BegunChunk): Promise<void> =>
+    job.updateData({ ...job.data, begun: { ...begun, ...(isStopping && { isStopped: true }) } });
+  const worker = openJobWorker<BillingJob, BillingJob[]>(
     queue,
     BILLING_QUEUE,
     { concurrency },
-    async (job) => perform(job.data, async (begun) => job.updateData({ ...job.data, begun })),
+    async (job) => {
+      inHand.add(job);
+      try {
+        return await perform(job.data, (begun) => remember(job, begun));
+      } finally {
+        inHand.delete(job);
+      }
+    },
     {
       onCompleted: onDone,
       onFailed: (error, job) => onFailed(error, job?.data),
       onError,
     },
   );
+  return {
+    take: (isOn) => worker.take(isOn),
+    async close() {
+      isStopping = true;
+      // Before anything is waited for: the process may end before the chunk does. One that ends first leaves no job to write to.
+      for (const job of inHand) if (job.data.begun !== undefined) remember(job, job.data.begun).catch(() => {});
+      await worker.close();
+    },
+  };
 }

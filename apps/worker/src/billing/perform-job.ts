@@ -117,20 +117,26 @@ export async function performBillingJob(
 function openTurn(job: BillingJob, remember: (begun: BegunChunk) => Promise<void>): Turn {
   const ends = performance.now() + TURN_MS;
   const { begun } = job;
-  const atOnce = job.chunkMax ?? BILLING_CHUNK_MAX;
+  const deaths = begun?.isStopped === true ? 0 : 1;
   return {
     job,
-    chunkMax: begun === undefined ? atOnce : Math.max(1, Math.floor(Math.min(atOnce, begun.rows) / PARTS_AFTER_DEATH)),
+    chunkMax: chunkMaxOf(job),
     isOver: () => performance.now() > ends,
     async begin(chunk) {
       const [first] = chunk;
       if (first === undefined) return;
       const isAgain = begun?.rows === 1 && begun.first === first && chunk.length === 1;
-      await remember({ first, rows: chunk.length, deaths: isAgain ? begun.deaths + 1 : 0 });
+      await remember({ first, rows: chunk.length, deaths: isAgain ? begun.deaths + deaths : 0 });
     },
     left: new Set(),
     done: 0,
   };
+}
+
+function chunkMaxOf({ chunkMax = BILLING_CHUNK_MAX, begun }: BillingJob): number {
+  if (begun === undefined) return chunkMax;
+  const rows = Math.min(chunkMax, begun.rows);
+  return begun.isStopped === true ? rows : Math.max(1, Math.floor(rows / PARTS_AFTER_DEATH));
 }
 
 /** After what went well, twice as much of it is taken at once. */
@@ -145,7 +151,8 @@ function nextOf({ job, chunkMax }: Turn, task: BillingTask): BillingJob {
 
 /** Puts off for hours what workers died of alone, and counts all that they died of. */
 async function leaveDeadly(deps: BillingDeps, { task, organizationId, begun }: BillingJob): Promise<boolean> {
-  if (begun === undefined) return false;
+  // Whoever stops a worker has not seen it die.
+  if (begun === undefined || begun.isStopped === true) return false;
   const { first: id, rows, deaths } = begun;
   deps.metrics.billingDeaths.inc();
   // A worker may be killed for a reason of its own: what dies again is put off, and is an error then.
