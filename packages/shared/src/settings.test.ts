@@ -12,6 +12,7 @@ import {
   logLevel,
   port,
   proxies,
+  publicUrl,
   redisUrl,
   wholeNumber,
 } from './settings.ts';
@@ -24,6 +25,7 @@ const schema = z.object({
   LOG_LEVEL: logLevel.default('info'),
   LIMIT: wholeNumber(1, 10).default(5),
   TRUST_PROXY: proxies.optional(),
+  PUBLIC_URL: publicUrl.optional(),
 });
 const good = { DATABASE_URL: 'postgres://u:p@db:5432/weir', REDIS_URL: 'redis://:p@cache:6379/0' };
 
@@ -52,6 +54,14 @@ test.each(['127.0.0.1', '10.0.0.0/8, fd00::/8,::1', '10.0.0.0/255.0.0.0', '::fff
   },
 );
 
+test.each([
+  ['HTTPS://Billing.Example.com', 'https://billing.example.com'],
+  ['https://billing.example.com/', 'https://billing.example.com'],
+  ['http://localhost:3000', 'http://localhost:3000'],
+])('PUBLIC_URL may be %s, which is the origin %s', (PUBLIC_URL, origin) => {
+  expect(load({ PUBLIC_URL })).toMatchObject({ PUBLIC_URL: origin });
+});
+
 test('an empty value counts as not set', () => {
   expect(load({ PORT: '', LIMIT: '' })).toMatchObject({ PORT: 3000, LIMIT: 5 });
 });
@@ -63,6 +73,24 @@ describe('a bad setting is named in one line that says what to do', () => {
     [{ DATABASE_URL: 'mysql://u@db/weir' }, 'DATABASE_URL: must be an address such as postgres://'],
     [{ DATABASE_URL: 'db:5432' }, 'DATABASE_URL: must be an address such as postgres://'],
     [{ REDIS_URL: 'http://cache' }, 'REDIS_URL: must be an address such as redis://'],
+    [{ DATABASE_URL: 'postgres://u:p%cd@db/weir' }, 'DATABASE_URL: has a % that stands for no character: write it %25'],
+    [{ DATABASE_URL: 'postgres://u:100%@db/weir' }, 'DATABASE_URL: has a % that stands for no character: write it %25'],
+    [{ REDIS_URL: 'redis://:p%cd@cache' }, 'REDIS_URL: has a % that stands for no character: write it %25'],
+    ...['billing.example.com', 'ftp://b.example.com', 'https://'].map(
+      (PUBLIC_URL): [Record<string, string>, string] => [
+        { PUBLIC_URL },
+        'PUBLIC_URL: must be the address people use, such as https://billing.example.com.',
+      ],
+    ),
+    ...[
+      'https://b.example.com/weir',
+      'https://b.example.com?x',
+      'https://b.example.com/#x',
+      'https://u:p@b.example.com',
+    ].map((PUBLIC_URL): [Record<string, string>, string] => [
+      { PUBLIC_URL },
+      'PUBLIC_URL: must be the address people use, such as https://billing.example.com, with nothing behind the host',
+    ]),
     [{ PORT: '65536' }, 'PORT: must be a whole number from 0 to 65535'],
     [{ PORT: '-1' }, 'PORT: must be a whole number from 0 to 65535'],
     [{ PORT: '80.5' }, 'PORT: must be a whole number from 0 to 65535'],
@@ -157,6 +185,7 @@ describe('an address that cannot be listened on is told in one line, with the se
       'EADDRNOTAVAIL',
       'Cannot start: here is no address of this machine: set HOST to one that is, or to 0.0.0.0 for all of them.',
     ],
+    ['EAFNOSUPPORT', 'Cannot start: this machine has no IPv6, of which here is: set HOST to an address of IPv4.'],
     [
       'EAI_AGAIN',
       'Cannot start: no address is known for the name here: correct HOST, or set it to an address of this machine.',

@@ -60,7 +60,24 @@ function isAddress(text: string, schemes: readonly string[]): boolean {
 
 function address(example: string, ...schemes: string[]) {
   const error = `must be an address such as ${example}`;
-  return z.string({ error }).refine((text) => isAddress(text, schemes), error);
+  return z
+    .string({ error })
+    .refine((text) => isAddress(text, schemes), error)
+    .refine(isDecodable, UNDECODABLE);
+}
+
+const UNDECODABLE = 'has a % that stands for no character: write it %25';
+
+/** Whether what drivers decode of an address can be: the user, the password and the path. */
+function isDecodable(text: string): boolean {
+  if (!URL.canParse(text)) return true;
+  const { username, password, pathname } = new URL(text);
+  try {
+    for (const each of [username, password, pathname]) decodeURIComponent(each);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 export const databaseUrl = address('postgres://user:password@host:5432/weir', 'postgres', 'postgresql');
@@ -71,13 +88,23 @@ const redisExample =
 /** Of Redis, or of Sentinels. */
 export const redisUrl = z
   .string({ error: redisExample })
-  .refine((text) => isAddress(text, ['redis', 'rediss']) || parseSentinelAddress(text) !== undefined, redisExample);
+  .refine((text) => isAddress(text, ['redis', 'rediss']) || parseSentinelAddress(text) !== undefined, redisExample)
+  .refine(isDecodable, UNDECODABLE);
 
-/** The address that people use. */
-export const publicUrl = z.url({
-  protocol: /^https?$/,
-  error: 'must be the address people use, such as https://billing.example.com',
-});
+const publicExample = 'must be the address people use, such as https://billing.example.com';
+
+/** The address that people use, as an origin: the console lives at its root. */
+export const publicUrl = z
+  .string()
+  .refine((text) => isAddress(text, ['http', 'https']), publicExample)
+  .refine(isOrigin, `${publicExample}, with nothing behind the host and its port`)
+  .transform((text) => new URL(text).origin);
+
+function isOrigin(text: string): boolean {
+  if (!URL.canParse(text)) return true;
+  const { href, origin } = new URL(text);
+  return href === `${origin}/`;
+}
 export const smtpUrl = address('smtp://user:password@mail.example.com:587', 'smtp', 'smtps');
 
 /** A hash tag, so that Redis Cluster keeps all keys of a queue in one slot. */
@@ -151,6 +178,7 @@ function whyNotListening(code: string, { setting, port, host }: ListeningPlace):
   if (code === 'EACCES') return `this user may not listen on port ${port} of ${host}: set ${setting} to one above 1023`;
   if (code === 'EADDRNOTAVAIL' || code === 'EINVAL')
     return `${host} is no address of this machine: set HOST to one that is, or to 0.0.0.0 for all of them`;
+  if (code === 'EAFNOSUPPORT') return `this machine has no IPv6, of which ${host} is: set HOST to an address of IPv4`;
   if (/^(ENOTFOUND|EAI_)/.test(code))
     return `no address is known for the name ${host}: correct HOST, or set it to an address of this machine`;
   return undefined;
