@@ -1,9 +1,12 @@
 // What the door does on a Redis that is nearly full, set up wrong, or away: it leaves that Redis alone, and refuses nobody. Each of
 // these has a Redis of its own.
 
+import { openRedisWatch } from '@weir/api/ingest/redis-watch';
+import { queueKeys } from '@weir/queue/keys';
 import { openTemporaryServices } from '@weir/services/temporary';
 import type { Services } from '@weir/services/services';
 import { newId } from '@weir/shared/ids';
+import { createLog } from '@weir/shared/log';
 import { Redis } from 'ioredis';
 import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
@@ -62,6 +65,27 @@ async function metric(name: string): Promise<number> {
 const countRecorded = async () => (await weir.pool.query('SELECT FROM events')).rowCount ?? 0;
 const isDirect = async (url = weir.baseUrl) =>
   (await weir.request('GET', '/readyz', { baseUrl: url })).body.way === 'direct';
+
+test('a Redis without maxmemory is told of once, and again where its limit is taken away', async () => {
+  const lines: string[] = [];
+  const log = createLog('api', 'warn', [], { write: (line) => void lines.push(JSON.parse(line).msg) });
+  const queue = { redis, keys: queueKeys('{weir-unlimited}') };
+  const counts = { batchesMax: 10, claimSecondsMax: 60, onClaimsLetGo: () => {}, onAway: () => {} };
+  const told = () => lines.filter((line) => line.startsWith('Redis has no maxmemory: ')).length;
+  const watch = openRedisWatch(queue, log, counts);
+  try {
+    await until(() => told() === 1, 'it is told of');
+    await redis.config('SET', 'maxmemory', '1gb');
+    await until(() => watch.state().memoryShare > 0, 'the limit is seen');
+    expect(told()).toBe(1);
+    await redis.config('SET', 'maxmemory', '0');
+    await until(() => told() === 2, 'it is told of again');
+    // It says nothing of what is on disk.
+    expect(watch.state().isSynced).toBe(true);
+  } finally {
+    watch.close();
+  }
+});
 
 test('a Redis that is nearly full gets no more events, until it has room again; Postgres takes them', async () => {
   expect((await track()).status).toBe(201);

@@ -64,7 +64,7 @@ import { watchConnections } from './http/connection/connections.ts';
 import { useCrossOrigin } from './http/connection/cross-origin.ts';
 import { useDeprecations } from './http/openapi/deprecations.ts';
 import { useDrain } from './http/connection/drain.ts';
-import { useForwardedFor } from './http/connection/forwarded-for.ts';
+import { tellOfUnnamedProxies, useForwardedFor } from './http/connection/forwarded-for.ts';
 import { healthRoutes } from './system/health-routes.ts';
 import { systemRoute } from './system/system-route.ts';
 import { versionRoute } from './system/version-route.ts';
@@ -164,6 +164,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   useSecurityHeaders(app, settings.PUBLIC_URL);
   useCrossOrigin(app);
   useRequestIds(app);
+  tellOfUnnamedProxies(app, settings.TRUST_PROXY);
   if (settings.TRUST_PROXY !== undefined) useForwardedFor(app);
   useProblems(app, (request, reply) => (isForConsole(request) ? consolePage?.(reply) : undefined));
   const connections = watchConnections(app);

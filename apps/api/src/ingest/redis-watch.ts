@@ -73,6 +73,7 @@ export function openRedisWatch(queue: QueueConnection, log: FastifyBaseLogger, o
   const { batchesMax, claimSecondsMax } = options;
   const state: WatchState = { ...UNSEEN, claimSeconds: claimSecondsMax, isSynced: true };
   let policy: RedisPolicy = {};
+  let isUnlimited = false;
   let shutBecause: NoRoom | undefined;
   let overTheirShare: ReadonlySet<string> = new Set();
   let before: { used: number; at: number } | undefined;
@@ -92,6 +93,14 @@ export function openRedisWatch(queue: QueueConnection, log: FastifyBaseLogger, o
     }
     policy = seen;
     state.isSynced = seen.warn === undefined;
+  };
+  const seeLimit = (limit: number) => {
+    const isSeen = limit === 0;
+    if (isSeen && !isUnlimited)
+      log.warn(
+        'Redis has no maxmemory: nothing gives way before the system ends it for want of memory, so set it below what its machine has',
+      );
+    isUnlimited = isSeen;
   };
   const seeShares = async (share: number, limit: number) => {
     const bytesMax = waitingBytesMax(share, limit);
@@ -139,6 +148,7 @@ export function openRedisWatch(queue: QueueConnection, log: FastifyBaseLogger, o
       const { policy: seen, memory, batches, oldestStagedAt, oldestClaimAt } = await readRedisState(queue);
       seePolicy(seen);
       const { used, limit } = memory;
+      seeLimit(limit);
       const share = shareOf(memory);
       // Where it will be a second from now, when it goes on like this.
       const at = performance.now();

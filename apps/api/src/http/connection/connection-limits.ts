@@ -4,9 +4,10 @@ import { descriptorsMax } from '@weir/shared/descriptors';
 import { Refusal } from '@weir/shared/errors';
 import { SparseLog } from '@weir/shared/sparse-log';
 import type { FastifyInstance } from 'fastify';
-import { BlockList, isIPv6, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { addressBlock } from './address-block.ts';
 import { answerConnection } from './broken-connection.ts';
+import { buildIsProxy } from './proxies.ts';
 
 export interface ConnectionLimitOptions {
   /** In all; 0: as many as descriptors allow, and no more than {@link CONNECTIONS_MAX}. */
@@ -40,11 +41,11 @@ export function limitConnections(app: FastifyInstance, options: ConnectionLimitO
 
   // Where descriptors are few, one address does not get all of them.
   const perAddressMax = Math.min(options.perAddressMax, Math.ceil(server.maxConnections / 2));
-  const proxies = parseNetworks(options.trustProxy);
+  const isProxy = buildIsProxy(options.trustProxy);
   const counts = new Map<string, number>();
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress;
-    if (address === undefined || proxies.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')) return;
+    if (address === undefined || isProxy(address)) return;
     const block = addressBlock(address);
     const count = counts.get(block) ?? 0;
     if (count >= perAddressMax) {
@@ -68,26 +69,4 @@ export function limitConnections(app: FastifyInstance, options: ConnectionLimitO
 /** As many as there are descriptors for, with those that the rest of the process needs left free. */
 function connectionsThatFit(databaseConnections: number): number {
   return Math.max(1, Math.min(CONNECTIONS_MAX, descriptorsMax() - databaseConnections - OTHER_DESCRIPTORS));
-}
-
-/** The networks in a setting such as `10.0.0.0/8, 127.0.0.1`. */
-function parseNetworks(text = ''): BlockList {
-  const list = new BlockList();
-  for (const network of text.split(',').map((each) => each.trim())) {
-    if (network === '') continue;
-    const [address = '', length] = network.split('/');
-    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
-    if (length === undefined) list.addAddress(address, family);
-    else list.addSubnet(address, prefixOf(length), family);
-  }
-  return list;
-}
-
-/** `8`, or the mask `255.0.0.0`, which means the same. */
-function prefixOf(length: string): number {
-  if (!length.includes('.')) return Number(length);
-  return length
-    .split('.')
-    .map((part) => Number(part).toString(2).replaceAll('0', '').length)
-    .reduce((sum, bits) => sum + bits, 0);
 }
