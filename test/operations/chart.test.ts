@@ -51,8 +51,8 @@ function podsOf(values: object): Record<string, PodTemplate & { container: Conta
   );
 }
 
-/** Of the chart itself: where the processes listen, and what stands in a Secret. */
-const decided = ['HOST', 'PORT', 'WORKER_PORT', 'DATABASE_URL', 'REDIS_URL', 'SMTP_URL'];
+/** Of the chart itself: the ports that the processes listen on, and what stands in a Secret. */
+const decided = ['PORT', 'WORKER_PORT', 'DATABASE_URL', 'REDIS_URL', 'SMTP_URL'];
 
 test('every setting of a process can be given, each in one place, and reaches it as it is written', () => {
   const [api, worker] = [Object.keys(apiSettings.shape), Object.keys(workerSettings.shape)];
@@ -72,6 +72,46 @@ test('every setting of a process can be given, each in one place, and reaches it
     expect(env.map(({ name }) => name).sort()).toEqual([...names].sort());
     for (const name of free(names)) expect(env.find((entry) => entry.name === name)?.value).toBe('10485760');
   }
+});
+
+test('a process listens on all addresses of IPv4, or where the values say', () => {
+  const hostsOf = (values: object) => {
+    const { api, worker } = podsOf(values);
+    return [api, worker].map((pod) => pod?.container.env.filter(({ name }) => name === 'HOST'));
+  };
+  for (const [values, value] of [
+    [{}, '0.0.0.0'],
+    [{ settings: { HOST: '' } }, '0.0.0.0'],
+    [{ settings: { HOST: '::' } }, '::'],
+  ] as const)
+    expect(hostsOf(values)).toEqual([[{ name: 'HOST', value }], [{ name: 'HOST', value }]]);
+});
+
+test('the values that docs/scale.md names for a Weir that stays stopped leave nothing that runs', () => {
+  const [, flags = ''] = /`(--set api\.replicas=0\S*)`/.exec(readFileSync(`${root}/docs/scale.md`, 'utf8')) ?? [];
+  const values = {};
+  for (const each of flags.replace('--set ', '').split(',')) {
+    const [path = '', value = ''] = each.split('=');
+    const names = path.split('.');
+    const last = names.pop() ?? '';
+    const inner = names.reduce<Record<string, unknown>>(
+      (within, name) => (within[name] ??= {}) as Record<string, unknown>,
+      values,
+    );
+    inner[last] = JSON.parse(value);
+  }
+  const objects = renderChart(values);
+  const specsOf = (kind: string) => objects.filter((object) => object.kind === kind).map(({ spec }) => spec);
+  expect(specsOf('Deployment')).toMatchObject([{ replicas: 0 }, { replicas: 0 }]);
+  expect(specsOf('CronJob')).toMatchObject([{ suspend: true }]);
+  expect(specsOf('ScaledObject')).toEqual([]);
+  // What `kubectl patch` has suspended, an upgrade without the value leaves so.
+  expect(renderChart({}).find(({ kind }) => kind === 'CronJob')?.spec).not.toHaveProperty('suspend');
+});
+
+test('who installs it behind a proxy is told to name that proxy, until it is named', () => {
+  const template = readFileSync(`${root}/deploy/helm/weir/templates/NOTES.txt`, 'utf8');
+  expect(template).toMatch(/if not \(dig "TRUST_PROXY" "" \.Values\.api\.settings\) \}\}\n[^{]*TRUST_PROXY/);
 });
 
 test('a setting that is misspelt, or of the other process, is refused', () => {

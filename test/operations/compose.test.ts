@@ -76,6 +76,17 @@ describe.each([
   });
 });
 
+test('a setting that .env does not have takes its own default, or one that docs/configuration.md tells of', () => {
+  const page = textOf('docs/configuration.md');
+  const docker = page.slice(page.indexOf('**Docker.**'), page.indexOf('## API and worker'));
+  const others = ['api', 'worker'].flatMap((name) =>
+    Object.entries(services[name]?.environment ?? {})
+      .filter(([, value]) => !/^\$\{[A-Z_]+:-\}$/.test(String(value)))
+      .map(([setting]) => setting),
+  );
+  expect(others.filter((setting) => !docker.includes(`\`${setting}\``))).toEqual([]);
+});
+
 test('what docs/operations.md has edited in .env reaches the containers', () => {
   const lines = textOf('docs/operations.md').match(/^.*`\.env`.*$/gm) ?? [];
   const edited = lines.flatMap((line) => [...line.matchAll(/`([A-Z]+_[A-Z_]+)\b/g)].map((found) => found[1] ?? ''));

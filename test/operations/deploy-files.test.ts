@@ -57,13 +57,20 @@ test('HAProxy serves without Docker by the same rules as under compose', () => {
   const rulesOf = (path: string) =>
     textOf(path)
       .split('\n')
-      .map((line) => line.trim().replace(/ resolvers docker init-addr none$/, ''))
+      .map((line) => line.trim().replace(/ resolvers docker resolve-prefer ipv4 init-addr none$/, ''))
       .filter(
         (line) =>
           line !== '' &&
           !/^(#|log |bind |resolvers |nameserver |accepted_payload_size |hold |server |server-template )/.test(line),
       );
   expect(rulesOf('deploy/haproxy-servers.cfg')).toEqual(rulesOf('deploy/haproxy.cfg'));
+});
+
+test('HAProxy asks for the addresses that the APIs of compose listen on', () => {
+  expect(textOf('docker-compose.yml')).toMatch(/^ +HOST: 0\.0\.0\.0$/m);
+  const servers = textOf('deploy/haproxy.cfg').match(/^ *default-server .*$/gm) ?? [];
+  expect(servers).toHaveLength(2);
+  for (const line of servers) expect(line).toContain(' resolve-prefer ipv4 ');
 });
 
 test('HAProxy has room for twice as many APIs as may run, and for the answer that names them', () => {
