@@ -21,7 +21,7 @@ import type { Database, Queries } from '../database.ts';
 import { EVENT_JSON } from '../event-json.ts';
 import { announceChange, holdKnown, holdRecording, limitWaits } from '../known-for-recording.ts';
 import { tableOf } from '../months-taken-out.ts';
-import { findMoveInTheWay } from '../moves/usage-moves.ts';
+import { findMoveInTheWay, findMoveOfHours } from '../moves/usage-moves.ts';
 import { countAccepted } from '../accepted.ts';
 import { organizationsOf, recordOnce, whileRetried } from '../record.ts';
 import { BEGINNING, ROLLUPS } from '../rollups.ts';
@@ -302,7 +302,13 @@ async function findInTheWay(
   events: readonly FoundEvent[],
 ): Promise<Corrected | undefined> {
   const customers = new Set(events.map(({ event }) => event.customer_external_id));
-  const id = await findMoveInTheWay(db, organizationId, ...customers);
+  const id =
+    (await findMoveInTheWay(db, organizationId, ...customers)) ??
+    (await findMoveOfHours(
+      db,
+      organizationId,
+      events.map(({ event }) => event),
+    ));
   if (id !== undefined) return { outcome: 'moving', id };
   const meters = [...new Set(events.map(({ event }) => event.meter_id))];
   const { rows } = await sql`SELECT FROM metadata_backfills

@@ -1,36 +1,48 @@
-// Moves a slice of the usage of one meter and customer to another external id: some hours of it, with their events and every rollup
-// of customers, in one transaction. So whoever reads sees each hour under the one id or under the other, and the rollups of whole
-// meters, which do not know customers, are not touched at all.
+// Moves a slice of the usage of one meter and customer to another external id: some hours of it, or a part of one that has very many
+// events, with every rollup of customers (moved-rollups.ts), in one transaction. The rollups of whole meters, which do not know customers,
+// are not touched at all.
 //
-// Nobody else waits for it. The row of an hour is what holds this and the record statements of that customer and hour apart: they
-// write to it before any other rollup, and all that they write commits with it. So with the row locked, all events of the hour that
-// are committed are all there are, and one that records to it waits, and then begins a new row.
+// Others wait for no more than one slice. The row of an hour is what holds this and the record statements of that customer and hour apart:
+// all that they write commits with it. So with the row locked, all events of the hour that are committed are all there are, and one that
+// records to it waits, and then begins a new row. Nobody corrects what comes to the new id meanwhile: a correction that holds rows before
+// it looks at events holds the closings too, as this does.
 //
 // Such a statement has looked before it waited at which distinct values are there already, and leaves those out that are taken away
 // meanwhile. So values are made of the events that are moved, and `repairValues` adds those that are missing where events stayed behind.
-// They are made of the rows as well: a month that is lost for good has no events here, and its values are in these alone.
 
-import { type AggregationType, countsValues } from '@weir/shared/meter';
+import { countsValues } from '@weir/shared/meter';
 import type pg from 'pg';
 import { TOUCH, touchValues } from '../alerts/touched-usage.ts';
+import { completeFrom, lostUntil } from '../months-taken-out.ts';
 import { dropConnection, poolTransaction } from '../pool-transaction.ts';
-import {
-  addTo,
-  ALL_ROLLUPS,
-  BEGINNING,
-  columnsOf,
-  keyOf,
-  ROLLUPS,
-  rowsOfEvents,
-  rowsOfFiner,
-  type Rollup,
-} from '../rollups.ts';
-import { everInStream, IS_VOID, own, quartersOf } from '../usage/usage-rows.ts';
+import { BEGINNING } from '../rollups.ts';
+import { everInStream, IS_VOID } from '../usage/usage-rows.ts';
 import { FIND_MONTH, notMoved } from './month-in-the-way.ts';
+import {
+  DAYS,
+  EVENTS_OF_FROM,
+  FOUND,
+  FROM,
+  HOURS,
+  IN_DAYS,
+  IN_HOURS,
+  isInHours,
+  KEYS,
+  METER,
+  METER_SCOPE,
+  OF_FROM,
+  ORGANIZATION,
+  repairsFor,
+  statementsFor,
+  statementsOfParts,
+  TO,
+  WHICH,
+  type CountingMeter,
+} from './moved-rollups.ts';
 import type { RunningMove } from './usage-moves.ts';
 
-/** Events of a slice: some tenths of a second. One hour of a customer is never cut. */
-const SLICE_EVENTS_MAX = 5_000;
+/** Events of a slice, and values: some tenths of a second. */
+export const SLICE_EVENTS_MAX = 2_000;
 
 /** Hours that are looked at for a slice. */
 const SLICE_HOURS_MAX = 500;
@@ -38,63 +50,50 @@ const SLICE_HOURS_MAX = 500;
 /** Below the second after which Postgres looks for a deadlock: it is this that gives way, and no record statement. */
 const LOCK_WAIT_MS_MAX = 500;
 
-/** An hour of millions of events has to be moved some time. */
-const SLICE_MS_MAX = 600_000;
+/** Of a slice. One that takes as long is cut off: others wait for it. */
+const SLICE_MS_MAX = 60_000;
 
-const { customerUsageHours: HOURS, customerUsageDays: DAYS } = ROLLUPS;
-
-const ORGANIZATION = '$1::uuid';
-const METER = '$2::uuid';
-const FROM = '$3::text';
-const TO = '$4::text';
-/** The first instants of the hours of the slice, ascending. */
-const WHICH = '$5::timestamptz[]';
-/** The keys that the meter is grouped by. */
-const KEYS = '$6::text[]';
-
-const METER_SCOPE = { organization: ORGANIZATION, meter: METER };
-const OF_FROM = own({ ...METER_SCOPE, customer: FROM });
-const IN_HOURS = `hour = ANY (${WHICH})`;
-const IN_DAYS = `day IN (SELECT ${BEGINNING.day('hour')} FROM unnest(${WHICH}) AS hour)`;
-
-/** The events of a customer in the hours of the slice, void or not. */
-const eventsOf = (customer: string): string => `${everInStream(METER_SCOPE, customer)}
-  AND "timestamp" >= (${WHICH})[1] AND "timestamp" < (${WHICH})[cardinality(${WHICH})] + interval '1 hour'
-  AND ${BEGINNING.hour('"timestamp"')} = ANY (${WHICH})`;
+/** Of what nobody waits for: an hour of millions of events is read some time. */
+const READ_MS_MAX = 600_000;
 
 // The meter keeps its keys meanwhile: what is left of metadata goes by them, and each event's group.
 const LOCK_METER = `SELECT metadata_keys, aggregation_type FROM meters WHERE organization_id = ${ORGANIZATION} AND id = ${METER} FOR SHARE`;
 const FIND_BACKFILL = `SELECT FROM metadata_backfills WHERE organization_id = ${ORGANIZATION} AND meter_id = ${METER}`;
 
-/** Usage of the slice that is grouped by what names the erased customer, by the values that would stay. The move is `$7`. */
-const FIND_NAMED = `SELECT FROM events WHERE ${eventsOf(FROM)} AND NOT ${IS_VOID}
+/** Usage that is grouped by what names the erased customer, by the values that would stay. The move is `$8`. */
+const FIND_NAMED = `SELECT FROM events WHERE ${FOUND} AND NOT ${IS_VOID}
   AND EXISTS (SELECT FROM unnest(group_values(${KEYS}, metadata)) AS kept (value) WHERE name_hash(kept.value) = ANY ((
-    SELECT name_hashes FROM usage_moves WHERE organization_id = ${ORGANIZATION} AND id = $7::uuid)::bytea[])) LIMIT 1`;
+    SELECT name_hashes FROM usage_moves WHERE organization_id = ${ORGANIZATION} AND id = $8::uuid)::bytea[])) LIMIT 1`;
 
 const HOLD_CLOSING = `SELECT number, until::text FROM closings_of(ARRAY[${ORGANIZATION}])`;
 
-// In the order of keys and of tables that the record statement has.
-const LOCK_HOURS = `SELECT hour::text, customer_external_id = ${FROM} AS is_moved, event_count, last_event_id::text FROM ${HOURS.table}
-  WHERE organization_id = ${ORGANIZATION} AND meter_id = ${METER} AND customer_external_id IN (${FROM}, ${TO}) AND ${IN_HOURS}
-  ORDER BY customer_external_id, hour FOR UPDATE`;
-const LOCK_DAYS = `SELECT count(*) FROM (SELECT FROM ${DAYS.table}
-  WHERE organization_id = ${ORGANIZATION} AND meter_id = ${METER} AND customer_external_id IN (${FROM}, ${TO}) AND ${IN_DAYS}
-  ORDER BY customer_external_id, day FOR UPDATE) AS locked`;
+// Of the former id, and in the order of tables that the record statement has. Those of the new one are written to last, and held until the
+// commit that follows: its events may be of the present, and those of many others are recorded with them.
+const LOCK_DAYS = `SELECT count(*) FROM (SELECT FROM ${DAYS.table} WHERE ${OF_FROM} AND ${IN_DAYS} ORDER BY day FOR UPDATE) AS locked`;
+const LOCK_HOURS = `SELECT hour::text, event_count, last_event_id::text FROM ${HOURS.table} WHERE ${OF_FROM} AND ${IN_HOURS}
+  ORDER BY hour FOR UPDATE`;
+
+/** In their order, so that the last one is moved last. */
+const FIND_EVENTS = `SELECT id::text FROM events WHERE ${EVENTS_OF_FROM} ORDER BY "timestamp", id LIMIT $7::int`;
 
 /** What was moved, by the hour. */
 const BY_HOUR = `SELECT ${BEGINNING.hour('"timestamp"')}::text AS hour, count(*)::int AS events, (count(*) FILTER (WHERE NOT is_void))::int AS counted
 FROM moved GROUP BY 1`;
 
+/** Which late events go along: of a part those that are moved, and else all that the hours have left. */
+const whichLate = (isPart: boolean, from: string): string =>
+  isPart
+    ? `${from} moved WHERE ${OF_FROM} AND late."timestamp" = moved."timestamp" AND event_id = moved.id`
+    : `WHERE ${OF_FROM} AND ${isInHours('late."timestamp"')}`;
+
 /** Late events stay as late as they were: the dues that do not count them are renamed as well. What is void is in no group. */
-const ERASE_EVENTS = `
+const eraseEvents = (isPart: boolean): string => `
 WITH moved AS (
-  UPDATE events SET customer_external_id = ${TO}, idempotency_key = NULL, 
-    metadata = erased_metadata(metadata, CASE WHEN ${IS_VOID} THEN '{}' ELSE ${KEYS} END, $7::boolean)
-  WHERE ${eventsOf(FROM)} RETURNING "timestamp", ${IS_VOID} AS is_void
+  UPDATE events SET customer_external_id = ${TO}, idempotency_key = NULL,
+    metadata = erased_metadata(metadata, CASE WHEN ${IS_VOID} THEN '{}' ELSE ${KEYS} END, $8::boolean)
+  WHERE ${FOUND} RETURNING id, "timestamp", ${IS_VOID} AS is_void
 ), late AS (
-  UPDATE late_events SET customer_external_id = ${TO}
-  WHERE ${OF_FROM} AND "timestamp" >= (${WHICH})[1] AND "timestamp" < (${WHICH})[cardinality(${WHICH})] + interval '1 hour'
-    AND ${BEGINNING.hour('"timestamp"')} = ANY (${WHICH})
+  UPDATE late_events AS late SET customer_external_id = ${TO} ${whichLate(isPart, 'FROM')}
 )
 ${BY_HOUR}`;
 
@@ -102,108 +101,26 @@ ${BY_HOUR}`;
  * Of a time that is closed they are late for whom they come to, as if they were recorded now: what was billed to it stays as it was,
  * and the next invoice has them. The closing is held off, as by a record statement.
  */
-const MOVE_EVENTS = `
+const moveEvents = (isPart: boolean): string => `
 WITH moved AS (
-  UPDATE events SET customer_external_id = ${TO} WHERE ${eventsOf(FROM)} RETURNING id, "timestamp", quantity, ${IS_VOID} AS is_void
+  UPDATE events SET customer_external_id = ${TO} WHERE ${FOUND} RETURNING id, "timestamp", quantity, ${IS_VOID} AS is_void
 ), no_more_late AS (
-  DELETE FROM late_events
-  WHERE ${OF_FROM} AND "timestamp" >= (${WHICH})[1] AND "timestamp" < (${WHICH})[cardinality(${WHICH})] + interval '1 hour'
-    AND ${BEGINNING.hour('"timestamp"')} = ANY (${WHICH})
+  DELETE FROM late_events AS late ${whichLate(isPart, 'USING')}
 ), late AS (
   INSERT INTO late_events (organization_id, meter_id, customer_external_id, "timestamp", event_id, closing, quantity)
-  SELECT ${ORGANIZATION}, ${METER}, ${TO}, "timestamp", id, $7::bigint, quantity FROM moved WHERE "timestamp" < $8::timestamptz AND NOT is_void
+  SELECT ${ORGANIZATION}, ${METER}, ${TO}, "timestamp", id, $8::bigint, quantity FROM moved WHERE "timestamp" < $9::timestamptz AND NOT is_void
 )
 ${BY_HOUR}`;
 
-/** The rows of hours as they are, added to those that are there. */
-function moveRows(rollup: Rollup): string {
-  const columns = [...keyOf(rollup), ...columnsOf(rollup)];
-  const renamed = columns.map((name) => (name === 'customer_external_id' ? `${TO} AS ${name}` : name));
-  return `WITH gone AS (DELETE FROM ${rollup.table} WHERE ${OF_FROM} AND ${IN_HOURS} RETURNING ${columns.join(', ')})
-    ${addTo(rollup, `SELECT ${renamed.join(', ')} FROM gone ORDER BY ${keyOf(rollup).join(', ')}`)}`;
-}
+/** Whether events of the hours, of which the first is the earliest, may be in a month that was taken out, or that is lost for good. */
+const MAY_MISS = `SELECT greatest(${completeFrom(`(${WHICH})[1]`, `= ${ORGANIZATION}`)},
+  ${lostUntil(`(${WHICH})[1]`, `= ${ORGANIZATION}`)}) > (${WHICH})[1] AS may_miss`;
 
-/** What the hours that are moved add up to, by day. They are read before they are gone. */
-const ADD_DAYS = addTo(
-  DAYS,
-  rowsOfFiner(
-    DAYS,
-    HOURS,
-    `(SELECT ${[...keyOf(HOURS), ...columnsOf(HOURS)]
-      .map((name) => (name === 'customer_external_id' ? `${TO} AS ${name}` : name))
-      .join(', ')} FROM ${HOURS.table} WHERE ${OF_FROM} AND ${IN_HOURS}) AS moved`,
-  ),
-);
-
-/** What the hours that stay add up to. */
-const REMAINING = rowsOfFiner(
-  DAYS,
-  HOURS,
-  `${HOURS.table} WHERE ${OF_FROM} AND ${BEGINNING.day('hour')} IN (SELECT ${BEGINNING.day('moved')} FROM unnest(${WHICH}) AS moved)
-     AND hour >= ${BEGINNING.day(`(${WHICH})[1]`)} AND hour < ${BEGINNING.day(`(${WHICH})[cardinality(${WHICH})]`)} + interval '24 hours'`,
-);
-const TAKE_DAYS = `
-WITH remaining AS MATERIALIZED (${REMAINING}), gone AS (
-  DELETE FROM ${DAYS.table} WHERE ${OF_FROM} AND ${IN_DAYS} AND day NOT IN (SELECT day FROM remaining)
-)
-UPDATE ${DAYS.table} AS kept SET ${columnsOf(DAYS)
-  .map((name) => `${name} = remaining.${name}`)
-  .join(', ')}
-FROM remaining WHERE ${keyOf(DAYS)
-  .map((name) => `kept.${name} = remaining.${name}`)
-  .join(' AND ')}`;
-
-/** The distinct values of a customer's events in the hours of the slice. */
-function valuesOf(customer: string, rollup: Rollup): string {
-  const group =
-    rollup.isGrouped === true
-      ? `, group_of(organization_id, meter_id, ${KEYS}, "timestamp", metadata) AS group_hash`
-      : '';
-  return rowsOfEvents(
-    rollup,
-    `(SELECT organization_id, meter_id, customer_external_id, "timestamp", unique_value_hash(metadata) AS value_hash ${group}
-      FROM events WHERE ${eventsOf(customer)} AND NOT ${IS_VOID} OFFSET 0) AS found`,
-  );
-}
-
-/** The quarters of the hours of the slice, by day. All usage of them is moved. */
-const MASKS = `moved AS MATERIALIZED (
-  SELECT ${BEGINNING.day('hour')} AS day, bit_or(${quartersOf('hour', "hour + interval '1 hour'")}) AS mask
-  FROM unnest(${WHICH}) AS hour GROUP BY 1
-)`;
-
-/** Adds the values of hours whose events are moved already to those that are there. */
-function bringValues(rollup: Rollup): string {
-  const key = keyOf(rollup).map((name) =>
-    name === 'customer_external_id' ? `${TO} AS customer_external_id` : `kept.${name}`,
-  );
-  const ofRows = `WITH ${MASKS} SELECT ${key.join(', ')}, quarters & mask AS quarters FROM ${rollup.table} AS kept, moved
-    WHERE ${ofKept} AND kept.day = moved.day AND quarters & mask <> B'0'::bit(96)`;
-  return addTo(rollup, rowsOfFiner(rollup, rollup, `((${valuesOf(TO, rollup)}) UNION ALL (${ofRows})) AS found`));
-}
-
-function takeValues({ table }: Rollup): string {
-  return `
-WITH ${MASKS}, gone AS (
-  DELETE FROM ${table} AS kept USING moved WHERE ${ofKept} AND kept.day = moved.day AND quarters & ~mask = B'0'::bit(96)
-)
-UPDATE ${table} AS kept SET quarters = quarters & ~mask FROM moved
-WHERE ${ofKept} AND kept.day = moved.day AND quarters & mask <> B'0'::bit(96) AND quarters & ~mask <> B'0'::bit(96)`;
-}
-const ofKept = `kept.organization_id = ${ORGANIZATION} AND kept.meter_id = ${METER} AND kept.customer_external_id = ${FROM}`;
-
-/** Those of customers but for hours and days, in the order in which every statement writes to them. Usage is moved by the hour. */
-const CUSTOMER_ROLLUPS = ALL_ROLLUPS.filter(
-  (rollup) => rollup.scope === 'customer' && rollup !== HOURS && rollup !== DAYS,
-);
-
-interface LockedMeter {
-  metadata_keys: string[];
-  aggregation_type: AggregationType;
-}
-
-const keepsValues = (meter: LockedMeter, { keeps, isGrouped }: Rollup): boolean =>
-  keeps === 'values' && countsValues(meter.aggregation_type) && (isGrouped !== true || meter.metadata_keys.length > 0);
+/** The hours that have counted more events than there are. */
+const FIND_SHORT = `SELECT hour::text, event_count, last_event_id::text FROM ${HOURS.table} AS kept CROSS JOIN LATERAL (
+    SELECT count(*) AS found FROM events WHERE ${everInStream(METER_SCOPE, FROM)}
+      AND "timestamp" >= kept.hour AND "timestamp" < kept.hour + interval '1 hour' AND NOT ${IS_VOID} OFFSET 0) AS counted
+  WHERE ${OF_FROM} AND ${IN_HOURS} AND found < event_count ORDER BY hour`;
 
 interface LockedHour {
   hour: string;
@@ -229,6 +146,11 @@ class LostHours extends Error {
   }
 }
 
+/** There are more events, or values, than a slice has, and it was not looked at whether all events are there. */
+class TooMany extends Error {
+  override readonly name = 'TooMany';
+}
+
 /** The hours that have counted more events than were moved. With its row locked nobody else's are under way. */
 function shortHours(hours: readonly LockedHour[], moved: readonly MovedHour[]): LockedHour[] {
   const counted = new Map<string, number>();
@@ -236,42 +158,71 @@ function shortHours(hours: readonly LockedHour[], moved: readonly MovedHour[]): 
   return hours.filter(({ hour, event_count }) => (counted.get(hour) ?? 0) < Number(event_count));
 }
 
+/** Throws where a month is missing that may have the events of the first of these hours. */
+async function expectMonth(run: Run, { organization_id, kind }: RunningMove, [first]: LockedHour[]): Promise<void> {
+  const values = [organization_id, first?.hour, first?.last_event_id];
+  const [{ month } = { month: null }] = await run<{ month: string | null }>(FIND_MONTH, values);
+  if (month !== null) throw notMoved(kind, month);
+}
+
+interface MovedEvents {
+  ids: string[];
+  hours: MovedHour[];
+  isPart: boolean;
+}
+
+/** Finds events and moves them, or finds that they are grouped by what names the erased customer. */
+type MoveFound = () => Promise<MovedEvents | 'named'>;
+
 /**
- * Moves the events of hours, and throws where it does not find all that they have counted. What is lost for good is erased as it is: with
- * no month missing nothing is left that could name anybody.
+ * Moves the events of hours, as many as a slice has, and throws where it does not find all that they have counted. What is lost for good is
+ * erased as it is: with no month missing nothing is left that could name anybody. Of a part nothing is known yet, see {@link expectAll}.
  *
  * The statement takes the months that there are before it has its locks. One that was being attached it waits for, and leaves out. From
  * then on nobody attaches one or takes one out before this transaction ends, for the locks on `events` and on its default partition. So
  * events are lost that a second statement does not find either.
  */
-async function moveEvents(
+async function moveAllFound(
   run: Run,
-  { organization_id, kind }: RunningMove,
+  move: RunningMove,
   hours: readonly LockedHour[],
-  [statement, values]: readonly [string, readonly unknown[]],
-): Promise<MovedHour[]> {
-  const found = await run<MovedHour>(statement, values);
+  moveFound: MoveFound,
+): ReturnType<MoveFound> {
+  const found = await moveFound();
+  if (found === 'named') return found;
   // What no month is missing for, is missing for none of the hours behind it.
-  const [first] = shortHours(hours, found);
-  if (first === undefined) return found;
-  const [{ month } = { month: null }] = await run<{ month: string | null }>(FIND_MONTH, [
-    organization_id,
-    first.hour,
-    first.last_event_id,
-  ]);
-  if (month !== null) throw notMoved(kind, month);
-  const moved = [...found, ...(await run<MovedHour>(statement, values))];
-  const lost = shortHours(hours, moved);
-  if (kind === 'MOVE' && lost.length > 0) throw new LostHours(lost.map(({ hour }) => hour));
+  const short = found.isPart ? [] : shortHours(hours, found.hours);
+  if (short.length === 0) return found;
+  await expectMonth(run, move, short);
+  const more = await moveFound();
+  // They are found at once by the next try.
+  if (more === 'named' || more.isPart) throw new TooMany();
+  const moved = { ids: [...found.ids, ...more.ids], hours: [...found.hours, ...more.hours], isPart: false };
+  const lost = shortHours(hours, moved.hours);
+  if (move.kind === 'MOVE' && lost.length > 0) throw new LostHours(lost.map(({ hour }) => hour));
   return moved;
 }
 
-/** The next hours of a meter's usage after one, few enough for a slice; none: that was the last. */
+/** Throws the same where events of hours that are moved in parts are missing, before the first of them has gone. */
+async function expectAll(pool: pg.Pool, move: RunningMove, meterId: string, hours: readonly string[]): Promise<void> {
+  await inTransaction(pool, READ_MS_MAX, async (run) => {
+    const values = [...scopeOf(move, meterId), hours];
+    const [first] = await run<{ may_miss: boolean | null }>(MAY_MISS, values);
+    if (first?.may_miss !== true) return;
+    const short = await run<LockedHour>(FIND_SHORT, values);
+    if (short.length === 0) return;
+    await expectMonth(run, move, short);
+    const lost = move.kind === 'MOVE' ? await run<LockedHour>(FIND_SHORT, values) : [];
+    if (lost.length > 0) throw new LostHours(lost.map(({ hour }) => hour));
+  });
+}
+
+/** The next hours of a meter's usage after one, few enough for a slice or a single one; none: that was the last. */
 export async function nextHours(
   pool: pg.Pool,
   { organization_id, from_external_id }: RunningMove,
   meterId: string,
-  after: string,
+  { after, eventsMax }: { after: string; eventsMax: number },
 ): Promise<string[]> {
   const { rows } = await pool.query<{ hour: string; event_count: string }>(
     `SELECT hour::text, event_count FROM ${HOURS.table} WHERE ${OF_FROM} AND hour > $4::timestamptz ORDER BY hour LIMIT ${SLICE_HOURS_MAX}`,
@@ -281,102 +232,115 @@ export async function nextHours(
   let events = 0;
   for (const { hour, event_count } of rows) {
     events += Number(event_count);
-    if (hours.length > 0 && events > SLICE_EVENTS_MAX) break;
+    if (hours.length > 0 && events > eventsMax) break;
     hours.push(hour);
   }
   return hours;
 }
 
 /**
- * Moves what there is in these hours, all of it or nothing. Undefined, with nothing done, while the usage of the meter is being grouped by
- * new keys, customer by customer, or is grouped by what names an erased one. Else it returns how many hours stay under the former id as they are, since events of them are lost for
- * good. Throws what Postgres says, also where it would wait for long; and MonthTakenOut where events of it are in one.
+ * Moves what there is in these hours, slice by slice, each of which is done or not at all. 'busy', with nothing done, while the usage of
+ * the meter is being grouped by new keys, customer by customer, or is grouped by what names an erased one; 'over' where a part is left, and `isOver`. Else it returns how many hours
+ * stay under the former id as they are, since events of them are lost for good. Throws what Postgres says, also where it would wait for
+ * long; and MonthTakenOut where events of it are in one.
  */
 export async function moveHours(
   pool: pg.Pool,
   move: RunningMove,
   meterId: string,
-  asked: readonly string[],
-): Promise<number | undefined> {
+  { hours: asked, eventsMax, isOver }: { hours: readonly string[]; eventsMax: number; isOver: () => boolean },
+): Promise<number | 'busy' | 'over'> {
   const lost = new Set<string>();
-  for (;;) {
+  for (let isMany = false, mayBePart = false; ;) {
     const hours = asked.filter((hour) => !lost.has(hour));
     try {
-      return (await moveAll(pool, move, meterId, hours)) ? lost.size : undefined;
+      if (isMany && !mayBePart) await expectAll(pool, move, meterId, hours);
+      mayBePart = isMany;
+      const moved = await moveSlice(pool, move, meterId, { asked: hours, eventsMax, mayBePart });
+      if (moved === 'busy') return moved;
+      if (moved === 'done') return lost.size;
+      if (isOver()) return 'over';
     } catch (error) {
-      if (!(error instanceof LostHours)) throw error;
-      for (const hour of error.hours) lost.add(hour);
+      if (error instanceof LostHours) for (const hour of error.hours) lost.add(hour);
+      else if (error instanceof TooMany) isMany = true;
+      else throw error;
     }
   }
 }
 
-async function moveAll(pool: pg.Pool, move: RunningMove, meterId: string, asked: readonly string[]): Promise<boolean> {
-  return await inTransaction(pool, async (run) => {
+async function moveSlice(
+  pool: pg.Pool,
+  move: RunningMove,
+  meterId: string,
+  { asked, eventsMax, mayBePart }: { asked: readonly string[]; eventsMax: number; mayBePart: boolean },
+): Promise<'done' | 'part' | 'busy'> {
+  return await inTransaction(pool, SLICE_MS_MAX, async (run) => {
     const isErased = move.kind === 'ERASE';
-    const scope = [move.organization_id, meterId, move.from_external_id, move.to_external_id];
+    const scope = scopeOf(move, meterId);
     const [closed] = isErased ? [] : await run<{ number: string; until: string }>(HOLD_CLOSING, scope);
     const meter = await lockMeter(run, scope);
-    if (meter === undefined) return false;
-    const locked = await run<LockedHour & { is_moved: boolean }>(LOCK_HOURS, [...scope, asked]);
-    const hours = locked.filter(({ is_moved }) => is_moved);
-    if (hours.length === 0) return true;
+    if (meter === undefined) return 'busy';
+    await run(LOCK_DAYS, [...scope, asked]);
+    const hours = await run<LockedHour>(LOCK_HOURS, [...scope, asked]);
+    if (hours.length === 0) return 'done';
     const slice = [...scope, hours.map(({ hour }) => hour), meter.metadata_keys];
-    await run(LOCK_DAYS, slice);
-    if (isErased && (await waitsForKey(run, move, slice, meter))) return false;
-    const moved = await moveEvents(
-      run,
-      move,
-      hours,
-      isErased
-        ? [ERASE_EVENTS, [...slice, countsValues(meter.aggregation_type)]]
-        : [MOVE_EVENTS, [...slice, closed?.number ?? '0', closed?.until ?? '-infinity']],
-    );
-    await run(ADD_DAYS, slice);
-    await run(moveRows(HOURS), slice);
-    await run(TAKE_DAYS, slice);
-    for (const rollup of CUSTOMER_ROLLUPS) {
-      if (rollup.keeps === 'usage') await run(moveRows(rollup), slice);
-      else if (keepsValues(meter, rollup)) {
-        await run(bringValues(rollup), slice);
-        await run(takeValues(rollup), slice);
-      }
+    const find = async () => {
+      // One more than are moved tells that these are only a part.
+      const found = await run<{ id: string }>(FIND_EVENTS, [...slice, eventsMax + 1]);
+      const isPart = found.length > eventsMax;
+      if (isPart && !mayBePart) throw new TooMany();
+      return { ids: found.slice(0, eventsMax).map(({ id }) => id), isPart };
+    };
+    for (const text of statementsOfParts(meter)) {
+      const { ids, isPart } = await find();
+      if (isPart) break;
+      const [values] = await run<{ taken: number }>(text, [...slice, ids, eventsMax]);
+      if ((values?.taken ?? 0) < eventsMax) continue;
+      if (!mayBePart) throw new TooMany();
+      return 'part';
     }
+    const found = await moveAllFound(run, move, hours, async () => {
+      const { ids, isPart } = await find();
+      if (isErased && (await isNamed(run, move, [...slice, ids], meter))) return 'named';
+      const [text, ...values] = isErased
+        ? [eraseEvents(isPart), countsValues(meter.aggregation_type)]
+        : [moveEvents(isPart), closed?.number ?? '0', closed?.until ?? '-infinity'];
+      return { ids, hours: await run<MovedHour>(text, [...slice, ids, ...values]), isPart };
+    });
+    if (found === 'named') {
+      await run(WAITS_FOR_KEY, [move.organization_id, meterId, move.id]);
+      return 'busy';
+    }
+    const { ids, isPart } = found;
+    for (const text of statementsFor(meter, isPart)) await run(text, [...slice, ids]);
     if (!isErased)
       await run(TOUCH, touchValues(move.organization_id, [{ customerExternalId: move.to_external_id, meterId }]));
     await run(COUNT_MOVED, [
       move.organization_id,
       meterId,
       move.id,
-      moved.reduce((sum, { events }) => sum + events, 0),
+      found.hours.reduce((sum, { events }) => sum + events, 0),
     ]);
-    return true;
+    return isPart ? 'part' : 'done';
   });
 }
 
 const COUNT_MOVED = `UPDATE usage_moves SET events = events + $4::bigint, grouped_meter_id = nullif(grouped_meter_id, $2)
   WHERE organization_id = $1 AND id = $3`;
+const WAITS_FOR_KEY = 'UPDATE usage_moves SET grouped_meter_id = $2 WHERE organization_id = $1 AND id = $3';
 
 /**
  * Whether usage is grouped by what names the customer: also by a key that the meter got since the erasure was asked for, of events that
  * were recorded since, and of a day that has more groups than are kept. That groups are made anew without the key is for its admins to
  * say, to whom the erasure tells the meter.
  */
-async function waitsForKey(
+async function isNamed(
   run: Run,
-  { organization_id, id }: RunningMove,
+  { id }: RunningMove,
   slice: readonly unknown[],
-  { metadata_keys: keys }: LockedMeter,
+  { metadata_keys: keys }: CountingMeter,
 ): Promise<boolean> {
-  if (keys.length === 0) return false;
-  // From here on no month is attached: what is looked at is what is erased.
-  await run('SELECT FROM events LIMIT 0', []);
-  if ((await run(FIND_NAMED, [...slice, id])).length === 0) return false;
-  await run('UPDATE usage_moves SET grouped_meter_id = $2 WHERE organization_id = $1 AND id = $3', [
-    organization_id,
-    slice[1],
-    id,
-  ]);
-  return true;
+  return keys.length > 0 && (await run(FIND_NAMED, [...slice, id])).length > 0;
 }
 
 /** Adds the distinct values of what has stayed behind in these hours where they are missing. False while the usage of the meter is being grouped. */
@@ -386,37 +350,46 @@ export async function repairValues(
   meterId: string,
   hours: string[],
 ): Promise<boolean> {
-  return await inTransaction(pool, async (run) => {
-    const scope = [move.organization_id, meterId, move.from_external_id, move.to_external_id];
+  return await inTransaction(pool, READ_MS_MAX, async (run) => {
+    const scope = scopeOf(move, meterId);
     const meter = await lockMeter(run, scope);
     if (meter === undefined) return false;
-    for (const rollup of CUSTOMER_ROLLUPS) {
-      if (keepsValues(meter, rollup))
-        await run(addTo(rollup, valuesOf(FROM, rollup)), [...scope, hours, meter.metadata_keys]);
-    }
+    for (const text of repairsFor(meter)) await run(text, [...scope, hours, meter.metadata_keys]);
     return true;
   });
 }
 
+/** The first values of each statement. */
+const scopeOf = (move: RunningMove, meterId: string): string[] => [
+  move.organization_id,
+  meterId,
+  move.from_external_id,
+  move.to_external_id,
+];
+
 type Run = <Row extends object>(text: string, values: readonly unknown[]) => Promise<Row[]>;
 
 /** Undefined while its usage is being grouped. That does not begin before the transaction ends: it changes the row of the meter. */
-async function lockMeter(run: Run, scope: readonly unknown[]): Promise<LockedMeter | undefined> {
-  const [meter] = await run<LockedMeter>(LOCK_METER, scope);
+async function lockMeter(run: Run, scope: readonly unknown[]): Promise<CountingMeter | undefined> {
+  const [meter] = await run<CountingMeter>(LOCK_METER, scope);
   if (meter === undefined) throw new Error(`there is usage of the meter ${String(scope[1])}, and no such meter`);
   return (await run(FIND_BACKFILL, scope)).length === 0 ? meter : undefined;
 }
 
-async function inTransaction<Result>(pool: pg.Pool, use: (run: Run) => Promise<Result>): Promise<Result> {
+async function inTransaction<Result>(
+  pool: pg.Pool,
+  millisecondsMax: number,
+  use: (run: Run) => Promise<Result>,
+): Promise<Result> {
   const work = async (client: pg.PoolClient): Promise<Result> => {
     await client.query(`SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true)`, [
       String(LOCK_WAIT_MS_MAX),
-      String(SLICE_MS_MAX),
+      String(millisecondsMax),
     ]);
     return await use(async <Row extends object>(text: string, values: readonly unknown[]) => {
       const { rows } = await client.query<Row>({
         ...onlyUsed(text, values),
-        query_timeout: SLICE_MS_MAX,
+        query_timeout: millisecondsMax,
       } as pg.QueryConfig);
       return rows;
     });

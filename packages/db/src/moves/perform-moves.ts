@@ -11,7 +11,7 @@ import type { Database, Queries } from '../database.ts';
 import { makeRecordersLookAgain } from '../known-for-recording.ts';
 import { ROLLUPS } from '../rollups.ts';
 import { endErasure, ERASURE_WALKS } from './finish-erasure.ts';
-import { moveHours, nextHours, repairValues } from './move-slice.ts';
+import { moveHours, nextHours, repairValues, SLICE_EVENTS_MAX } from './move-slice.ts';
 import { moveVoided } from './move-voided.ts';
 import { listRunningMoves, type RunningMove } from './usage-moves.ts';
 
@@ -29,13 +29,14 @@ export async function performMoves(
   isRecorded: IsRecorded,
   onError: (error: unknown, move: RunningMove) => void,
   onLost: OnLost = () => {},
+  eventsMax: number = SLICE_EVENTS_MAX,
 ): Promise<RunningMove[]> {
   const until = performance.now() + milliseconds;
   const isOver = () => performance.now() > until;
   const done: RunningMove[] = [];
   for (const move of await listRunningMoves(database.kysely)) {
     try {
-      if (await goOn(database, move, isRecorded, isOver, onLost)) done.push(move);
+      if (await goOn(database, move, isRecorded, { isOver, onLost, eventsMax })) done.push(move);
     } catch (error) {
       onError(error, move);
     }
@@ -50,16 +51,15 @@ async function goOn(
   database: Database,
   move: RunningMove,
   isRecorded: IsRecorded,
-  isOver: () => boolean,
-  onLost: OnLost,
+  { isOver, onLost, eventsMax }: { isOver: () => boolean; onLost: OnLost; eventsMax: number },
 ): Promise<boolean> {
   const { kysely, pool } = database;
   if (move.moved_at === null) {
     const isAllThere = await isRecorded(move.organization_id, move.created_at);
     let lost = 0;
-    const isMoved = await eachSlice(pool, move, async (meterId, hours) => {
-      const left = await moveHours(pool, move, meterId, hours);
-      if (left === undefined) return 'busy';
+    const isMoved = await eachSlice(pool, move, eventsMax, async (meterId, hours) => {
+      const left = await moveHours(pool, move, meterId, { hours, eventsMax, isOver });
+      if (left === 'busy' || left === 'over') return left;
       lost += left;
       // What stays is found again in each look: it must not take the time of what can be moved.
       return left < hours.length && isOver() ? 'over' : 'done';
@@ -76,7 +76,7 @@ async function goOn(
     await goTo(kysely, move, REPAIRING);
   }
   if (move.stage === null || move.stage === REPAIRING) {
-    const isWhole = await eachSlice(pool, move, async (meterId, hours) =>
+    const isWhole = await eachSlice(pool, move, eventsMax, async (meterId, hours) =>
       (await repairValues(pool, move, meterId, hours)) ? 'done' : 'busy',
     );
     if (!isWhole) return false;
@@ -139,6 +139,7 @@ type Slice = 'done' | 'busy' | 'over';
 async function eachSlice(
   pool: pg.Pool,
   move: RunningMove,
+  eventsMax: number,
   use: (meterId: string, hours: string[]) => Promise<Slice>,
 ): Promise<boolean> {
   const { rows } = await pool.query<{ id: string }>(
@@ -150,7 +151,7 @@ async function eachSlice(
   );
   let isDone = true;
   for (const { id } of rows) {
-    const last = await eachSliceOf(pool, move, id, use);
+    const last = await eachSliceOf(pool, move, id, { eventsMax, use });
     if (last === 'over') return false;
     isDone &&= last === 'done';
   }
@@ -161,10 +162,10 @@ async function eachSliceOf(
   pool: pg.Pool,
   move: RunningMove,
   meterId: string,
-  use: (meterId: string, hours: string[]) => Promise<Slice>,
+  { eventsMax, use }: { eventsMax: number; use: (meterId: string, hours: string[]) => Promise<Slice> },
 ): Promise<Slice> {
   for (let after = '-infinity'; ;) {
-    const hours = await nextHours(pool, move, meterId, after);
+    const hours = await nextHours(pool, move, meterId, { after, eventsMax });
     const last = hours.at(-1);
     if (last === undefined) return 'done';
     const slice = await use(meterId, hours);

@@ -6,6 +6,7 @@ import type { Queries } from '../database.ts';
 import { hashed } from '../of-organization.ts';
 import { NEWEST_FIRST } from '../order.ts';
 import { mapPage, selectPage, type Page, type PageOf } from '../page.ts';
+import { BEGINNING, ROLLUPS } from '../rollups.ts';
 
 export type MoveKind = 'ERASE' | 'MOVE';
 
@@ -151,6 +152,32 @@ export async function findMoveInTheWay(
     UNION ALL
     SELECT id FROM usage_moves
     WHERE organization_id = ${organizationId}::uuid AND to_external_id = ANY (${externalIds}::text[]) AND finished_at IS NULL AND kind = 'ERASE'
+    LIMIT 1`.execute(db);
+  return rows[0]?.id;
+}
+
+/**
+ * The id of a move that brings usage to the customer of one of these events, and has not brought all of its hour: what is left of that tells
+ * of events that have come already.
+ */
+export async function findMoveOfHours(
+  db: Queries,
+  organizationId: string,
+  events: readonly { meter_id: string; customer_external_id: string; timestamp: string }[],
+): Promise<string | undefined> {
+  const { rows } = await sql<{ id: string }>`
+    WITH asked AS MATERIALIZED (
+      SELECT DISTINCT meter_id, customer, ${sql.raw(BEGINNING.hour('"timestamp"'))} AS hour
+      FROM unnest(${events.map(({ meter_id }) => meter_id)}::uuid[], ${events.map((event) => event.customer_external_id)}::text[],
+        ${events.map(({ timestamp }) => timestamp)}::timestamptz[]) AS t (meter_id, customer, "timestamp")
+    ), moves AS MATERIALIZED (
+      SELECT id, from_external_id, to_external_id FROM usage_moves
+      WHERE organization_id = ${organizationId}::uuid AND to_external_id IN (SELECT customer FROM asked) AND finished_at IS NULL
+    )
+    SELECT moves.id FROM moves JOIN asked ON customer = to_external_id CROSS JOIN LATERAL (
+      SELECT FROM ${sql.table(ROLLUPS.customerUsageHours.table)} AS hours
+      WHERE hours.organization_id = ${organizationId}::uuid AND hours.meter_id = asked.meter_id
+        AND hours.customer_external_id = from_external_id AND hours.hour = asked.hour OFFSET 0) AS left_behind
     LIMIT 1`.execute(db);
   return rows[0]?.id;
 }
