@@ -12,6 +12,7 @@ import { deleteExpiredPasswordResets } from '@weir/db/password-resets';
 import { deleteOldRequestKeys } from '@weir/db/request-keys';
 import { deleteExpiredSessions } from '@weir/db/sessions';
 import { deleteOldDeliveries } from '@weir/db/webhooks/deliveries';
+import { deleteGoneEndpoints } from '@weir/db/webhooks/webhook-endpoints';
 import { deleteExpiredWidgetTokens } from '@weir/db/widget-tokens';
 import type { MaintenanceTask } from '@weir/queue/maintenance-jobs';
 import type { Logger } from '@weir/shared/log';
@@ -60,6 +61,7 @@ export function deletingTasks({ database, auditLogDays, log }: DeletingDeps): Re
     ),
     requestKeys: deleting('old keys of requests', () => deleteOldRequestKeys(db, leftAlone.organizations)),
     deliveries: deleting('old deliveries of webhooks', () => deleteOldDeliveries(db, leftAlone.endpoints)),
+    goneEndpoints: deleting('deliveries of webhook endpoints that are gone', () => deleteGoneEndpoints(db)),
     revokedKeys: deleting('widget tokens of API keys that are gone', () => deleteRevokedKeys(db)),
     widgetTokens: deleting('widget tokens that have ended', () => deleteExpiredWidgetTokens(db)),
     unbilledLooks: deleting('looks for unbilled usage', () => deleteOldLooks(db)),

@@ -217,8 +217,8 @@ export function webhookRoutes(app: App, { database, guards, allowedNetworks }: W
       },
     },
     writing(database, ({ caller, params }, write) =>
-      write.single(async (db) => {
-        if (!(await deleteEndpoint(db, caller.organizationId, params.id)))
+      write.transaction(async (transaction) => {
+        if (!(await deleteEndpoint(transaction, caller.organizationId, params.id)))
           throw new Refusal('not_found', NO_SUCH_THING);
         return gone();
       }),

@@ -46,7 +46,8 @@ export async function listDeliveries(
   { status, ...page }: Page & { status?: DeliveryStatus | undefined },
 ): Promise<PageOf<Delivery> | undefined> {
   const { rows: endpoints } = await sql`
-    SELECT FROM webhook_endpoints WHERE organization_id = ${organizationId} AND id = ${endpointId}`.execute(db);
+    SELECT FROM webhook_endpoints
+    WHERE organization_id = ${organizationId} AND id = ${endpointId} AND deleted_at IS NULL`.execute(db);
   if (endpoints.length === 0) return undefined;
   const wanted =
     status === undefined
@@ -62,11 +63,17 @@ export async function listDeliveries(
 
 /** Has it sent once more, and again by the schedule while that fails, whatever came of it before or comes of a further attempt under way. */
 export async function retryDelivery(db: Queries, organizationId: string, id: string): Promise<Delivery | undefined> {
+  const isOfOne = sql`EXISTS (SELECT FROM webhook_endpoints AS endpoints
+    WHERE endpoints.organization_id = ${organizationId} AND endpoints.id = endpoint_id AND endpoints.deleted_at IS NULL)`;
   // One that has not been sent at all, or is just being sent for the first time, keeps its place.
   await sql`UPDATE webhook_deliveries SET status = 'PENDING', tries = 0, next_attempt_at = now(), delivered_at = NULL
-    WHERE organization_id = ${organizationId} AND id = ${id} AND next_attempt_at IS NOT NULL`.execute(db);
+    WHERE organization_id = ${organizationId} AND id = ${id} AND next_attempt_at IS NOT NULL AND ${isOfOne}`.execute(
+    db,
+  );
   const { rows } = await sql<DeliveryRow>`
-    ${selection} WHERE deliveries.organization_id = ${organizationId} AND deliveries.id = ${id}`.execute(db);
+    ${selection} WHERE deliveries.organization_id = ${organizationId} AND deliveries.id = ${id} AND ${isOfOne}`.execute(
+    db,
+  );
   return rows.map(deliveryOf)[0];
 }
 
@@ -93,7 +100,7 @@ export async function insertTest(
 }
 
 /** By the index of those of an endpoint in the order of their times, 0, or by that of those of each status, 1. */
-const ofEndpoint = (organizationId: string, endpointId: string, seed: 0 | 1) =>
+export const ofEndpoint = (organizationId: string, endpointId: string, seed: 0 | 1) =>
   sql`uuid_hash_extended(endpoint_id, ${sql.lit(seed)}) = uuid_hash_extended(${endpointId}::uuid, ${sql.lit(seed)})
     AND (organization_id = ${organizationId}::uuid AND endpoint_id = ${endpointId}::uuid) IS TRUE`;
 
@@ -125,7 +132,7 @@ export async function deleteOldDeliveries(
   keptMax: number = LIMITS.deliveries,
 ): Promise<number> {
   const { rows: endpoints } = await sql<{ organization_id: string; id: string }>`
-    SELECT organization_id, id FROM webhook_endpoints`.execute(db);
+    SELECT organization_id, id FROM webhook_endpoints WHERE deleted_at IS NULL`.execute(db);
   return await deleteOfEach(endpoints, async ({ organization_id, id }) => {
     const isLeftAlone = leftAlone.has(id);
     const lastTooMany = isLeftAlone

@@ -5,8 +5,11 @@ import { newId } from '@weir/shared/ids';
 import { LIMITS } from '@weir/shared/limits';
 import { sql } from 'kysely';
 import type { Queries } from '../database.ts';
+import { DELETED_MAX, inSlices } from '../delete-in-slices.ts';
+import { deleteOfEach } from '../left-alone.ts';
 import { OLDEST_FIRST } from '../order.ts';
 import { mapPage, selectPage, type Page, type PageOf } from '../page.ts';
+import { ofEndpoint } from './deliveries.ts';
 import type { DisabledReason, EndpointStatus } from './webhook-tables.ts';
 
 /** An endpoint without its secrets. */
@@ -39,12 +42,17 @@ interface EndpointFields {
 /** Those that a person changes. */
 export type EndpointChanges = { [Field in keyof EndpointFields]?: EndpointFields[Field] | undefined };
 
+/** The endpoint with an id, unless it was deleted and some of its deliveries are still there. */
+const isThere = (organizationId: string, id: string) =>
+  sql`organization_id = ${organizationId}::uuid AND id = ${id}::uuid AND deleted_at IS NULL`;
+
 /** How many an organization has. */
 export async function countEndpoints(db: Queries, organizationId: string): Promise<number> {
   const { count } = await db
     .selectFrom('webhook_endpoints')
     .select(({ fn }) => fn.countAll<string>().as('count'))
     .where('organization_id', '=', organizationId)
+    .where('deleted_at', 'is', null)
     .executeTakeFirstOrThrow();
   return Number(count);
 }
@@ -65,7 +73,8 @@ export async function insertEndpoint(
 
 /** Oldest first. */
 export async function listEndpoints(db: Queries, organizationId: string, page: Page): Promise<PageOf<WebhookEndpoint>> {
-  const rows = sql<EndpointRow>`(SELECT ${columns} FROM webhook_endpoints WHERE organization_id = ${organizationId})`;
+  const rows = sql<EndpointRow>`(SELECT ${columns} FROM webhook_endpoints
+    WHERE organization_id = ${organizationId} AND deleted_at IS NULL)`;
   return mapPage(await selectPage(db.selectFrom(rows.as('endpoints')).selectAll(), OLDEST_FIRST, page), endpointOf);
 }
 
@@ -75,7 +84,7 @@ export async function findEndpoint(
   id: string,
 ): Promise<WebhookEndpoint | undefined> {
   const { rows } = await sql<EndpointRow>`
-    SELECT ${columns} FROM webhook_endpoints WHERE organization_id = ${organizationId} AND id = ${id}`.execute(db);
+    SELECT ${columns} FROM webhook_endpoints WHERE ${isThere(organizationId, id)}`.execute(db);
   return rows.map(endpointOf)[0];
 }
 
@@ -97,7 +106,7 @@ export async function updateEndpoint(
       status = coalesce(${status ?? null}, status),
       disabled_reason = CASE WHEN ${isTurned} THEN NULL ELSE disabled_reason END,
       failing_since = CASE WHEN ${isTurned} OR ${url ?? null} <> url THEN NULL ELSE failing_since END
-    WHERE organization_id = ${organizationId} AND id = ${id}`.execute(transaction);
+    WHERE ${isThere(organizationId, id)}`.execute(transaction);
   if (event_types !== undefined && event_types !== null)
     await giveUpOthers(transaction, organizationId, id, event_types);
   return await findEndpoint(transaction, organizationId, id);
@@ -129,14 +138,44 @@ async function giveUpOthers(
   );
 }
 
-/** With all of its deliveries. Returns whether there was such an endpoint. */
-export async function deleteEndpoint(db: Queries, organizationId: string, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('webhook_endpoints')
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', id)
-    .executeTakeFirst();
-  return numDeletedRows > 0n;
+/** Deliveries that go within the request that deletes their endpoint: somebody waits for it. */
+const DELIVERIES_AT_ONCE_MAX = 1_000;
+
+/**
+ * Deletes an endpoint with its deliveries: once the transaction has committed nobody finds them, and nothing more is sent, however many there
+ * are. What is left of those is for {@link deleteGoneEndpoints}. Returns whether there was such an endpoint.
+ */
+export async function deleteEndpoint(transaction: Queries, organizationId: string, id: string): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    UPDATE webhook_endpoints SET deleted_at = now(), status = 'DISABLED', disabled_reason = NULL, replay_next = NULL, replay_last = NULL,
+      secret = '', previous_secret = NULL
+    WHERE ${isThere(organizationId, id)}`.execute(transaction);
+  if (numAffectedRows !== 1n) return false;
+  await deleteWithDeliveries(transaction, organizationId, id, DELIVERIES_AT_ONCE_MAX);
+  return true;
+}
+
+/** Deletes what is left of endpoints that were deleted, a bounded number of rows. Returns how many deliveries. */
+export async function deleteGoneEndpoints(db: Queries): Promise<number> {
+  const { rows } = await sql<{ organization_id: string; id: string }>`
+    SELECT organization_id, id FROM webhook_endpoints WHERE deleted_at IS NOT NULL ORDER BY deleted_at`.execute(db);
+  return await deleteOfEach(rows, ({ organization_id, id }) =>
+    inSlices(() => deleteWithDeliveries(db, organization_id, id, DELETED_MAX)),
+  );
+}
+
+/** Deletes so many deliveries of an endpoint that is marked, and it with the last of them. Returns how many deliveries. */
+async function deleteWithDeliveries(db: Queries, organizationId: string, id: string, max: number): Promise<number> {
+  // By where they are, and any time is: so Postgres walks along the index of their times for as long as it needs, whatever it believes of them.
+  const { numAffectedRows = 0n } = await sql`
+    DELETE FROM webhook_deliveries WHERE ctid = ANY (ARRAY(
+      SELECT ctid FROM webhook_deliveries
+      WHERE ${ofEndpoint(organizationId, id, 0)} AND created_at BETWEEN '-infinity' AND 'infinity'
+      ORDER BY created_at, sequence, id LIMIT ${max}))`.execute(db);
+  if (numAffectedRows < max)
+    await sql`DELETE FROM webhook_endpoints WHERE organization_id = ${organizationId}::uuid AND id = ${id}::uuid AND NOT EXISTS (
+      SELECT FROM webhook_deliveries WHERE ${ofEndpoint(organizationId, id, 0)})`.execute(db);
+  return Number(numAffectedRows);
 }
 
 /** Gives it another secret. The one that it had signs too for a day; the one before that no more. */
@@ -149,7 +188,7 @@ export async function rotateSecret(
   const { rows } = await sql<EndpointRow>`
     UPDATE webhook_endpoints SET secret = ${secret}, previous_secret = secret,
       previous_secret_until = now() + make_interval(hours => ${LIMITS.rotationHours})
-    WHERE organization_id = ${organizationId} AND id = ${id} RETURNING ${columns}`.execute(db);
+    WHERE ${isThere(organizationId, id)} RETURNING ${columns}`.execute(db);
   return rows.map(endpointOf)[0];
 }
 
@@ -168,7 +207,7 @@ export async function startReplay(
 ): Promise<WebhookEndpoint | 'busy' | undefined> {
   const { rows } = await sql<{ last_sequence: string; replay_next: string | null }>`
     SELECT last_sequence, replay_next FROM webhook_endpoints
-    WHERE organization_id = ${organizationId} AND id = ${id} FOR UPDATE`.execute(transaction);
+    WHERE ${isThere(organizationId, id)} FOR UPDATE`.execute(transaction);
   const [row] = rows;
   if (row === undefined) return undefined;
   if (row.replay_next !== null) return 'busy';

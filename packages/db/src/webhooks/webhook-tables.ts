@@ -40,6 +40,8 @@ interface WebhookEndpoints {
   held_by: string | null;
   held_until: TimeOrNull;
   created_at: Time;
+  /** It is there for deliveries that are still to be deleted, and for nothing else. */
+  deleted_at: TimeOrNull;
 }
 
 interface WebhookDeliveries {
