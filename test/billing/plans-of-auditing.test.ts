@@ -190,9 +190,10 @@ describe.each([
 
   test('what a customer had in advance', async () => {
     const rows = await rowsReadBy(weir, async ({ kysely }) => {
-      const filter = { customerId: billing.ownCustomer.id, asOf: '2025-02-01T00:00:00Z' };
-      await readBalance(kysely, billing.admin.id, filter);
-      await listGrants(kysely, billing.admin.id, filter, { page: 1, page_size: 20 });
+      const filter = { customerId: billing.ownCustomer.id, asOf: '2030-01-01T00:00:00Z' };
+      expect(await readBalance(kysely, billing.admin.id, filter)).toEqual({ USD: '0.00' });
+      const page = { page: 1, page_size: 20 };
+      expect((await listGrants(kysely, billing.admin.id, filter, page)).rows).toMatchObject([{ id: grant }]);
     });
     expect(rows).toBeLessThan(few);
   });

@@ -1,6 +1,7 @@
 // What a look for usage that no charge bills costs, where 5,000 customers came in before Postgres had looked at the tables: it asks
 // for each customer of the day a few rows of its own, and reads no table of the organization.
 
+import type { Database } from '@weir/db/database';
 import {
   countUnbilledMeters,
   findDaysToLookAt,
@@ -57,10 +58,11 @@ describe('with 5,000 customers on a day', LONG, () => {
     const rows = await rowsReadBy(weir, (database) => lookAtDay(database, billing.admin.id, at));
     expect(rows).toBeLessThan(4 * CUSTOMERS);
     // By a connection that ends: another one says what it has read some seconds later, in the midst of the next test.
-    await rowsReadBy(weir, async ({ kysely }) => {
+    const list = async ({ kysely }: Database) => {
       const page = { page: 1, page_size: 9 };
       expect((await listUnbilledUsage(kysely, billing.admin.id, { month: '2025-02' }, page)).rows).toEqual([]);
-    });
+    };
+    await rowsReadBy(weir, list, { least: 0 });
   });
 
   test('one that nothing bills is looked at, and then each look, list and metric reads a few rows', async () => {
@@ -82,20 +84,29 @@ describe('with 5,000 customers on a day', LONG, () => {
   });
 
   test.each([
-    ['in a trial', `UPDATE subscriptions SET trial_end_at = '2025-03-01'`],
+    // What was billed once is given in a trial, by whichever plan.
+    ['in a trial', [undefined, undefined], `UPDATE subscriptions SET trial_end_at = '2025-03-01'`],
     [
       'after the period that is open',
+      ['price_ended', 'not_in_plan'],
       `UPDATE subscriptions SET trial_end_at = null, current_period_end = '2025-02-03';
        UPDATE subscription_periods SET period_start = period_start - interval '1 month', period_end = '2025-02-03'`,
     ],
-  ])('one %s, of a plan that gives it or not, is looked at', async (_, changed) => {
+  ])('one %s, of a plan that gives it or not, is looked at', async (_, reasons, changed) => {
     const { id } = await billing.plan([]);
     const at = { ...day, meterId: billing.ownMeter.id };
     await weir.pool.query(changed);
-    for (const plan of [billing.ownPlan.id, id]) {
+    for (const [index, plan] of [billing.ownPlan.id, id].entries()) {
       await weir.pool.query('UPDATE subscriptions SET plan_id = $1', [plan]);
-      const rows = await rowsReadBy(weir, (database) => lookAtDay(database, billing.admin.id, at));
+      const look = (database: Database) => lookAtDay(database, billing.admin.id, at);
+      const rows = await rowsReadBy(weir, look, { least: CUSTOMERS });
       expect(rows).toBeLessThan(30 * CUSTOMERS);
+      const { rows: found } = await weir.pool.query(
+        'SELECT reason, customers::int FROM unbilled_usage_days WHERE day = $1 AND meter_id = $2',
+        [at.day, at.meterId],
+      );
+      const reason = reasons[index];
+      expect(found).toEqual(reason === undefined ? [] : [{ reason, customers: CUSTOMERS + 1 }]);
     }
   });
 });

@@ -264,20 +264,37 @@ describe.each([
 
   test('what cannot be billed is put off', async () => {
     const drafts = await idsOf(`invoices WHERE status = 'DRAFT' AND run_at <= billing_now() ORDER BY id`);
-    const [subscription = ''] = await idsOf('subscriptions WHERE run_at <= billing_now()');
+    const [subscription = '', ended = ''] = await idsOf('subscriptions WHERE run_at <= billing_now()');
     const [open] = await idsOf(`invoices WHERE status = 'OPEN' AND NOT is_past_due AND past_due_at <= billing_now()`);
+    await weir.pool.query(`UPDATE subscriptions SET status = 'CANCELED' WHERE id = $1`, [ended]);
     const rows = await rowsReadBy(weir, async ({ kysely }) => {
       await postponeSubscription(kysely, organization(), subscription, 'why');
       await postponeDraft(kysely, organization(), drafts[0] ?? '', 'why');
       await postponeLater(kysely, organization(), drafts);
       await postponePastDue(kysely, organization(), open ?? '', 'why');
-      await postponeSettlement(kysely, organization(), subscription, 'why');
+      await postponeSettlement(kysely, organization(), ended, 'why');
     });
+    await weir.pool.query(`UPDATE subscriptions SET status = 'ACTIVE' WHERE id = $1`, [ended]);
     expect(rows).toBeLessThan(ROWS_MAX);
+    const { rows: said } = await weir.pool.query(
+      `SELECT 'subscription' AS of, id FROM subscriptions WHERE run_error = 'why' AND run_at > billing_now()
+       UNION ALL SELECT 'draft', id FROM invoices WHERE run_error = 'why' AND run_at > billing_now()
+       UNION ALL SELECT 'open', id FROM invoices WHERE run_error = 'why' AND past_due_at > billing_now()`,
+    );
+    expect(said).toHaveLength(4);
+    expect(said).toEqual(
+      expect.arrayContaining([
+        { of: 'subscription', id: subscription },
+        { of: 'subscription', id: ended },
+        { of: 'draft', id: drafts[0] },
+        { of: 'open', id: open },
+      ]),
+    );
+    // None of them waits for an earlier draft.
     const left = await weir.pool.query('SELECT FROM invoices WHERE id = ANY ($1) AND run_at <= billing_now()', [
       drafts,
     ]);
-    expect(left.rowCount).toBeLessThan(CHUNK);
+    expect(left.rowCount).toBe(0);
   });
 
   test('the meter of a price that ends is let go of by all on the plan', async () => {

@@ -6,17 +6,19 @@ import { until } from './harness.ts';
 
 type Where = { pool: pg.Pool; databaseUrl: string };
 type Work = (database: Database) => Promise<unknown>;
+/** What reads less than that, a single row or page where nothing is said, has not done what it was to do, and fails. */
+type Bounds = { least?: number };
 
 /**
  * The rows of tables that some work reads, each as often as it is read, found through an index or not. A statement that takes
  * longer than half a minute fails. Of a database that is unobserved, since others say later, and at any moment, what they read.
  */
-export function rowsReadBy(where: Where, work: Work): Promise<number> {
+export function rowsReadBy(where: Where, work: Work, bounds?: Bounds): Promise<number> {
   const [ofTables, ofIndexes] = [
     'sum(seq_tup_read) FROM pg_stat_user_tables',
     'sum(idx_tup_read) FROM pg_stat_user_indexes',
   ];
-  return readBy(where, work, `SELECT (SELECT ${ofTables}) + (SELECT ${ofIndexes}) AS read`);
+  return readBy(where, work, `SELECT (SELECT ${ofTables}) + (SELECT ${ofIndexes}) AS read`, bounds);
 }
 
 /** The pages of the indexes of a table that some work reads: also those on which it finds no row. */
@@ -25,7 +27,12 @@ export function indexPagesReadBy(where: Where, work: Work, table: string): Promi
   return readBy(where, work, `SELECT sum(idx_blks_hit + idx_blks_read) AS read ${ofTable}`);
 }
 
-async function readBy({ pool, databaseUrl }: Where, work: Work, counters: string): Promise<number> {
+async function readBy(
+  { pool, databaseUrl }: Where,
+  work: Work,
+  counters: string,
+  { least = 1 }: Bounds = {},
+): Promise<number> {
   const { rows: counting } = await pool.query<{ track_counts: string }>('SHOW track_counts');
   if (counting[0]?.track_counts !== 'off') throw new Error('Others are counted here too: start it with `unobserved`.');
   const read = async (): Promise<number> => Number((await pool.query(counters)).rows[0].read);
@@ -48,5 +55,7 @@ async function readBy({ pool, databaseUrl }: Where, work: Work, counters: string
     const { rowCount } = await pool.query('SELECT FROM pg_stat_activity WHERE pid = $1', [rows[0]?.pid]);
     return rowCount === 0;
   }, 'the connection has ended');
-  return (await read()) - before;
+  const done = (await read()) - before;
+  if (!(done >= least)) throw new Error(`${done} was read: it returned at once, or used another connection`);
+  return done;
 }
