@@ -69,9 +69,7 @@ test.each(['application/json; charset=utf-8', 'application/json;charset="UTF-8"'
 
 test('a request without a body is refused', async () => {
   const answer = await weir.request('POST', '/api/v1/sdk/track', { apiKey });
-  expect(answer.status).toBeGreaterThanOrEqual(400);
-  expectProblem(answer, answer.status, answer.body.code);
-  expect([400, 422]).toContain(answer.status);
+  expectProblem(answer, 422, 'invalid_request');
 });
 
 describe('the header Idempotency-Key', () => {
