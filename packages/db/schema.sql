@@ -323,6 +323,14 @@ CREATE TABLE duplicate_events (
   CONSTRAINT duplicate_events_pkey PRIMARY KEY (organization_id, id)
 );
 
+CREATE TABLE ended_widget_tokens (
+  organization_id uuid NOT NULL,
+  customer_external_id text NOT NULL,
+  expires_until timestamp with time zone NOT NULL,
+  CONSTRAINT ended_widget_tokens_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT ended_widget_tokens_pkey PRIMARY KEY (organization_id, customer_external_id)
+);
+
 CREATE TABLE events (
   id uuid NOT NULL,
   organization_id uuid NOT NULL,

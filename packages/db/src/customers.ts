@@ -6,7 +6,7 @@ import type { Queries } from './database.ts';
 import { hashed, ofCustomer, ofOrganization } from './of-organization.ts';
 import { NEWEST_FIRST, OLDEST_FIRST, reversed, type Order } from './order.ts';
 import { containing, selectPage, type Page, type PageOf } from './page.ts';
-import { deleteWidgetTokensOf } from './widget-tokens.ts';
+import { endWidgetTokens } from './widget-tokens.ts';
 
 /** A customer without what Weir itself says of it: what people fill in. */
 export type CustomerFields = Omit<Customer, 'id' | 'created_at' | 'erased_at'>;
@@ -122,7 +122,7 @@ export async function updateCustomer(
     .executeTakeFirst();
   if (name !== undefined && former !== undefined && former !== name) {
     for (const customer_external_id of [former, name])
-      await deleteWidgetTokensOf(db, { organization_id: organizationId, customer_external_id });
+      await endWidgetTokens(db, { organization_id: organizationId, customer_external_id });
   }
   return customer;
 }
@@ -232,7 +232,7 @@ export async function deleteCustomer(db: Queries, organizationId: string, id: st
     .returning('external_id')
     .executeTakeFirst();
   if (deleted === undefined) return false;
-  await deleteWidgetTokensOf(db, { organization_id: organizationId, customer_external_id: deleted.external_id });
+  await endWidgetTokens(db, { organization_id: organizationId, customer_external_id: deleted.external_id });
   await deleteAlertsOf(db, organizationId, id);
   return true;
 }

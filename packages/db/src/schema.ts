@@ -161,6 +161,13 @@ interface WidgetTokens {
   expires_at: ColumnType<string, string, never>;
 }
 
+interface EndedWidgetTokens {
+  organization_id: string;
+  customer_external_id: string;
+  /** Those that expire until then open nothing. */
+  expires_until: ColumnType<string, string, string>;
+}
+
 interface Features {
   organization_id: string;
   id: string;
@@ -324,6 +331,7 @@ export interface Tables extends AlertTables, BillingTables, WebhookTables {
   service_accounts: ServiceAccounts;
   service_account_tokens: ServiceAccountTokens;
   widget_tokens: WidgetTokens;
+  ended_widget_tokens: EndedWidgetTokens;
   features: Features;
   meters: Meters;
   plans: Plans;

@@ -18,10 +18,13 @@ export async function insertWidgetToken(
   transaction: Queries,
   token: WidgetGrant & { token_hash: Buffer; api_key_id: string },
 ): Promise<{ expires_at: string }> {
-  // It ends by the clock of Postgres, which also judges it.
+  // It ends by the clock of Postgres, which also judges it, and by the time after what was waited for: that may have ended those of before.
   return await transaction
     .insertInto('widget_tokens')
-    .values({ ...token, expires_at: sql`now() + make_interval(mins => ${sql.lit(LIMITS.widgetTokenMinutes)})` })
+    .values({
+      ...token,
+      expires_at: sql`clock_timestamp() + make_interval(mins => ${sql.lit(LIMITS.widgetTokenMinutes)})`,
+    })
     .returning('expires_at')
     .executeTakeFirstOrThrow();
 }
@@ -43,20 +46,55 @@ export async function findWidgetGrant(
     .where('token_hash', '=', tokenHash)
     .where('expires_at', '>', sql<string>`now()`)
     .where('revoked_at', 'is', null)
+    .where(({ exists, not, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('ended_widget_tokens as ended')
+            .select('ended.expires_until')
+            .whereRef('ended.organization_id', '=', 'widget_tokens.organization_id')
+            .whereRef('ended.customer_external_id', '=', 'widget_tokens.customer_external_id')
+            .whereRef('ended.expires_until', '>=', 'widget_tokens.expires_at'),
+        ),
+      ),
+    )
     .executeTakeFirst();
 }
 
-/** Ends every token of one customer. */
-export async function deleteWidgetTokensOf(db: Queries, customer: WidgetGrant): Promise<void> {
-  await db
-    .deleteFrom('widget_tokens')
-    .where('organization_id', '=', customer.organization_id)
-    .where('customer_external_id', '=', customer.customer_external_id)
-    .execute();
+/** Tokens that are deleted while others wait for the customer. */
+const TOKENS_AT_ONCE_MAX = 1_000;
+
+/**
+ * Ends every token of one customer: once the transaction has committed none opens anything, however many there are. What is left of them is
+ * for {@link deleteExpiredWidgetTokens}. Needs a transaction.
+ */
+export async function endWidgetTokens(transaction: Queries, customer: WidgetGrant): Promise<void> {
+  const { organization_id, customer_external_id } = customer;
+  await deleteWidgetTokensOf(transaction, customer, TOKENS_AT_ONCE_MAX);
+  await sql`
+    INSERT INTO ended_widget_tokens AS ended (organization_id, customer_external_id, expires_until)
+    SELECT ${organization_id}::uuid, ${customer_external_id}::text,
+      clock_timestamp() + make_interval(mins => ${sql.lit(LIMITS.widgetTokenMinutes)})
+    WHERE EXISTS (SELECT FROM widget_tokens
+      WHERE organization_id = ${organization_id}::uuid AND customer_external_id = ${customer_external_id}::text)
+    ON CONFLICT (organization_id, customer_external_id) DO UPDATE
+      SET expires_until = greatest(ended.expires_until, excluded.expires_until)`.execute(transaction);
+}
+
+/** Deletes tokens of one customer, at most so many, and returns how many. */
+export async function deleteWidgetTokensOf(db: Queries, customer: WidgetGrant, max: number): Promise<number> {
+  const { organization_id, customer_external_id } = customer;
+  const { numAffectedRows = 0n } = await sql`
+    DELETE FROM widget_tokens WHERE token_hash = ANY (ARRAY(
+      SELECT token_hash FROM widget_tokens
+      WHERE organization_id = ${organization_id}::uuid AND customer_external_id = ${customer_external_id}::text LIMIT ${max}))`.execute(
+    db,
+  );
+  return Number(numAffectedRows);
 }
 
 /** Removes what is left of the tokens that have ended, a bounded number. Returns how many. */
 export async function deleteExpiredWidgetTokens(db: Queries): Promise<number> {
+  await sql`DELETE FROM ended_widget_tokens WHERE expires_until <= now()`.execute(db);
   return await inSlices(async () => {
     const { numAffectedRows = 0n } = await sql`
       DELETE FROM widget_tokens WHERE token_hash = ANY (ARRAY(

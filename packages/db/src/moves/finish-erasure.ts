@@ -11,6 +11,7 @@ import type { Queries } from '../database.ts';
 import { alsoOf, hashed, ofCustomer } from '../of-organization.ts';
 import { ROLLUPS } from '../rollups.ts';
 import { eraseCopies, eraseDues } from './erase-bills.ts';
+import { deleteWidgetTokensOf } from '../widget-tokens.ts';
 import { BEFORE_ALL, ERASED, type RunningMove, type Walk } from './usage-moves.ts';
 
 /** Rows that one statement looks at, or sequences of the feed: it takes well under a second. */
@@ -24,6 +25,7 @@ const BYTES_MAX = 2_000_000;
 
 /** After these nothing that is kept names the customer, but its subscriptions and invoices. */
 export const ERASURE_WALKS: Record<string, Walk> = {
+  tokens: deleteTokens,
   touched: deleteTouched,
   rejected: eraseRejected,
   duplicates: eraseDuplicates,
@@ -44,6 +46,13 @@ export const ERASURE_WALKS: Record<string, Walk> = {
  * former id, and its usage has none.
  */
 export const ERASED_AGAIN = 'answers';
+
+/** They have ended, and there may be more than the request has deleted. No more are made of usage that is being moved. */
+async function deleteTokens(db: Queries, move: RunningMove): Promise<string | undefined> {
+  const { organization_id, from_external_id: customer_external_id } = move;
+  const deleted = await deleteWidgetTokensOf(db, { organization_id, customer_external_id }, ROWS_MAX);
+  return deleted < ROWS_MAX ? undefined : '';
+}
 
 /**
  * Waits for whoever took such a row before the erasure was asked for: what he writes down of the former id is there when crossings are
@@ -360,6 +369,7 @@ export async function endErasure(transaction: Queries, move: RunningMove): Promi
   await sql`UPDATE subscriptions SET customer_external_id = ${to_external_id}, external_id = NULL, cancel_reason = NULL
     WHERE ${billedAs(move)}`.execute(transaction);
   await sql`DELETE FROM widget_tokens WHERE ${own} AND ${former}`.execute(transaction);
+  await sql`DELETE FROM ended_widget_tokens WHERE ${own} AND ${former}`.execute(transaction);
   await touchUsage(transaction, organization_id, [
     { customerExternalId: to_external_id, meterId: null },
     ...(await listLeft(transaction, move)),

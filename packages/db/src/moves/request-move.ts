@@ -11,7 +11,7 @@ import { holdExternalId } from '../customers.ts';
 import type { Queries } from '../database.ts';
 import { alsoOf, ofCustomer } from '../of-organization.ts';
 import { holdOrganization } from '../hold-row.ts';
-import { deleteWidgetTokensOf } from '../widget-tokens.ts';
+import { endWidgetTokens } from '../widget-tokens.ts';
 import { MonthTakenOut } from '../months-taken-out.ts';
 import { ERASED_AGAIN } from './finish-erasure.ts';
 import { expectLastEvents } from './month-in-the-way.ts';
@@ -100,7 +100,7 @@ export async function requestErasure(
     await eraseRecord(transaction, organizationId, record.id, to);
     alertIds = await deleteAlertsOf(transaction, organizationId, record.id);
   }
-  await deleteWidgetTokensOf(transaction, { organization_id: organizationId, customer_external_id: from });
+  await endWidgetTokens(transaction, { organization_id: organizationId, customer_external_id: from });
   const id = newId();
   await sql`INSERT INTO usage_moves (organization_id, id, kind, created_at, customer_id, from_external_id, to_external_id,
         copies_issued_before, alert_ids, name_hashes, moved_at, stage)
@@ -156,7 +156,7 @@ export async function requestMove(
   const refused = (await look()) ?? (await holdMoves(transaction, organizationId, [from, to]));
   if (refused !== undefined) return refused;
   // Whoever holds one would see half of the usage.
-  await deleteWidgetTokensOf(transaction, { organization_id: organizationId, customer_external_id: from });
+  await endWidgetTokens(transaction, { organization_id: organizationId, customer_external_id: from });
   const id = newId();
   await sql`INSERT INTO usage_moves (organization_id, id, kind, created_at, from_external_id, to_external_id)
       VALUES (${organizationId}::uuid, ${id}::uuid, 'MOVE', ${HELD_AT}, ${from}, ${to})`.execute(transaction);
