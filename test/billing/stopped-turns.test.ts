@@ -6,6 +6,7 @@ import { queueKeys } from '@weir/queue/keys';
 import { createLog } from '@weir/shared/log';
 import { Queue } from 'bullmq';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { expect, inject, test } from 'vitest';
 import { startPricedRun } from '../support/billing-run.ts';
 import { until } from '../support/harness.ts';
@@ -80,4 +81,30 @@ test('a worker that is told to stop has the chunks that are in hand remember it,
   await closed;
   await Promise.all([jobs.close(), queue.close()]);
   disconnect(connection);
+});
+
+test('a worker whose stop is over before its chunk leaves the job to others as one that was stopped', async () => {
+  const priced = await startPricedRun(weir);
+  await priced.subscribeMany(2);
+  await priced.billing.moveTo('2026-01-01T02:00:00Z');
+  const jobs = openBillingJobs(weir.queue, createLog('test', 'silent'));
+  const queue = new Queue<BillingJob>('billing', { connection: weir.redis, prefix: weir.keys.prefix });
+  const begun = async () => (await queue.getActive()).flatMap(({ data }) => data.begun ?? []);
+  const holder = await weir.pool.connect();
+  try {
+    // Whoever reads goes on.
+    await holder.query('BEGIN; LOCK TABLE invoice_lines IN SHARE MODE');
+    const worker = await weir.spawnWorker({ BILLING_CONCURRENCY: '1', DRAIN_TIMEOUT_MS: '1000' });
+    await jobs.add([{ task: 'finalize', organizationId: priced.billing.admin.id }]);
+    await until(async () => (await begun()).length === 1, 'a chunk is in hand');
+    const ended = once(worker.child, 'exit');
+    worker.child.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+    expect(await begun()).toEqual([expect.objectContaining({ rows: 2, deaths: 0, isStopped: true })]);
+  } finally {
+    await holder.query('ROLLBACK');
+    holder.release();
+  }
+  await Promise.all([jobs.close(), queue.close()]);
+  await priced.close();
 });
