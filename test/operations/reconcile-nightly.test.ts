@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { until } from '../support/harness.ts';
+import { runToEnd } from '../support/run-to-end.ts';
 
 const script = fileURLToPath(new URL('../../deploy/reconcile-nightly.sh', import.meta.url));
 let folder = '';
@@ -127,3 +128,16 @@ test.each(['25:99', '24:00', '12:60', '7', '1:2', '03:00:00', 'three', ' 3:00'])
     });
   },
 );
+
+test('an error that nobody catches ends reconcile with status 2, and not with that of a difference', async () => {
+  // Once it has begun, in the two seconds for which it tries a closed port.
+  const throwLater =
+    "globalThis.look=setInterval(()=>{if(process.listenerCount('SIGTERM')>0){clearInterval(look);throw(new(Error)('planted'))}},1)";
+  const { code, err } = await runToEnd('apps/reconcile/dist/main.js', {
+    NODE_OPTIONS: `--import=data:text/javascript,${throwLater}`,
+    DATABASE_URL: 'postgres://weir@127.0.0.1:1/weir',
+    REDIS_URL: 'redis://127.0.0.1:1',
+  });
+  expect(err).toContain('Error: planted');
+  expect(code).toBe(2);
+});

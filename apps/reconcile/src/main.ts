@@ -21,6 +21,11 @@ class NoSuchOrganization extends Error {}
 
 exitOnSignal();
 outliveReaders();
+// What nobody catches would end Node with 1, which says that something differs.
+process.once('uncaughtException', (error) => {
+  console.error(error);
+  process.exit(2);
+});
 const options = parseReconcileOptions(process.argv.slice(2), newCommand());
 try {
   process.exitCode = await run(options);
