@@ -73,8 +73,8 @@ const LOCK_DAYS = `SELECT count(*) FROM (SELECT FROM ${DAYS.table} WHERE ${OF_FR
 const LOCK_HOURS = `SELECT hour::text, event_count, last_event_id::text FROM ${HOURS.table} WHERE ${OF_FROM} AND ${IN_HOURS}
   ORDER BY hour FOR UPDATE`;
 
-/** In their order, so that the last one is moved last. */
-const FIND_EVENTS = `SELECT id::text FROM events WHERE ${EVENTS_OF_FROM} ORDER BY "timestamp", id LIMIT $7::int`;
+/** In the order of their index alone, so that the last one is moved last, and a part does not sort what is left. */
+const FIND_EVENTS = `SELECT id::text FROM events WHERE ${EVENTS_OF_FROM} ORDER BY "timestamp" LIMIT $7::int`;
 
 /** What was moved, by the hour. */
 const BY_HOUR = `SELECT ${BEGINNING.hour('"timestamp"')}::text AS hour, count(*)::int AS events, (count(*) FILTER (WHERE NOT is_void))::int AS counted

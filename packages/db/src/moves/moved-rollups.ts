@@ -1,7 +1,7 @@
 // How the rollups of customers follow events that go to another external id: those of whole hours as rows, and those of a part of an hour
 // by what its events add up to. Behind the locks of move-slice.ts.
 //
-// While only a part of an hour has gone, the rows under the former id have its count, its sums and its last event. Their smallest and
+// While only a part of an hour has gone, the rows under the former id have its count, its sums and the time of its last event. Their smallest and
 // largest quantity, and their distinct values, may be of events that have gone: to tell, each part would have to read all that is left.
 // The last part takes these rows with the rest of the events. Nobody reads them by then, and what was moved to a living customer is not
 // corrected (../corrections/correct-events.ts), so that all that they say is true of the new id.
