@@ -11,6 +11,7 @@ import { WeirClient, type QueueOptions } from './client.ts';
 import { keyAndEncode } from './event.ts';
 import type { HeldEvent } from './held-event.ts';
 import { Outbox, type OutboxEvent } from './outbox.ts';
+import { writeFile } from './outbox-segment.ts';
 
 const BYTES_MAX = 80_000;
 
@@ -214,4 +215,11 @@ test('on a disk that is full the old files stay, no other does, and it is told',
   outbox.settle(left);
   await outbox.close();
   expect([outbox.bytes, files()]).toEqual([0, []]);
+});
+
+test('a file of which it cannot be seen whether it is there leaves nothing', async () => {
+  vi.spyOn(fsPromises, 'stat').mockRejectedValue(Object.assign(new Error('too many open files'), { code: 'EMFILE' }));
+  syncBuiltinESMExports();
+  await expect(writeFile(join(base, 'new'), Buffer.from('text'))).rejects.toMatchObject({ code: 'EMFILE' });
+  expect(readdirSync(base)).toEqual([]);
 });

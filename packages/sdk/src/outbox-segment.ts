@@ -95,13 +95,13 @@ export async function writeFile(path: string, text: Buffer): Promise<boolean> {
   try {
     await handle.writeFile(text);
     await handle.datasync();
+    return (await inodeOf(path)) === inode;
   } catch (error) {
     await removeFile(path);
     throw error;
   } finally {
     await handle.close();
   }
-  return (await inodeOf(path)) === inode;
 }
 
 /** Reads on from where it is read to. */
