@@ -41,6 +41,18 @@ test('a fault is planted for each check', () => {
   );
 });
 
+test.each([
+  ['is a draft', `status = 'DRAFT', invoice_number = NULL, finalized_at = NULL`, true],
+  ['was finalized 34 days ago', `finalized_at = now() - interval '34 days'`, true],
+  ['was finalized 36 days ago', `finalized_at = now() - interval '36 days'`, false],
+])('a due of a charge that had ended, whose invoice %s, is named or not', async (_how, set, isNamed) => {
+  const text = `UPDATE charges SET ended_at = '2026-02-01' WHERE id = :usageB;
+    UPDATE invoices SET finalized_at = now() - interval '36 days'; UPDATE invoices SET ${set} WHERE id = :invoice3`;
+  const broken = await planted(database, billed, text, () => look());
+  const found = broken.find(({ name }) => name === 'dues_in_force')?.faults ?? [];
+  expect(found.map(({ subject }) => subject)).toEqual(isNamed ? [`subscription ${billed.ids.subscriptionB}`] : []);
+});
+
 test('another organization is not looked at', async () => {
   const other = await makeTenant(weir);
   expect(await planted(database, billed, 'UPDATE invoice_numbers SET last_number = 6', () => look(other.id))).toEqual(

@@ -69,6 +69,8 @@ export const SCHEDULE_CHECKS: readonly BillingCheck[] = [
     name: 'dues_in_force',
     promise:
       'the charge of a due was in force when its period began, or when its subscription was made where that is later',
+    // Of what can still be set right: the period is open, or an invoice that bills it is a draft, or was one a month ago. What was billed
+    // in advance is on the invoice at the beginning of its period, all else on that at its end.
     faults: ({ of }) => sql`
       SELECT d.organization_id, 'subscription ' || d.subscription_id AS subject,
         format('cycle %s is billed by charge %s, which is in force from %s to %s, and not at %s', d.cycle, d.charge_id,
@@ -77,7 +79,11 @@ export const SCHEDULE_CHECKS: readonly BillingCheck[] = [
       JOIN subscriptions s ON s.organization_id = d.organization_id AND s.id = d.subscription_id
       JOIN charges c ON c.organization_id = d.organization_id AND c.id = d.charge_id
       CROSS JOIN LATERAL (SELECT greatest(d.period_start, s.created_at) AS at) AS priced
-      WHERE ${of('d')} AND (c.effective_from > priced.at OR c.ended_at <= priced.at)`,
+      WHERE ${of('d')} AND (c.effective_from > priced.at OR c.ended_at <= priced.at)
+        AND (s.cycle = d.cycle AND s.status <> 'CANCELED' OR EXISTS (
+          SELECT FROM invoices i WHERE i.organization_id = d.organization_id AND i.subscription_id = d.subscription_id
+            AND i.cycle IN (d.cycle, d.cycle + 1)
+            AND (i.status = 'DRAFT' OR i.finalized_at > billing_now() - interval '35 days')))`,
   },
   {
     name: 'billed_meters',

@@ -66,8 +66,9 @@ export async function writeFinalized(
 /**
  * Waits for whoever finalizes invoices of the organization from here on, until that has committed: an invoice that just becomes open,
  * and a grant that is just made, are no rows yet that could be waited for. Two of one customer missed each other so, and one stayed
- * open beside money in advance. All that finalize take it here (lock 9 of decision 94). It is one for all customers, since all wait for each other at the counter,
- * some statements later, anyway; one for each would be hundreds of locks in a transaction, of a table that all share.
+ * open beside money in advance. All that finalize take it here (lock 9 of decision 94). It is one for all customers, since all wait for
+ * each other at the counter, some statements later, anyway; one for each would be hundreds of locks in a transaction, of a table that all
+ * share.
  */
 async function holdFinalizing(transaction: Queries, organizationId: string): Promise<void> {
   // A statement of its own: those after it see what this one waited for.
