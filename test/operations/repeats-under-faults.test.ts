@@ -112,6 +112,64 @@ test.each(['with a key', 'without one'])(
   },
 );
 
+/** Cuts what waits for a lock with this in its statement. */
+const cut = (part: string) =>
+  weir.pool.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock' AND query ILIKE $1`,
+    [`%${part}%`],
+  );
+
+test.each([
+  ['with a key', 'unknown'],
+  ['without one', 'not_accepted'],
+])('a full process says of a change %s that it is %s: one before it may have been made', async (how, outcome) => {
+  const customer = await repeating.newCustomer();
+  const key = how === 'with a key' ? randomUUID() : undefined;
+  const api = await weir.startApi({ REQUESTS_IN_FLIGHT_MAX: '1' });
+  await repeating.holding([`SELECT FROM customers WHERE id = '${customer}' FOR UPDATE`], async () => {
+    const taking = repeating.grant(undefined, customer, { baseUrl: api.url });
+    await until(() => repeating.waits('customers'), 'the only slot is taken');
+    const refused = await repeating.grant(key, customer, { baseUrl: api.url });
+    expectProblem(refused, 503, 'unavailable');
+    expect(refused.body.outcome).toBe(outcome);
+    expect(refused.body.detail.includes('same Idempotency-Key')).toBe(outcome === 'unknown');
+    await cut('customers');
+    await taking;
+  });
+  await api.close();
+});
+
+test.each([
+  ['with a key', 'unknown'],
+  ['without one', 'not_accepted'],
+])('where it cannot be asked who sends a change %s, that is %s', async (how, outcome) => {
+  const customer = await repeating.newCustomer();
+  const key = how === 'with a key' ? randomUUID() : undefined;
+  const refused = await repeating.holding(['LOCK TABLE sessions IN ACCESS EXCLUSIVE MODE'], async () => {
+    const answer = repeating.grant(key, customer);
+    await until(() => repeating.waits('sessions'), 'it waits for the session');
+    await cut('sessions');
+    return await answer;
+  });
+  expectProblem(refused, 503, 'unavailable');
+  expect(refused.body.outcome).toBe(outcome);
+});
+
+test('an entry of the audit log whose answer was lost is taken back where nothing was done', async () => {
+  const customer = await repeating.newCustomer();
+  const proxy = await losingCommits(weir.databaseUrl);
+  const api = await weir.startApi({ DATABASE_URL: proxy.url });
+  proxy.begin('answer', 'insert into "audit_entries"');
+  const lost = await repeating.grant(undefined, customer, { baseUrl: api.url });
+  expect(proxy.lost()).toBe(1);
+  expectProblem(lost, 503, 'unavailable');
+  expect(lost.body.outcome).toBe('not_accepted');
+  expect(await entriesAbout(customer)).toEqual([]);
+  await api.close();
+  await proxy.close();
+});
+
 test('an answer of Postgres to a commit that is lost is looked for: nobody is told that it failed', async () => {
   const customer = await repeating.newCustomer();
   const key = randomUUID();
@@ -218,20 +276,21 @@ const entriesAbout = (customer: string) =>
   repeating.rowsOf('audit_entries', `changes ->> 'customer_id' = $1`, customer);
 
 /**
- * A way to Postgres on which a commit is lost, or the answer to it, once it is asked to begin. Of a commit that is lost Postgres sees the
+ * A way to Postgres on which a commit, or another statement with a text in it, is lost, or the answer to it, once it is asked to begin. Of a commit that is lost Postgres sees the
  * connection end, and whoever sent it hears nothing until it is let go.
  */
 async function losingCommits(databaseUrl: string) {
   const { hostname, port } = new URL(databaseUrl);
   let losing: 'commit' | 'answer' | undefined;
   let lost = 0;
+  let text = '';
   const waiting: Socket[] = [];
   const server = createServer((client) => {
     const upstream = connect({ host: hostname, port: Number(port) });
     let isCommitting = false;
     for (const socket of [client, upstream]) socket.on('error', () => {});
     client.on('data', (bytes: Buffer) => {
-      isCommitting ||= losing !== undefined && bytes.includes('commit\0');
+      isCommitting ||= losing !== undefined && bytes.includes(text);
       if (!isCommitting || losing !== 'commit') return void upstream.write(bytes);
       losing = undefined;
       lost += 1;
@@ -255,7 +314,10 @@ async function losingCommits(databaseUrl: string) {
   url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url: url.href,
-    begin: (what: 'commit' | 'answer') => (losing = what),
+    begin: (what: 'commit' | 'answer', of = 'commit\0') => {
+      text = of;
+      losing = what;
+    },
     letGo: () => waiting.forEach((client) => client.destroy()),
     lost: () => lost,
     close: async () => {

@@ -77,7 +77,7 @@ import { useStrictHttp } from './http/connection/strict-http.ts';
 import { refuseUnknownFields } from './http/unknown-fields.ts';
 import { addGauges, useMetrics, type Metrics } from './http/metrics.ts';
 import { usePressure } from './http/load/pressure.ts';
-import { useFirstAnswers, useRepeats } from './http/writing/repeats.ts';
+import { markRepeats, useFirstAnswers, useRepeats } from './http/writing/repeats.ts';
 import { useReadBudget } from './http/load/read-budget.ts';
 import { useRateLimits } from './http/load/rate-limits.ts';
 import { Turns } from './http/load/turns.ts';
@@ -167,6 +167,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   tellOfUnnamedProxies(app, settings.TRUST_PROXY);
   if (settings.TRUST_PROXY !== undefined) useForwardedFor(app);
   useProblems(app, (request, reply) => (isForConsole(request) ? consolePage?.(reply) : undefined));
+  markRepeats(app);
   const connections = watchConnections(app);
   limitConnections(app, {
     connectionsMax: settings.CONNECTIONS_MAX,

@@ -1,5 +1,6 @@
 // Writes down who changes what. The entry is there before the change begins, and is marked as done before the answer leaves: no
-// crash leaves a change without an entry, and a success means that it is in the log. What is refused and changes nothing leaves none.
+// crash leaves a change without an entry, and a success means that it is in the log. What is refused and changes nothing leaves none,
+// where Postgres can take it back.
 
 import {
   completeAuditEntry,
@@ -69,9 +70,10 @@ function begin(database: Database, operation: AuditedOperation) {
       changes: Object.keys(changes).length === 0 ? null : changes,
       is_done: false,
     };
+    // Where the answer of Postgres to it is lost, the entry may be there all the same, and is taken back with what was not done.
+    request.auditEntryId = entry.id;
     // Its commit waits for the synchronous standby, with all before it: what is refused since it is made already is made there, too.
     await insertAuditEntry(database.kysely, entry);
-    request.auditEntryId = entry.id;
   };
 }
 

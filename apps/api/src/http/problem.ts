@@ -10,13 +10,7 @@ import { SparseLog } from '@weir/shared/sparse-log';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { isHungUp } from './connection/connections.ts';
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Whether its answer says that nothing of it was kept (`not_accepted`). */
-    isNotAccepted: boolean;
-  }
-}
+import { withOutcome } from './writing/with-outcome.ts';
 
 const PROBLEMS = {
   malformed_json: { status: 400, title: 'The body is not JSON' },
@@ -108,7 +102,7 @@ const problemSchema = z
     amount_due: z.string().optional().meta({ description: 'What is due of the invoice.' }),
     outcome: z.enum(['not_accepted', 'unknown']).optional().meta({
       description:
-        'Of a request that cannot be done now. not_accepted: nothing of it was kept. unknown: it may have been done; sent again with its key it is done once.',
+        'Of a request that cannot be done now. not_accepted: nothing of it was kept. unknown: it may have been done, or one before it with its key; sent again with that key it is done once.',
     }),
   })
   .meta({ id: 'Problem' });
@@ -153,7 +147,6 @@ export function problemOf(refusal: Refusal, requestId: string) {
 
 function sendProblem(reply: FastifyReply, refusal: Refusal): FastifyReply {
   const problem = problemOf(refusal, reply.request.id);
-  reply.request.isNotAccepted = problem.outcome === 'not_accepted';
   const retryAfter = refusal.fields.retryAfterSeconds ?? (problem.status === 503 ? 1 : undefined);
   if (retryAfter !== undefined) void reply.header('retry-after', String(retryAfter));
   // What is no refusal has its line already.
@@ -290,7 +283,8 @@ export const BROKEN =
 const sparseLog = new SparseLog();
 
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const refusal = refusalOfError(error);
+  const known = refusalOfError(error);
+  const refusal = known && withOutcome(known, error, request);
   const path = request.routeOptions.url;
   if (isHungUp(request)) {
     // Nobody reads it, and what a client breaks off by itself is not worth a warning.

@@ -154,9 +154,7 @@ function shedOthers(app: FastifyInstance, connections: Connections, options: Pre
     if (away !== undefined && request.routeOptions.url?.startsWith('/api/') === true) {
       options.onShed('database');
       const detail = 'The database cannot answer now: try again in a moment.';
-      // Whoever sends a key may have sent it before, and been told that it is not known what came of that.
-      const outcome = request.headers['idempotency-key'] === undefined ? 'not_accepted' : 'unknown';
-      done(new Refusal('unavailable', detail, { outcome, retryAfterSeconds: 2 }, away));
+      done(new Refusal('unavailable', detail, { outcome: 'not_accepted', retryAfterSeconds: 2 }, away));
       return;
     }
     // For those who find out who is asking.

@@ -8,7 +8,6 @@ import { credentialOf } from '../load/caller.ts';
 import { KEY_HEADER, keyInHeader } from './key-header.ts';
 import { invalidFields } from '../problem.ts';
 import type { App } from '../typed-app.ts';
-import { withOutcome } from './with-outcome.ts';
 import { findFirst, isWriting, sendWritten, type Written } from './writing.ts';
 
 /** The key of an event is the event's, for ever. */
@@ -54,13 +53,26 @@ function whyNot(method: string, url: string): string | undefined {
 const isUnsafe = (method: string): boolean => !READS.has(method) && method !== 'OPTIONS';
 
 /**
+ * Tells of each request whether one before it may have made its change, for the outcome of its refusal (with-outcome.ts). Has to be set up
+ * before all that refuses.
+ */
+export function markRepeats(app: App): void {
+  app.decorateRequest('mayBeRepeat', undefined);
+  app.decorateRequest('mayBeKept', false);
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (isRepeatable(request.method, request.routeOptions.url ?? ''))
+      request.mayBeRepeat = request.headers['idempotency-key'] !== undefined;
+    done();
+  });
+}
+
+/**
  * Refuses the header where it is of no use, on every route that is added after this. Throws for one that changes something and is not made
  * with `writing`. Has to be set up before what wraps handlers: a route is known by its own.
  */
 export function useRepeats(app: App): void {
   app.decorateRequest('key', undefined);
   app.decorateRequest('isRepeat', false);
-  app.decorateRequest('mayBeKept', false);
   app.decorateRequest('keepsChange', false);
   app.addHook('onRoute', (route) => {
     for (const method of [route.method].flat()) {
@@ -75,23 +87,18 @@ export function useRepeats(app: App): void {
 }
 
 /**
- * Answers repeats with what the first request had come to, on every route that is added after this, and says of what fails there whether
- * something of it may be kept. Has to be set up after the audit log, which hears of no repeat, and before the shares of callers
- * (read-budget.ts): a repeat takes a place and pays for its answer.
+ * Answers repeats with what the first request had come to, on every route that is added after this. Has to be set up after the audit
+ * log, which hears of no repeat, and before the shares of callers (read-budget.ts): a repeat takes a place and pays for its answer.
  */
 export function useFirstAnswers(app: App, database: Database): void {
   app.addHook('onRoute', (route) => {
     if (![route.method].flat().some((method) => isRepeatable(method, route.url))) return;
     const { handler } = route;
     route.handler = async function onlyOnce(request, reply) {
-      try {
-        const first = await findAnswer(database, request);
-        if (first === undefined) return await handler.call(this, request, reply);
-        request.isRepeat = true;
-        return sendWritten(reply, first);
-      } catch (error) {
-        throw withOutcome(error, request);
-      }
+      const first = await findAnswer(database, request);
+      if (first === undefined) return await handler.call(this, request, reply);
+      request.isRepeat = true;
+      return sendWritten(reply, first);
     };
   });
 }
@@ -116,8 +123,6 @@ async function findAnswer(database: Database, request: FastifyRequest): Promise<
     keyHash: hashOf(organizationId, credentialOf(request.caller), sent),
     requestHash: hashOf(...salt, method, url, request.json?.text ?? ''),
   };
-  // Until the key is in hand: a request before this one may have done it.
-  request.mayBeKept = true;
   return await findFirst(database, request.key);
 }
 

@@ -1,9 +1,22 @@
-// What a change that failed for now is answered with: whether something of it may be kept all the same. Whoever is told `not_accepted`
+// What a request that cannot be done now is answered with: whether its change may be there all the same. Whoever is told `not_accepted`
 // may send it again as it is, and whoever is told `unknown` may not, without the same Idempotency-Key.
 
 import { Refusal } from '@weir/shared/errors';
 import type { FastifyRequest } from 'fastify';
-import { refusalOfError } from '../problem.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /**
+     * Whether a request before this one may have made its change: it has a key, which is not in hand yet. Undefined of what is not made
+     * with `writing`.
+     */
+    mayBeRepeat: boolean | undefined;
+    /** Whether something of its change may be kept, where it fails now. */
+    mayBeKept: boolean;
+    /** Whether it failed, and nothing of it was kept. */
+    isNotAccepted: boolean;
+  }
+}
 
 const UNKNOWN = 'The database did not answer in the end, so it is not known whether this was done:';
 
@@ -11,12 +24,22 @@ const WITH_KEY = `${UNKNOWN} send it again with the same Idempotency-Key, and it
 
 const WITHOUT_KEY = `${UNKNOWN} look whether it was before you send it again. With an Idempotency-Key it can be sent again at once.`;
 
-/** The error of a change, with its outcome where it says that Weir cannot do it now. */
-export function withOutcome(error: unknown, { mayBeKept, key }: FastifyRequest): unknown {
-  const refusal = refusalOfError(error);
-  if (refusal?.code !== 'unavailable' || refusal.fields.outcome !== undefined) return error;
-  const fields = { ...refusal.fields, outcome: mayBeKept ? 'unknown' : 'not_accepted' } as const;
-  const isUnclear = mayBeKept && refusal !== error;
+/** Of a request of which nothing was kept, where it has a key. */
+const BEFORE =
+  'If you have sent it before, it is not known whether it was done then: with the same Idempotency-Key it is done once.';
+
+/** The refusal that an error comes to, with its outcome where it says that Weir cannot do it now. What is no `writing` has its own. */
+export function withOutcome(refusal: Refusal, error: unknown, request: FastifyRequest): Refusal {
+  const { mayBeRepeat, mayBeKept, key } = request;
+  const { outcome = mayBeKept ? 'unknown' : 'not_accepted' } = refusal.fields;
+  if (refusal.code !== 'unavailable' || mayBeRepeat === undefined) {
+    request.isNotAccepted = refusal.fields.outcome === 'not_accepted';
+    return refusal;
+  }
+  request.isNotAccepted = outcome === 'not_accepted';
+  if (mayBeRepeat && outcome === 'not_accepted')
+    return new Refusal(refusal.code, `${refusal.message} ${BEFORE}`, { ...refusal.fields, outcome: 'unknown' });
+  const isUnclear = outcome === 'unknown' && refusal !== error;
   const detail = isUnclear ? (key === undefined ? WITHOUT_KEY : WITH_KEY) : refusal.message;
-  return new Refusal(refusal.code, detail, fields, error);
+  return new Refusal(refusal.code, detail, { ...refusal.fields, outcome });
 }

@@ -23,8 +23,6 @@ declare module 'fastify' {
     key: RequestKey | undefined;
     /** Whether it was answered with what another request had come to. */
     isRepeat: boolean;
-    /** Whether something of its change may be kept, where it fails now. */
-    mayBeKept: boolean;
     /** Whether a change of it stays although it is refused. */
     keepsChange: boolean;
   }
@@ -111,13 +109,12 @@ export class Write {
    * A change that is one statement, the last of the work, or none of Postgres: without a key, and with nothing to check, it needs no
    * transaction.
    */
-  async single<Body>(work: Work<Body>): Promise<Written<Body>> {
+  async single<Body>(work: (transaction: Queries) => Promise<Answer<Body>>): Promise<Written<Body>> {
     if (this.#key !== undefined || this.#check !== undefined) return await this.transaction(work);
     const answer = await this.#committing(
       () => work(this.#db),
       () => true,
     );
-    if (answer instanceof Refusal) throw this.#kept(answer);
     return new Outcome(answer);
   }
 
@@ -144,7 +141,7 @@ export class Write {
    * is too large to be kept is computed by each of them.
    */
   async computed<Body>(compute: () => Promise<Answer<Body>>): Promise<Written<Body>> {
-    this.#request.mayBeKept = false;
+    this.#request.mayBeRepeat = false;
     const answer = await compute();
     const key = this.#key;
     if (key === undefined || (await insertRequestKey(this.#db, key, keptOfComputed(answer))) !== undefined)
@@ -192,11 +189,10 @@ export class Write {
       const answer = await work(transaction);
       return answer instanceof Refusal ? answer : new Outcome(answer);
     }
-    this.#request.mayBeKept = true;
     const first = firstOf<Body>(await holdRequestKey(transaction, key));
     if (first !== undefined) return first;
     // Nobody has done it, and nobody else does it now.
-    this.#request.mayBeKept = this.#isOutside;
+    this.#request.mayBeRepeat = false;
     await this.#check?.(transaction);
     const answer = await work(transaction);
     if (answer instanceof Refusal) return answer;
