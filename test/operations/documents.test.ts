@@ -102,7 +102,7 @@ test('the steps of a restore say of every table what becomes of what was written
     'customer_group_hours customer_group_value_days meter_group_quarters meter_group_value_days metadata_groups ungrouped_events',
     'metadata_backfills recording_versions alert_crossings unbilled_usage_days unbilled_usage_looks unbilled_usage_told',
     'billed_meters billing_feeds closings credit_entries dues invoice_numbers revenue_reckonings subscription_periods',
-    'drained_counts installation migrations reconciliations webhook_deliveries',
+    'drained_counts ended_widget_tokens installation migrations reconciliations webhook_deliveries',
   ].flatMap((names) => names.split(' '));
   const access = [
     'users sessions password_resets invitations api_keys widget_tokens service_accounts service_account_tokens',
