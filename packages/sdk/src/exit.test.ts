@@ -82,6 +82,7 @@ test('what a killed process had on disk is sent by another one that runs, and ne
   const folder = mkdtempSync(join(tmpdir(), 'weir-outbox-'));
   const { port } = server.address() as AddressInfo;
   const queue = { outbox: { folder } };
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
   const running = new WeirClient({ baseUrl: `http://127.0.0.1:${port}`, apiKey: 'k', queue });
   try {
     const code = `await weir.queue(event('of the killed')); console.log('queued'); setInterval(() => {}, 1000);`;
@@ -91,12 +92,14 @@ test('what a killed process had on disk is sent by another one that runs, and ne
     await ended;
     expect(keys).toEqual([]);
     // As long as it takes until the next look.
+    await vi.advanceTimersByTimeAsync(5_000);
     await vi.waitUntil(() => keys.length > 0, { timeout: 20_000, interval: 20 });
     expect(await running.close()).toEqual({ isDone: true, unsent: [] });
     expect(keys).toEqual(['of the killed']);
     expect(readdirSync(folder)).toEqual([]);
   } finally {
     await running.close();
+    vi.useRealTimers();
     rmSync(folder, { recursive: true });
   }
 }, 30_000);
