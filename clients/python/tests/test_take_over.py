@@ -172,7 +172,8 @@ class TestTakeOver(unittest.TestCase):
 
 PROGRAM = """
 import os, signal, sys
-from weir import Client, Event, QueueOptions
+from weir import Client, Event, QueueOptions, _queue
+_queue.LOOK_INTERVAL = 0.02
 client = Client(sys.argv[1], "k", queue=QueueOptions(outbox=sys.argv[2], interval=3600))
 """
 
@@ -190,8 +191,10 @@ class TestSiblings(unittest.TestCase):
         return subprocess.Popen(arguments, env={**os.environ, "PYTHONPATH": HERE}, stdout=subprocess.PIPE)
 
     def test_what_a_killed_process_had_on_disk_is_sent_by_others_that_run_once_each(self) -> None:
-        with mock.patch("weir._queue.LOOK_INTERVAL", 0.02):
-            running = [Client(self.service.url, "k", queue=QueueOptions(outbox=self.base)) for _ in range(3)]
+        often = mock.patch("weir._queue.LOOK_INTERVAL", 0.02)
+        often.start()
+        self.addCleanup(often.stop)
+        running = [Client(self.service.url, "k", queue=QueueOptions(outbox=self.base)) for _ in range(3)]
         for client in running:
             self.addCleanup(client.close, 0)
         code = """
