@@ -46,6 +46,8 @@ const list = () => weir.request('GET', '/api/v1/features', { baseUrl: processes.
 const linesOf = ({ output }: Captured): Record<string, unknown>[] =>
   output()
     .split('\n')
+    // The last one may not have come in whole.
+    .slice(0, -1)
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
@@ -79,6 +81,9 @@ test('a job whose end Redis has, and whose answer was lost, is no error', async 
   expect(errors).toEqual([]);
 });
 
+/** Which way the API said last that events take. */
+const wayOfEvents = () => linesOf(processes.api).findLast(({ way }) => way !== undefined)?.['way'];
+
 /** Takes connections in place of a part and ends each of them. Resolves once there were so many. */
 async function hangUp(port: number, count: number, meanwhile: () => Promise<unknown>): Promise<void> {
   let taken = 0;
@@ -108,6 +113,8 @@ async function lose(part: string, edge: Edge, tries: number): Promise<void> {
   expect([...statuses].includes(503)).toBe(part === 'Postgres');
   await edge.heal();
   await until(async () => (await track()).status === 201 && (await list()).status === 200, `${part} is used again`);
+  // A while longer events go directly. They would have nowhere to go without Postgres, and that is said of neither part.
+  await until(() => wayOfEvents() !== 'direct', 'events go to Redis');
 }
 
 test('that a part is away is said once by each process, and its end with how much was left out', async () => {
@@ -125,8 +132,10 @@ test('that a part is away is said once by each process, and its end with how muc
     await until(() => linesSince().every(isSaid), `both say that ${part} is back`, 90);
     for (const since of linesSince()) {
       const lines = since.filter(({ away = part, back = part }) => away === part && back === part);
-      // Once for its being away, once more where a reason is new, and for its end. Which way events take is said beside it.
-      const loud = lines.filter(({ level, way }) => Number(level) >= 40 && way === undefined);
+      // Which way events take is said beside it, and why: on a busy machine a Redis that is back may not answer a probe in time.
+      const ofThePart = lines.filter(({ way }) => way === undefined);
+      // Once for its being away, once more where a reason is new, and for its end.
+      const loud = ofThePart.filter(({ level }) => Number(level) >= 40);
       expect(loud.length).toBeLessThanOrEqual(3);
       expect(lines.filter(({ away }) => away === part)[0]?.['msg']).toContain(`${part} is away`);
       expect(lines.filter(({ back }) => back === part)).toEqual([
@@ -136,7 +145,7 @@ test('that a part is away is said once by each process, and its end with how muc
           seconds: expect.any(Number),
         }),
       ]);
-      expect(JSON.stringify(lines)).not.toContain('"stack"');
+      expect(JSON.stringify(ofThePart)).not.toContain('"stack"');
     }
   }
 }, 150_000);
