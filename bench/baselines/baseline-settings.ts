@@ -1,4 +1,5 @@
-import { databaseUrl, loadSettings, port, redisUrl } from '@weir/shared/settings';
+import { databaseUrl } from '@weir/db/database-url';
+import { loadSettings, port, redisUrl } from '@weir/shared/settings';
 import { z } from 'zod';
 
 /** What the processes of the other patterns are told. */

@@ -1,5 +1,6 @@
+import { databaseUrl } from '@weir/db/database-url';
 import { withServices } from '@weir/shared/services-file';
-import { SettingsError, databaseUrl, loadSettings, publicUrl } from '@weir/shared/settings';
+import { SettingsError, loadSettings, publicUrl } from '@weir/shared/settings';
 import { z } from 'zod';
 
 const settingsSchema = z.object({ DATABASE_URL: databaseUrl, PUBLIC_URL: publicUrl.optional() });

@@ -1,7 +1,7 @@
+import { databaseUrl } from '@weir/db/database-url';
 import { TIMESTAMP_AHEAD_SECONDS_MAX } from '@weir/shared/limits';
 import {
   auditLogDays,
-  databaseUrl,
   host,
   logLevel,
   networks,

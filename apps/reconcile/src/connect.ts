@@ -1,9 +1,10 @@
 // What the commands of this folder share: a command line, where Postgres and Redis are, and what is said when one is away.
 
+import { databaseUrl } from '@weir/db/database-url';
 import { explainUnreachable } from '@weir/db/unreachable';
 import { RedisUnreachable, isRedisAway } from '@weir/queue/redis-away';
 import { withServices } from '@weir/shared/services-file';
-import { SettingsError, databaseUrl, loadSettings, queuePrefix, redisUrl } from '@weir/shared/settings';
+import { SettingsError, loadSettings, queuePrefix, redisUrl } from '@weir/shared/settings';
 import { Command } from 'commander';
 import { z } from 'zod';
 

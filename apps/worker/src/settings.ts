@@ -1,6 +1,6 @@
+import { databaseUrl } from '@weir/db/database-url';
 import {
   auditLogDays,
-  databaseUrl,
   host,
   logLevel,
   networks,

@@ -1,6 +1,7 @@
 import { Kysely, PostgresDialect, type PostgresPool, type PostgresQueryResult } from 'kysely';
 import { errorCodeOf } from '@weir/shared/errors';
 import pg from 'pg';
+import { withoutOptions } from './database-url.ts';
 import { isOfConnection, NotingClient } from './noting-client.ts';
 import { endWithClient, READ_ONLY, setUpSession } from './session-settings.ts';
 import type { Tables } from './schema.ts';
@@ -95,24 +96,6 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
       if (!pool.ended) await pool.end();
     },
   };
-}
-
-/**
- * An address as pg is to have it. Its options would take the place of ours, and times would come in another zone: they are given by
- * themselves. Each sslmode but `disable` and `no-verify` asks for a server that is trusted and has the name in the address. So pg takes
- * them too, with a warning that its next major version will not; `uselibpqcompat` gives those of libpq.
- */
-export function withoutOptions(url: string): { connectionString: string; given: string } {
-  if (!URL.canParse(url)) return { connectionString: url, given: '' };
-  const address = new URL(url);
-  const { searchParams } = address;
-  const given = searchParams.get('options') ?? '';
-  const isChecked = /^(prefer|require|verify-ca)$/.test(searchParams.get('sslmode') ?? '');
-  const isOfLibpq = searchParams.get('uselibpqcompat') === 'true';
-  if (given === '' && (!isChecked || isOfLibpq)) return { connectionString: url, given };
-  searchParams.delete('options');
-  if (isChecked && !isOfLibpq) searchParams.set('sslmode', 'verify-full');
-  return { connectionString: address.href, given };
 }
 
 /**

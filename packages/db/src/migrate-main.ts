@@ -1,6 +1,7 @@
+import { databaseUrl } from './database-url.ts';
 import { migrateOnceUp, MigrationFailed } from './migrate.ts';
 import { explainUnreachable } from './unreachable.ts';
-import { databaseUrl, loadSettings, SettingsError } from '@weir/shared/settings';
+import { loadSettings, SettingsError } from '@weir/shared/settings';
 import { exitOnSignal } from '@weir/shared/stop-signals';
 import { z } from 'zod';
 

@@ -58,17 +58,16 @@ function isAddress(text: string, schemes: readonly string[]): boolean {
   return URL.canParse(text) && schemes.includes(new URL(text).protocol.slice(0, -1));
 }
 
-function address(example: string, ...schemes: string[]) {
+/** An address whose scheme is one of these, whatever is behind it. */
+export function address(example: string, ...schemes: string[]) {
   const error = `must be an address such as ${example}`;
-  return z
-    .string({ error })
-    .refine((text) => isAddress(text, schemes), error)
-    .refine(isDecodable, UNDECODABLE);
+  return z.string({ error }).refine((text) => isAddress(text, schemes), error);
 }
 
-const UNDECODABLE = 'has a % that stands for no character: write it %25';
+/** What is wrong with an address that its driver cannot decode. */
+export const UNDECODABLE = 'has a % that stands for no character: write it %25';
 
-/** Whether what drivers decode of an address can be: the user, the password and the path. */
+/** Whether what the driver of Redis decodes of an address can be: the user, the password and the path. */
 function isDecodable(text: string): boolean {
   if (!URL.canParse(text)) return true;
   const { username, password, pathname } = new URL(text);
@@ -79,8 +78,6 @@ function isDecodable(text: string): boolean {
     return false;
   }
 }
-
-export const databaseUrl = address('postgres://user:password@host:5432/weir', 'postgres', 'postgresql');
 
 const redisExample =
   'must be an address such as redis://:password@host:6379/0, or redis+sentinel://:password@host1,host2/name';
@@ -105,6 +102,8 @@ function isOrigin(text: string): boolean {
   const { href, origin } = new URL(text);
   return href === `${origin}/`;
 }
+
+/** The driver takes each % that it cannot decode as one. */
 export const smtpUrl = address('smtp://user:password@mail.example.com:587', 'smtp', 'smtps');
 
 /** A hash tag, so that Redis Cluster keeps all keys of a queue in one slot. */
