@@ -239,10 +239,10 @@ export async function nextHours(
 }
 
 /**
- * Moves what there is in these hours, slice by slice, each of which is done or not at all. 'busy', with nothing done, while the usage of
- * the meter is being grouped by new keys, customer by customer, or is grouped by what names an erased one; 'over' where a part is left, and `isOver`. Else it returns how many hours
- * stay under the former id as they are, since events of them are lost for good. Throws what Postgres says, also where it would wait for
- * long; and MonthTakenOut where events of it are in one.
+ * Moves what there is in these hours, slice by slice, each of which is done or not at all. 'busy' while the usage of the meter is being
+ * grouped by new keys, customer by customer, or is grouped by what names an erased one: the rest is left. 'over' where something is left,
+ * and `isOver`. Else it returns how many hours stay under the former id as they are, since events of them are lost for good. Throws what
+ * Postgres says, also where it would wait for long; and MonthTakenOut where events of it are in one.
  */
 export async function moveHours(
   pool: pg.Pool,
@@ -262,10 +262,31 @@ export async function moveHours(
       if (isOver()) return 'over';
     } catch (error) {
       if (error instanceof LostHours) for (const hour of error.hours) lost.add(hour);
-      else if (error instanceof TooMany) isMany = true;
-      else throw error;
+      else if (!(error instanceof TooMany)) throw error;
+      // Only a single hour is cut.
+      else if (hours.length > 1) {
+        const left = await moveHalves(pool, move, meterId, { hours, eventsMax, isOver });
+        return typeof left === 'number' ? lost.size + left : left;
+      } else isMany = true;
     }
   }
+}
+
+/** The same where they have more than a slice, which may be events that are void. */
+async function moveHalves(
+  pool: pg.Pool,
+  move: RunningMove,
+  meterId: string,
+  { hours, ...limits }: { hours: readonly string[]; eventsMax: number; isOver: () => boolean },
+): ReturnType<typeof moveHours> {
+  const middle = Math.ceil(hours.length / 2);
+  const [first, second] = [hours.slice(0, middle), hours.slice(middle)];
+  const lost = await moveHours(pool, move, meterId, { ...limits, hours: first });
+  if (typeof lost === 'string') return lost;
+  // As between slices: what stays is found again in each look.
+  if (lost < first.length && limits.isOver()) return 'over';
+  const more = await moveHours(pool, move, meterId, { ...limits, hours: second });
+  return typeof more === 'string' ? more : lost + more;
 }
 
 async function moveSlice(
@@ -286,10 +307,11 @@ async function moveSlice(
     const slice = [...scope, hours.map(({ hour }) => hour), meter.metadata_keys];
     const find = async () => {
       // One more than are moved tells that these are only a part.
-      const found = await run<{ id: string }>(FIND_EVENTS, [...slice, eventsMax + 1]);
+      const found = (await run<{ id: string }>(FIND_EVENTS, [...slice, eventsMax + 1])).map(({ id }) => id);
       const isPart = found.length > eventsMax;
       if (isPart && !mayBePart) throw new TooMany();
-      return { ids: found.slice(0, eventsMax).map(({ id }) => id), isPart };
+      // The last one that counts is left for the last part, and so is the row of the hour: without it nobody looks for the values of parts.
+      return { ids: isPart ? found.filter((id) => id !== hours[0]?.last_event_id).slice(0, eventsMax) : found, isPart };
     };
     for (const text of statementsOfParts(meter)) {
       const { ids, isPart } = await find();

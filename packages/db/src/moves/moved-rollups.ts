@@ -3,8 +3,9 @@
 //
 // While only a part of an hour has gone, the rows under the former id have its count, its sums and the time of its last event. Their smallest and
 // largest quantity, and their distinct values, may be of events that have gone: to tell, each part would have to read all that is left.
-// The last part takes these rows with the rest of the events. Nobody reads them by then, and what was moved to a living customer is not
-// corrected (../corrections/correct-events.ts), so that all that they say is true of the new id.
+// The last part takes these rows with the rest of the events. Until then nobody reads them by the former id, but lists of all customers have
+// them. Nor is what a living customer has in such an hour corrected (../corrections/correct-events.ts), so that all that they say is
+// true of the new id. The last event that counts is in no part before: by the row of the hour it is found that there is a part left.
 
 import { countsValues, type AggregationType } from '@weir/shared/meter';
 import {

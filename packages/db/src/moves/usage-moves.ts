@@ -157,8 +157,8 @@ export async function findMoveInTheWay(
 }
 
 /**
- * The id of a move that brings usage to the customer of one of these events, and has not brought all of its hour: what is left of that tells
- * of events that have come already.
+ * The id of a move that brings usage to the customer of one of these events, and has not brought all of its hour: what is left of that may
+ * tell of events that have come already. Whether any have is not known.
  */
 export async function findMoveOfHours(
   db: Queries,
