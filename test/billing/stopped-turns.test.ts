@@ -35,13 +35,10 @@ test('what workers were stopped over is no death, however often, and a death bef
     await expect(cutOff).rejects.toThrow('cut off');
     return begins;
   };
-  // As much at once as before.
-  for (const begun of [
-    { first, rows: 9, deaths: 0 },
-    { first, rows: 1, deaths: 0 },
-    { first, rows: 1, deaths: 1 },
-  ])
-    expect(await begunAfter(begun)).toEqual([begun]);
+  // It was too much for one stop.
+  expect(await begunAfter({ first, rows: 9, deaths: 0 })).toEqual([{ first, rows: 1, deaths: 0 }]);
+  for (const deaths of [0, 1])
+    expect(await begunAfter({ first, rows: 1, deaths })).toEqual([{ first, rows: 1, deaths }]);
   const next = await run.perform({ ...job, begun: { first, rows: 1, deaths: 1, isStopped: true } });
   for (const each of next) await run.perform(each);
   expect(await drafts()).not.toContain(first);
@@ -49,19 +46,24 @@ test('what workers were stopped over is no death, however often, and a death bef
   await priced.close();
 });
 
-test('a worker that is told to stop has the chunks that are in hand remember it, and those it begins then', async () => {
+test('a worker that is told to stop has the chunks that it began remember it, and those it begins then', async () => {
   const keys = queueKeys(`{weir-test-${randomBytes(6).toString('hex')}}`);
   const jobs = openBillingJobs({ redis: weir.redis, keys }, createLog('test', 'silent'));
   const connection = openWorker({ url: inject('redisUrl'), prefix: keys.prefix }, () => {});
   const queue = new Queue<BillingJob>('billing', { connection: weir.redis, prefix: keys.prefix });
+  const died: BegunChunk = { first: 'of another', rows: 500, deaths: 0 };
+  const taken: BillingJob[] = [];
   const begins: ((chunk: BegunChunk) => Promise<void>)[] = [];
   let go = (): void => {};
   const ended = new Promise<void>((resolve) => (go = resolve));
   const worker = openBillingWorker(connection, {
-    concurrency: 1,
-    async perform(_, begin) {
-      await begin({ first: 'one', rows: 1, deaths: 0 });
-      begins.push(begin);
+    concurrency: 2,
+    async perform(job, begin) {
+      taken.push(job);
+      if (job.begun === undefined) {
+        await begin({ first: 'one', rows: 1, deaths: 0 });
+        begins.push(begin);
+      }
       await ended;
       return [];
     },
@@ -69,12 +71,17 @@ test('a worker that is told to stop has the chunks that are in hand remember it,
     onFailed: () => {},
     onError: () => {},
   });
-  const begun = async () => (await queue.getActive())[0]?.data.begun;
+  const begunOf = async (id: string) =>
+    (await queue.getActive()).find(({ data }) => data.organizationId === id)?.data.begun;
+  const begun = () => begunOf('stopped');
+  await jobs.add([{ task: 'finalize', organizationId: 'died', begun: died }]);
+  await until(() => taken.length === 1, 'what another worker died of is in hand');
   await jobs.add([{ task: 'finalize', organizationId: 'stopped' }]);
   await until(() => begins.length === 1, 'a chunk is in hand');
   expect(await begun()).toEqual({ first: 'one', rows: 1, deaths: 0 });
   const closed = worker.close();
   await until(async () => (await begun())?.isStopped === true, 'its job remembers that the worker was stopped');
+  expect(await begunOf('died')).toEqual(died);
   await begins[0]?.({ first: 'two', rows: 1, deaths: 0 });
   expect(await begun()).toEqual({ first: 'two', rows: 1, deaths: 0, isStopped: true });
   go();
@@ -83,24 +90,36 @@ test('a worker that is told to stop has the chunks that are in hand remember it,
   disconnect(connection);
 });
 
-test('a worker whose stop is over before its chunk leaves the job to others as one that was stopped', async () => {
+/** Ends it by an error that nobody catches. */
+const throwOnSignal = "process.on('SIGUSR2',()=>{throw(new(Error)('planted'))})";
+
+test.each([
+  ['whose stop is over before its chunk leaves the job as one that was stopped', 'SIGTERM', 0, { isStopped: true }],
+  ['that ends by an error which nobody caught leaves the job as one that died', 'SIGUSR2', 1, {}],
+] as const)('a worker %s', async (_, signal, code, mark) => {
   const priced = await startPricedRun(weir);
   await priced.subscribeMany(2);
   await priced.billing.moveTo('2026-01-01T02:00:00Z');
   const jobs = openBillingJobs(weir.queue, createLog('test', 'silent'));
   const queue = new Queue<BillingJob>('billing', { connection: weir.redis, prefix: weir.keys.prefix });
-  const begun = async () => (await queue.getActive()).flatMap(({ data }) => data.begun ?? []);
+  const organizationId = priced.billing.admin.id;
+  const begun = async () =>
+    (await queue.getActive()).flatMap(({ data }) => (data.organizationId === organizationId ? (data.begun ?? []) : []));
   const holder = await weir.pool.connect();
   try {
     // Whoever reads goes on.
     await holder.query('BEGIN; LOCK TABLE invoice_lines IN SHARE MODE');
-    const worker = await weir.spawnWorker({ BILLING_CONCURRENCY: '1', DRAIN_TIMEOUT_MS: '1000' });
-    await jobs.add([{ task: 'finalize', organizationId: priced.billing.admin.id }]);
+    const worker = await weir.spawnWorker({
+      BILLING_CONCURRENCY: '1',
+      DRAIN_TIMEOUT_MS: '1000',
+      NODE_OPTIONS: `--import=data:text/javascript,${throwOnSignal}`,
+    });
+    await jobs.add([{ task: 'finalize', organizationId }]);
     await until(async () => (await begun()).length === 1, 'a chunk is in hand');
     const ended = once(worker.child, 'exit');
-    worker.child.kill('SIGTERM');
-    expect(await ended).toEqual([0, null]);
-    expect(await begun()).toEqual([expect.objectContaining({ rows: 2, deaths: 0, isStopped: true })]);
+    worker.child.kill(signal);
+    expect(await ended).toEqual([code, null]);
+    expect(await begun()).toEqual([{ first: expect.any(String), rows: 2, deaths: 0, ...mark }]);
   } finally {
     await holder.query('ROLLBACK');
     holder.release();

@@ -29,8 +29,8 @@ export interface RunningWorker {
   schema(): SchemaRange | undefined;
   /** The address of its health and metrics. */
   url: string;
-  /** Takes no more jobs, finishes those under way, and lets go of everything. */
-  close(): Promise<void>;
+  /** Takes no more jobs, finishes those under way, and lets go of everything. What an error that nobody caught cuts off is a death. */
+  close(uncaught?: Error): Promise<void>;
 }
 
 /** What is left of the time for a stop when what could not be closed in order is given up. */
@@ -46,6 +46,7 @@ const OWNERSHIP_INTERVAL_MS = 2_000;
 export async function serveWorker(settings: WorkerSettings, log: Logger): Promise<RunningWorker> {
   const closer = new Closer();
   let isDraining = false;
+  let died: Error | undefined;
   let schema: SchemaRange | undefined;
   try {
     const metrics = buildWorkerMetrics();
@@ -146,7 +147,7 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
       log,
       metrics,
     });
-    closer.add('billing', () => billing.close());
+    closer.add('billing', () => billing.close(died));
     const webhooks = openWebhooks({
       address,
       databaseUrl: settings.DATABASE_URL,
@@ -171,8 +172,9 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
     return {
       url,
       schema: () => schema,
-      async close() {
+      async close(uncaught) {
         isDraining = true;
+        died = uncaught;
         // At once, so that none goes on while another one is waited for.
         takeOrLeave();
         try {

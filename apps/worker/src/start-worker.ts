@@ -19,5 +19,5 @@ export async function startWorker(settings: WorkerSettings): Promise<Running> {
   const worker = await serveWorker(settings, log);
   log.info({ url: worker.url, ...readBuild(), schema: worker.schema() }, 'the worker takes batches');
   const drainTimeoutMs = settings.DRAIN_TIMEOUT_MS;
-  return { log, url: worker.url, drainTimeoutMs, close: () => worker.close() };
+  return { log, url: worker.url, drainTimeoutMs, close: (uncaught) => worker.close(uncaught) };
 }

@@ -22,7 +22,7 @@ export interface BillingJob {
   organizationId: string;
   /** Of `settle`: those behind this one. */
   after?: string;
-  /** So many rows at once at most: smaller after a worker died. */
+  /** So many rows at once at most: smaller after a worker died, or was stopped. */
   chunkMax?: number;
   /** Postgres refused the turn before, which this one takes the place of. */
   wasRefused?: true;
@@ -125,18 +125,25 @@ export interface BillingWorkerOptions {
 }
 
 /** The worker's end. */
-export function openBillingWorker(queue: QueueConnection, options: BillingWorkerOptions): JobWorker {
+export interface BillingWorker extends JobWorker {
+  /** Takes no more jobs and waits for those under way. What an error that nobody caught cuts off, the worker died of. */
+  close(uncaught?: Error): Promise<void>;
+}
+
+export function openBillingWorker(queue: QueueConnection, options: BillingWorkerOptions): BillingWorker {
   const { concurrency, perform, onDone, onFailed, onError } = options;
-  const inHand = new Set<Job<BillingJob>>();
+  /** What this worker began. */
+  const inHand = new Map<Job<BillingJob>, BegunChunk>();
   let isStopping = false;
-  const remember = async (job: Job<BillingJob>, begun: BegunChunk): Promise<void> =>
-    job.updateData({ ...job.data, begun: { ...begun, ...(isStopping && { isStopped: true }) } });
+  const remember = async (job: Job<BillingJob>, begun: BegunChunk): Promise<void> => {
+    inHand.set(job, begun);
+    await job.updateData({ ...job.data, begun: { ...begun, ...(isStopping && { isStopped: true }) } });
+  };
   const worker = openJobWorker<BillingJob, BillingJob[]>(
     queue,
     BILLING_QUEUE,
     { concurrency },
     async (job) => {
-      inHand.add(job);
       try {
         return await perform(job.data, (begun) => remember(job, begun));
       } finally {
@@ -151,10 +158,10 @@ export function openBillingWorker(queue: QueueConnection, options: BillingWorker
   );
   return {
     take: (isOn) => worker.take(isOn),
-    async close() {
-      isStopping = true;
+    async close(uncaught) {
+      isStopping = uncaught === undefined;
       // Before anything is waited for: the process may end before the chunk does. One that ends first leaves no job to write to.
-      for (const job of inHand) if (job.data.begun !== undefined) remember(job, job.data.begun).catch(() => {});
+      if (isStopping) for (const [job, begun] of inHand) remember(job, begun).catch(() => {});
       await worker.close();
     },
   };

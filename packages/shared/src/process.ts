@@ -10,7 +10,8 @@ export interface Running {
   url: string;
   /** Milliseconds after which a stop is no longer waited for: the process exits with code 1. */
   drainTimeoutMs: number;
-  close(): Promise<void>;
+  /** Told of the error that nobody caught, where it ends for that. */
+  close(uncaught?: Error): Promise<void>;
 }
 
 /**
@@ -34,7 +35,7 @@ export async function runUntilStopped(start: () => Promise<Running>): Promise<vo
   const grace = closeWithGrace({ delay: running.drainTimeoutMs, logger: log }, async ({ signal, err }) => {
     if (err) log.fatal({ err }, 'an error that nobody caught');
     else log.info({ signal }, 'stopping');
-    await running.close();
+    await running.close(err);
     log.info('stopped');
   });
   hasStarted();

@@ -8,10 +8,10 @@ import {
   type BillingJob,
   type BillingJobs,
   type BillingTask,
+  type BillingWorker,
   type BillingWorkerOptions,
 } from '@weir/queue/billing-jobs';
 import { disconnect, openWorker, type QueueAddress, type QueueConnection } from '@weir/queue/connection';
-import type { JobWorker } from '@weir/queue/job-worker';
 import { NotOurQueue, type Ownership } from '@weir/queue/ownership';
 import { findQueuedSinceAtMost } from '@weir/queue/oldest-staged';
 import { isRedisAway, isRefusedByRedis } from '@weir/queue/redis-away';
@@ -44,7 +44,7 @@ const UNTOLD: ReadonlySet<BillingTask> = new Set(['settle', 'unbilled']);
 const REFUSED_AGAIN_MS = 60_000;
 
 /** Takes jobs at once: it is told not to where the queue belongs to another database. */
-export function openBilling(options: BillingOptions): JobWorker {
+export function openBilling(options: BillingOptions): BillingWorker {
   const { log, metrics, ownership } = options;
   const database = openDatabase(options.databaseUrl, {
     // One for each job in hand, and one for the metrics.
@@ -96,10 +96,10 @@ export function openBilling(options: BillingOptions): JobWorker {
   });
   return {
     take: (isOn) => worker?.take(isOn),
-    async close() {
+    async close(uncaught) {
       endWatch();
       closing.abort();
-      await worker?.close();
+      await worker?.close(uncaught);
       disconnect(queue);
       await database.close();
     },
@@ -141,6 +141,6 @@ async function countWaiting(database: Database, queue: QueueConnection): Promise
   return waiting;
 }
 
-function openTaker(queue: QueueConnection, options: BillingWorkerOptions): JobWorker | undefined {
+function openTaker(queue: QueueConnection, options: BillingWorkerOptions): BillingWorker | undefined {
   return options.concurrency === 0 ? undefined : openBillingWorker(queue, options);
 }

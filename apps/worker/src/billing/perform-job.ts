@@ -49,7 +49,7 @@ interface BillingCounts {
 /** A turn ends after this, with the chunk that is under way: other organizations wait for it. */
 const TURN_MS = 50;
 
-/** After a worker died, a chunk is a part of that which it began. */
+/** After a worker died, a chunk is a part of that which it began; as well after one was stopped, which took longer than a stop may. */
 const PARTS_AFTER_DEATH = 8;
 
 /** A row is postponed once workers have died of it alone so often: the first time it may have been killed for another reason. */
@@ -135,8 +135,7 @@ function openTurn(job: BillingJob, remember: (begun: BegunChunk) => Promise<void
 
 function chunkMaxOf({ chunkMax = BILLING_CHUNK_MAX, begun }: BillingJob): number {
   if (begun === undefined) return chunkMax;
-  const rows = Math.min(chunkMax, begun.rows);
-  return begun.isStopped === true ? rows : Math.max(1, Math.floor(rows / PARTS_AFTER_DEATH));
+  return Math.max(1, Math.floor(Math.min(chunkMax, begun.rows) / PARTS_AFTER_DEATH));
 }
 
 /** After what went well, twice as much of it is taken at once. */
