@@ -5,7 +5,7 @@ import { deleteEndpoint, deleteGoneEndpoints } from '@weir/db/webhooks/webhook-e
 import { findEndpointsWithWork, readWebhookState } from '@weir/db/webhooks/turns';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
-import { signUp, type Organization } from '../support/harness.ts';
+import { signUp, until, type Organization } from '../support/harness.ts';
 import { rowsReadBy } from '../support/reading-effort.ts';
 import { openTestDatabase } from '../support/test-database.ts';
 import { ownWeir } from '../support/use-weir.ts';
@@ -83,4 +83,23 @@ test('an endpoint with few deliveries is gone with them at once', async () => {
   expect((await call('DELETE', `/webhook-endpoints/${id}`)).status).toBe(204);
   expect(await countDeliveries()).toBe(0);
   expect((await weir.pool.query('SELECT FROM webhook_endpoints')).rowCount).toBe(0);
+});
+
+test.each([1_001, 1])('no test of an endpoint is told that is deleted meanwhile: %i deliveries', async (deliveries) => {
+  const id = await createEndpoint(deliveries);
+  const { asked } = await database.kysely.transaction().execute(async (transaction) => {
+    await deleteEndpoint(transaction, organization.id, id);
+    const asked = call('POST', `/webhook-endpoints/${id}/test`);
+    await until(
+      async () =>
+        (
+          await weir.pool.query(
+            `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+          )
+        ).rowCount === 1,
+      'the test waits for the endpoint',
+    );
+    return { asked };
+  });
+  expectProblem(await asked, 404, 'not_found');
 });

@@ -198,8 +198,11 @@ describe('a price is replaced', () => {
               );
         await until(async () => (await billing.rows(WAITING)).length > 0, 'the request waits for the first one');
         await billing.at('2024-06-01T00:00:00.500Z');
-        const { isBehind } = await openDueSubscriptions(billing.database, billing.admin.id, ids);
-        expect(isBehind).toBe(false);
+        // As if there were none: the run does not begin anew with them at once.
+        expect(await openDueSubscriptions(billing.database, billing.admin.id, ids)).toEqual({
+          opened: 0,
+          isBehind: false,
+        });
         expectProblem(await billing.ask('POST', `/subscriptions/${ids[1]}/cancel`, {}), 409, 'subscription_behind');
         return { asked };
       });

@@ -101,7 +101,8 @@ export function deliveryRoutes(app: App, { database, guards }: RouteDeps): void 
         if (endpoint === undefined) throw new Refusal('not_found', NO_SUCH_THING);
         if (endpoint.status === 'DISABLED') throw new Refusal('webhook_endpoint_disabled', DISABLED);
         const test = await insertTest(transaction, caller.organizationId, params.id);
-        if (test === undefined) throw new Refusal('rate_limited', WAITING, { retryAfterSeconds: 15 });
+        if (test === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+        if (test === 'full') throw new Refusal('rate_limited', WAITING, { retryAfterSeconds: 15 });
         return made(test);
       }),
     ),

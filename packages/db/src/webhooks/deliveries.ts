@@ -78,17 +78,20 @@ export async function retryDelivery(db: Queries, organizationId: string, id: str
 }
 
 /**
- * Has a test sent, once, within a transaction. The endpoint has to be there. Undefined: as many as may wait for it do, which nothing else
- * bounds: a receiver that hangs is sent a few a minute, and with very many that wait it would be sent no event.
+ * Has a test sent, once, within a transaction. Undefined where there is no such endpoint; 'full': as many as may wait for it do, which
+ * nothing else bounds: a receiver that hangs is sent a few a minute, and with very many that wait it would be sent no event.
  */
 export async function insertTest(
   transaction: Queries,
   organizationId: string,
   endpointId: string,
-): Promise<Delivery | undefined> {
+): Promise<Delivery | 'full' | undefined> {
   // Two at once would count the same ones.
-  await sql`SELECT FROM webhook_endpoints WHERE organization_id = ${organizationId} AND id = ${endpointId}
-    FOR NO KEY UPDATE`.execute(transaction);
+  const { rows: locked } = await sql`SELECT FROM webhook_endpoints
+    WHERE organization_id = ${organizationId} AND id = ${endpointId} AND deleted_at IS NULL FOR NO KEY UPDATE`.execute(
+    transaction,
+  );
+  if (locked.length === 0) return undefined;
   const id = newId();
   await sql`INSERT INTO webhook_deliveries (organization_id, id, endpoint_id, next_attempt_at)
     SELECT ${organizationId}, ${id}, ${endpointId}, now() WHERE ${LIMITS.waitingTests} > (
@@ -96,7 +99,7 @@ export async function insertTest(
         AND status = 'PENDING' AND sequence IS NULL)`.execute(transaction);
   const { rows } = await sql<DeliveryRow>`
     ${selection} WHERE deliveries.organization_id = ${organizationId} AND deliveries.id = ${id}`.execute(transaction);
-  return rows.map(deliveryOf)[0];
+  return rows.map(deliveryOf)[0] ?? 'full';
 }
 
 /** By the index of those of an endpoint in the order of their times, 0, or by that of those of each status, 1. */

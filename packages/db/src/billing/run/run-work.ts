@@ -156,7 +156,7 @@ export async function countDueDrafts(db: Queries): Promise<DueDrafts[]> {
   return rows;
 }
 
-/** How many subscriptions were taken in hand, and whether some of them are still behind. */
+/** How many subscriptions were brought on, and whether some of them are still behind: none whose plan somebody changes. */
 interface Opened {
   opened: number;
   isBehind: boolean;
@@ -179,14 +179,14 @@ export async function openDueSubscriptions(
     const ids = rows.map(({ id }) => id);
     if (ids.length === 0) return { opened: 0, isBehind: false };
     const room = new Room(OPENED_BYTES_MAX);
-    await openPeriods(transaction, organizationId, ids, room);
+    const opened = await openPeriods(transaction, organizationId, ids, room);
     // Those of a plan that somebody changes are left, too: for the next look, and not for this one again and again.
-    if (room.isLeft) return { opened: ids.length, isBehind: false };
+    if (room.isLeft) return { opened, isBehind: false };
     const { rows: behind } = await sql`
       SELECT FROM subscriptions
       WHERE organization_id = ${organizationId}::uuid AND id = ANY (${ids}::uuid[]) AND run_at <= billing_now()
       LIMIT 1`.execute(transaction);
-    return { opened: ids.length, isBehind: behind.length > 0 };
+    return { opened, isBehind: behind.length > 0 };
   });
 }
 

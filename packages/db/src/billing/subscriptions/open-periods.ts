@@ -36,16 +36,18 @@ type Passed = Passage<SubscriptionRow>;
  * boundaries before it: a trial ends, a change of plan takes place, a cancellation does. Writes periods, dues, the drafts of invoices (without lines:
  * those are computed), billed meters and the feed. What is open already is left as it is, so doing it again changes nothing. So is what is of a
  * plan that somebody changes at this moment.
- * Expects the rows of the subscriptions locked FOR UPDATE by the caller, and locks the feed, so nothing is locked after it.
+ * Expects the rows of the subscriptions locked FOR UPDATE by the caller, and locks the feed, so nothing is locked after it. Returns how many
+ * subscriptions were brought on, be it not as far as they should be.
  */
 export async function openPeriods(
   transaction: Queries,
   organizationId: string,
   subscriptionIds: readonly string[],
   room = new Room(),
-): Promise<void> {
-  const events = await bringUpToDate(transaction, organizationId, subscriptionIds, room);
+): Promise<number> {
+  const { events, passed } = await passAll(transaction, organizationId, subscriptionIds, room);
   if (events.length > 0) await appendFeed(transaction, organizationId, events);
+  return passed;
 }
 
 /** The same, but for the feed: returns what the caller has to append to it at the end of the transaction. */
@@ -56,13 +58,24 @@ export async function bringUpToDate(
   room: Room,
   drive: Drive = inOneGo,
 ): Promise<NewFeedEvent[]> {
+  const { events } = await passAll(transaction, organizationId, subscriptionIds, room, drive);
+  return events;
+}
+
+async function passAll(
+  transaction: Queries,
+  organizationId: string,
+  subscriptionIds: readonly string[],
+  room: Room,
+  drive: Drive = inOneGo,
+): Promise<{ events: NewFeedEvent[]; passed: number }> {
   const drafting = await readDrafting(transaction, organizationId);
   const { now } = drafting;
   const rows = await readSubscriptions(transaction, organizationId, subscriptionIds);
   const reached = rows.filter((row) => row.status !== 'CANCELED' && isReached(row, now));
   const stray = rows.filter((row) => !reached.includes(row) && isStray(row));
   const behind = await holdPlans(transaction, organizationId, reached);
-  if (behind.length === 0 && stray.length === 0) return [];
+  if (behind.length === 0 && stray.length === 0) return { events: [], passed: 0 };
   const plans = await readPlans(transaction, organizationId, behind);
   const withArrears = await findArrears(transaction, organizationId, behind);
   const periods = new PeriodCache();
@@ -73,7 +86,8 @@ export async function bringUpToDate(
     const facts = { ...drafting, plans, hasArrears: withArrears.has(row.id), periods, room };
     passages.push(await drive(passingBoundaries(row, facts)));
   }
-  return await writePassages(transaction, organizationId, passages, { drafting, actor: 'weir' });
+  const events = await writePassages(transaction, organizationId, passages, { drafting, actor: 'weir' });
+  return { events, passed: passages.length };
 }
 
 /** Writes down what happened to subscriptions, and returns what the feed is to say of it. */
