@@ -106,7 +106,8 @@ test('a lock of one organization keeps its events out, and those of others are r
   let other = await newSending();
   while ((await slotOf(other)) === slot) other = await newSending();
   const flush = [...held.events(20), ...other.events(20)];
-  const options = { isPerhapsStaged: false, claimsKeys: true, msMax: 3_000 };
+  // Most of it is waited for the lock; on a busy machine the others need what is left.
+  const options = { isPerhapsStaged: false, claimsKeys: true, msMax: 6_000 };
   const holder = await weir.pool.connect();
   try {
     await holder.query('BEGIN');
