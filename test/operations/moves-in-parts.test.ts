@@ -8,6 +8,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findInTables, throwIt } from '../support/erasing.ts';
 import { signUp, type Organization } from '../support/harness.ts';
+import { rowsReadBy } from '../support/reading-effort.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
 import { openTestDatabase } from '../support/test-database.ts';
 import { ownWeir } from '../support/use-weir.ts';
@@ -68,6 +69,16 @@ async function ask(usage: Usage, path: string, body: object, status = 202): Prom
   expect(answer).toMatchObject({ status });
 }
 
+const moveOnePart = (from: Database, part: number) =>
+  performMoves(
+    from,
+    -1,
+    () => Promise.resolve(true),
+    throwIt,
+    () => {},
+    part,
+  );
+
 /** Moves parts of so many events, each in a look of its own; `between` comes before each look that may find events. */
 async function moveInParts(
   usage: Usage,
@@ -82,14 +93,7 @@ async function moveInParts(
     const [running] = rows;
     if (running === undefined) return;
     if (running.moved_at === null) await between(look);
-    await performMoves(
-      database,
-      -1,
-      () => Promise.resolve(true),
-      throwIt,
-      () => {},
-      part,
-    );
+    await moveOnePart(database, part);
   }
   throw new Error('it is moved for ever');
 }
@@ -117,6 +121,30 @@ const eachOf = (hours: number, perHour: number, isVoid: (index: number) => boole
     quantity: 1 + (index % 7),
     isVoid: isVoid(index),
   }));
+
+// The first one here: how large a table is that has not been analyzed, decides how its rows are found.
+test('a look at the distinct values that parts have left reads no more for all that the hour has', async () => {
+  const [values, part] = [2_000, 50];
+  const usage = await openUsage();
+  const events = Array.from({ length: values }, (_, user) => ({
+    minute: 5,
+    user,
+    model: 1,
+    quantity: 1,
+    isVoid: false,
+  }));
+  await record(usage, 'a-wrong', events);
+  await ask(usage, '/usage-moves', { from_external_id: 'a-wrong', to_external_id: 'b-right' });
+  for (let moved = 0; moved < values - part; moved += part) await moveOnePart(database, part);
+  const { rows } = await weir.pool.query('SELECT events::int FROM usage_moves WHERE organization_id = $1', [
+    usage.admin.id,
+  ]);
+  expect(rows).toEqual([{ events: values - part }]);
+  expect(await rowsReadBy(weir, (observed) => moveOnePart(observed, part))).toBeLessThan(values);
+  await moveInParts(usage, values);
+  expect(await whose(usage)).toEqual(['b-right']);
+  await expectRollupsToEqualEvents(weir.pool);
+});
 
 test('hours that fit in one part but for a void event leave no distinct value behind', async () => {
   const usage = await openUsage();

@@ -177,12 +177,15 @@ function takeValuesOfParts(rollup: Rollup): string {
   const none = "B'0'::bit(96)";
   const same = key.map((name) => `kept.${name} = page.${name}`).join(' AND ');
   const renamed = key.map((name) => (name === 'customer_external_id' ? `${TO} AS ${name}` : name)).join(', ');
-  // Put together and not joined: there may be very many on both sides, and Postgres does not know.
+  // Put together and not joined: there may be very many on both sides, and Postgres does not know. Of twice as many as are taken of a day,
+  // no more than a slice has can be of events of the last part: no more rows are looked at, however many there are.
   return `
 WITH ${MASKS}, page AS MATERIALIZED (
   SELECT ${names}, bit_or(kept_bits) & ~bit_or(left_bits) AS bits FROM (
-    SELECT ${key.map((name) => `kept.${name}`).join(', ')}, quarters & mask AS kept_bits, ${none} AS left_bits
-    FROM ${table} AS kept, moved WHERE ${OF_KEPT} AND kept.day = moved.day AND quarters & mask <> ${none}
+    SELECT enough.*, ${none} AS left_bits FROM moved CROSS JOIN LATERAL (
+      SELECT ${key.map((name) => `kept.${name}`).join(', ')}, quarters & mask AS kept_bits
+      FROM ${table} AS kept WHERE ${OF_KEPT} AND kept.day = moved.day AND quarters & mask <> ${none}
+      ORDER BY ${key.map((name) => `kept.${name}`).join(', ')} LIMIT 2 * $8::int) AS enough
     UNION ALL SELECT ${names}, ${none}, quarters FROM (${madeOf(rollup, FOUND)}) AS left_behind
   ) AS both_sides GROUP BY ${names} HAVING bit_or(kept_bits) & ~bit_or(left_bits) <> ${none} LIMIT $8::int
 ), added AS (
