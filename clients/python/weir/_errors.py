@@ -27,7 +27,7 @@ class WeirError(Exception):
     is_from_weir: bool
     #: How long the service asked to wait, in seconds.
     retry_after: Optional[float]
-    #: What the service says of a 503: ``not_accepted`` left no trace, ``unknown`` is settled by the same keys.
+    #: What the service says of a 503, of the last attempt: ``not_accepted`` left no trace of it, ``unknown`` is settled by the same keys.
     outcome: Optional[str]
     #: The fields that the service refused, each with ``path`` and ``message``.
     errors: Tuple[Mapping[str, str], ...]

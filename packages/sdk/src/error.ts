@@ -47,7 +47,7 @@ export class WeirError extends Error {
   readonly isFromWeir: boolean;
   /** How long the service asked to wait, in milliseconds. */
   readonly retryAfterMs: number | undefined;
-  /** What the service says of a 503: `not_accepted` left no trace, `unknown` is settled by the same keys. */
+  /** What the service says of a 503, of the last attempt: `not_accepted` left no trace of it, `unknown` is settled by the same keys. */
   readonly outcome: 'not_accepted' | 'unknown' | undefined;
   /** The fields that the service refused, where it says which. */
   readonly errors: readonly FieldProblem[];

@@ -2960,7 +2960,7 @@ export interface components {
             /** @description What is due of the invoice. */
             amount_due?: string;
             /**
-             * @description Of a request that cannot be done now. not_accepted: nothing of it was kept. unknown: it may have been done, or one before it with its key; sent again with that key it is done once.
+             * @description Of an attempt that cannot be done now. not_accepted: nothing of it was kept. unknown: it may have been done; sent again with its key it is done once.
              * @enum {string}
              */
             outcome?: "not_accepted" | "unknown";

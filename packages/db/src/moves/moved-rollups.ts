@@ -177,8 +177,9 @@ function takeValuesOfParts(rollup: Rollup): string {
   const none = "B'0'::bit(96)";
   const same = key.map((name) => `kept.${name} = page.${name}`).join(' AND ');
   const renamed = key.map((name) => (name === 'customer_external_id' ? `${TO} AS ${name}` : name)).join(', ');
-  // Put together and not joined: there may be very many on both sides, and Postgres does not know. Of twice as many as are taken of a day,
-  // no more than a slice has can be of events of the last part: no more rows are looked at, however many there are.
+  // Put together and not joined: there may be very many on both sides, and Postgres does not know. Of twice as many as are taken of the
+  // hour, no more than a slice has can be of events of the last part, so no more are looked for; values of other hours of the day that come before them are
+  // read over.
   return `
 WITH ${MASKS}, page AS MATERIALIZED (
   SELECT ${names}, bit_or(kept_bits) & ~bit_or(left_bits) AS bits FROM (

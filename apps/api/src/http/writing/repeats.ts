@@ -52,16 +52,12 @@ function whyNot(method: string, url: string): string | undefined {
 
 const isUnsafe = (method: string): boolean => !READS.has(method) && method !== 'OPTIONS';
 
-/**
- * Tells of each request whether one before it may have made its change, for the outcome of its refusal (with-outcome.ts). Has to be set up
- * before all that refuses.
- */
+/** Tells what is refused (with-outcome.ts) which requests may be sent again. Has to be set up before all that refuses. */
 export function markRepeats(app: App): void {
-  app.decorateRequest('mayBeRepeat', undefined);
+  app.decorateRequest('isRepeatable', false);
   app.decorateRequest('mayBeKept', false);
   app.addHook('onRequest', (request, _reply, done) => {
-    if (isRepeatable(request.method, request.routeOptions.url ?? ''))
-      request.mayBeRepeat = request.headers['idempotency-key'] !== undefined;
+    request.isRepeatable = isRepeatable(request.method, request.routeOptions.url ?? '');
     done();
   });
 }

@@ -141,7 +141,6 @@ export class Write {
    * is too large to be kept is computed by each of them.
    */
   async computed<Body>(compute: () => Promise<Answer<Body>>): Promise<Written<Body>> {
-    this.#request.mayBeRepeat = false;
     const answer = await compute();
     const key = this.#key;
     if (key === undefined || (await insertRequestKey(this.#db, key, keptOfComputed(answer))) !== undefined)
@@ -191,8 +190,6 @@ export class Write {
     }
     const first = firstOf<Body>(await holdRequestKey(transaction, key));
     if (first !== undefined) return first;
-    // Nobody has done it, and nobody else does it now.
-    this.#request.mayBeRepeat = false;
     await this.#check?.(transaction);
     const answer = await work(transaction);
     if (answer instanceof Refusal) return answer;
