@@ -14,8 +14,6 @@ export default defineConfig({
     maxWorkers: 3,
     // Loading the whole of Weir anew for each file took a third of the time. Files share a process, and no database or queue.
     isolate: false,
-    // Room for what is young, in MB: with V8's own 16 it is copied so often that it takes a twelfth of their time on the processor.
-    execArgv: ['--min-semi-space-size=32', '--max-semi-space-size=64'],
     sequence: { sequencer: LongestFirst },
     // How long a busy machine may take. What is to be so soon says so itself.
     testTimeout: 60_000,
