@@ -183,7 +183,7 @@ class TestCompactionOfClient(WithService):
             # More than twice of what it holds.
             for n in range(1, 501):
                 each = Event("m", "acme", n, idempotency_key=f"k{n}", metadata={"note": "x" * 10_000})
-                client.queue(each, timeout=10)
+                client.queue(each, timeout=60)
             until(lambda: len(self.service.accepted) == 490, "all others are sent")
             self.assertFalse(client.close().is_done)
         self.assertLess(bytes_in(folder), 1.25 * 1024 * 1024)
