@@ -214,7 +214,7 @@ test('an event of an hour that is all there is corrected, whatever else happens 
       const [amended, voided, previewed] = events.slice(round * TIMES.length);
       const preview = [{ eventId: previewed?.id ?? '', reason: 'a test' }];
       const found = await untilFree(() => previewCorrections(database, admin.id, 'user:test', preview));
-      expect(found.outcome).toBe('previewed');
+      expect(found).toMatchObject({ outcome: 'previewed' });
       const asked = [
         { eventId: amended?.id ?? '', reason: 'a test', amendment: { quantity: '2' } },
         { eventId: voided?.id ?? '', reason: 'a test' },
