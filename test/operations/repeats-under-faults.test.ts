@@ -272,8 +272,8 @@ const entriesAbout = (customer: string) =>
   repeating.rowsOf('audit_entries', `changes ->> 'customer_id' = $1`, customer);
 
 /**
- * A way to Postgres on which a commit, or another statement with a text in it, is lost, or the answer to it, once it is asked to begin. Of a commit that is lost Postgres sees the
- * connection end, and whoever sent it hears nothing until it is let go.
+ * A way to Postgres on which a commit, or another statement with a text in it, is lost, or the answer to it, once it is asked to begin. Of
+ * a commit that is lost Postgres sees the connection end, and whoever sent it hears nothing until it is let go.
  */
 async function losingCommits(databaseUrl: string) {
   const { hostname, port } = new URL(databaseUrl);

@@ -160,7 +160,8 @@ export function openBillingWorker(queue: QueueConnection, options: BillingWorker
     take: (isOn) => worker.take(isOn),
     async close(uncaught) {
       isStopping = uncaught === undefined;
-      // Before anything is waited for: the process may end before the chunk does. One that ends first leaves no job to write to.
+      // Before anything is waited for: the process may end before the chunk does. One that ends first leaves no job to write to, and where
+      // Redis cannot be told, what is cut off counts as a death.
       if (isStopping) for (const [job, begun] of inHand) remember(job, begun).catch(() => {});
       await worker.close();
     },

@@ -1,11 +1,12 @@
 // How the rollups of customers follow events that go to another external id: those of whole hours as rows, and those of a part of an hour
 // by what its events add up to. Behind the locks of move-slice.ts.
 //
-// While only a part of an hour has gone, the rows under the former id have its count, its sums and the time of its last event. Their smallest and
-// largest quantity, and their distinct values, may be of events that have gone: to tell, each part would have to read all that is left.
-// The last part takes these rows with the rest of the events. Until then nobody reads them by the former id, but lists of all customers have
-// them. Nor is what a living customer has in such an hour corrected (../corrections/correct-events.ts), so that all that they say is
-// true of the new id. The last event that counts is in no part before: by the row of the hour it is found that there is a part left.
+// While only a part of an hour has gone, the rows under the former id have the count, the sums and the time of the last event of what is
+// left. Their smallest and largest quantity, and their distinct values, may be of events that have gone: to tell, each part would have to
+// read all that is left. The last part takes these rows with the rest of the events. Until then nobody reads them by the former id, but
+// lists of all customers have them. Nor is what a living customer has in such an hour corrected (../corrections/correct-events.ts), so
+// that all that they say is true of the new id. The last event that counts is in no part before: by the row of the hour it is found that
+// there is a part left.
 
 import { countsValues, type AggregationType } from '@weir/shared/meter';
 import {
@@ -178,8 +179,8 @@ function takeValuesOfParts(rollup: Rollup): string {
   const same = key.map((name) => `kept.${name} = page.${name}`).join(' AND ');
   const renamed = key.map((name) => (name === 'customer_external_id' ? `${TO} AS ${name}` : name)).join(', ');
   // Put together and not joined: there may be very many on both sides, and Postgres does not know. Of twice as many as are taken of the
-  // hour, no more than a slice has can be of events of the last part, so no more are looked for; values of other hours of the day that come before them are
-  // read over.
+  // hour, no more than a slice has can be of events of the last part, so no more are looked for. Values of other hours of the day that come
+  // before them are read over.
   return `
 WITH ${MASKS}, page AS MATERIALIZED (
   SELECT ${names}, bit_or(kept_bits) & ~bit_or(left_bits) AS bits FROM (
