@@ -3,9 +3,12 @@
 
 import { correctEvents } from '@weir/db/corrections/correct-events';
 import { closeUntil } from '@weir/db/billing/usage/closing';
-import { recordEvents } from '@weir/db/record';
+import { learnForRecording } from '@weir/db/known-for-recording';
+import { recordEvents, recordOnce } from '@weir/db/record';
+import { PARTS } from '@weir/db/rollups';
 import { newId } from '@weir/shared/ids';
 import { randomUUID } from 'node:crypto';
+import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { correct } from '../support/correcting.ts';
 import { expectProblem } from '../support/expect-problem.ts';
@@ -13,6 +16,7 @@ import { signUp, until, type Organization } from '../support/harness.ts';
 import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
 import { reconcileHere } from '../support/reconcile-fixture.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
+import { untilWaiting } from '../support/until-waiting.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const weir = ownWeir();
@@ -42,6 +46,22 @@ async function usageOf(meterId: string, query = '', key = apiKey): Promise<[usag
   const window = 'start_date=2025-01-01&end_date=2099-01-01&group_by=month';
   const { body } = await weir.request('GET', `/api/v1/meters/${meterId}/usage?${window}${query}`, { apiKey: key });
   return [body.total_usage, body.event_count];
+}
+
+/** Two connections, whose processes write to different parts of a quarter. */
+async function connectionsToTwoParts(): Promise<[pg.Client, pg.Client]> {
+  const connect = async (): Promise<[client: pg.Client, part: number]> => {
+    const client = new pg.Client({ connectionString: weir.databaseUrl });
+    await client.connect();
+    const { rows } = await client.query<{ part: number }>(`SELECT pg_backend_pid() % ${PARTS} AS part`);
+    return [client, rows[0]?.part ?? -1];
+  };
+  const [one, part] = await connect();
+  for (;;) {
+    const [other, another] = await connect();
+    if (another !== part) return [one, other];
+    await other.end();
+  }
 }
 
 test('a voided event counts no more, says why, and does not come back with its key or its batch', async () => {
@@ -267,6 +287,44 @@ test('of two corrections of one event at the same time one is made, while it is 
   );
   expect(rows).toEqual([{ corrections: 300, events: 300, amended: 150 }]);
 }, 60_000);
+
+test('a part of a quarter that is begun, and grows, while a correction is made loses nothing of what was recorded', async () => {
+  const own = await signUp(weir);
+  const { id: meter } = await own.createMeter('MIN');
+  const eventOf = (customer: string, quantity: string) => {
+    const timestamp = '2025-08-01T12:00:00Z';
+    const ids = { id: newId(), organization_id: own.id, meter_id: meter };
+    return { event: { ...ids, customer_external_id: customer, quantity, timestamp }, countsUniqueValues: false };
+  };
+  const known = await learnForRecording(billing.database.pool);
+  const [one, other] = await connectionsToTwoParts();
+  const blocker = await weir.pool.connect();
+  try {
+    const wrong = eventOf('acme', '5');
+    await recordOnce(known, one, [wrong, eventOf('acme', '7')]);
+    await blocker.query('BEGIN');
+    await blocker.query(
+      `INSERT INTO corrections (organization_id, event_id, id, reason, closing, actor) VALUES ($1, $2, gen_random_uuid(), 'held', 0, 'x')`,
+      [own.id, wrong.event.id],
+    );
+    const corrected = correct(billing.database, own.id, [{ eventId: wrong.event.id, reason: 'a test' }]);
+    // It holds the rows that there are.
+    await untilWaiting(weir);
+    await recordOnce(known, other, [eventOf('globex', '3')]);
+    await other.query('BEGIN');
+    await recordOnce(known, other, [eventOf('globex', '2')]);
+    await blocker.query('ROLLBACK');
+    // It has read the part as it was before.
+    await untilWaiting(weir);
+    await other.query('COMMIT');
+    await corrected;
+  } finally {
+    blocker.release(true);
+    await Promise.all([one.end(), other.end()]);
+  }
+  expect(await usageOf(meter, '', await own.createKey())).toEqual(['2', 3]);
+  await expectRollupsToEqualEvents(weir.pool);
+});
 
 test('a user that goes while the same one is recorded is there in the end', async () => {
   // What is recorded by itself was accepted by no API.

@@ -6,7 +6,8 @@
 //   meter counts distinct values nobody may record either: a record statement looks at which values are there before it waits for a
 //   row, and would leave out one that is taken away meanwhile. Those that wait have looked, so they are made to begin again. Nor where a
 //   meter names keys: that statement writes to the rows of groups first, of which only it knows which they are.
-// - the rows of quarters, days and hours, behind which a record statement that is under way commits first.
+// - the rows of quarters, days and hours, behind which a record statement that is under way commits first. A part of a quarter that is
+//   begun meanwhile is not held; where it is written to again while it is read, all is begun anew (take-usage.ts).
 // Nobody who records waits for long: this gives way where it would have to wait, and is tried again.
 
 import type { UsageEvent } from '@weir/shared/event';
@@ -29,7 +30,7 @@ import { runsOf, type Runs } from '../runs.ts';
 import { validate } from '../validate.ts';
 import { boundQueries, limitStatements } from './bounded-queries.ts';
 import { findVoided, type Correction } from './corrections.ts';
-import { statementsFor } from './take-usage.ts';
+import { statementsFor, type Taken } from './take-usage.ts';
 import { findTakenOut } from './taken-out.ts';
 
 /** What a new event has in place of the one that is void; what is missing stays. */
@@ -97,8 +98,8 @@ export interface StopWatch {
   onEnd: () => void;
 }
 
-/** An event was given to another customer between two looks at it. */
-class Moved extends Error {}
+/** Between two looks at an event it was given to another customer, or usage that it is in was recorded. */
+class Overtaken extends Error {}
 
 /** Who gave way waits for so long: at random, so that two of them do not meet again. */
 const PAUSE_MS = 10;
@@ -112,7 +113,7 @@ export async function whileInTheWay<Value>(attempt: () => Promise<Value>): Promi
       return await whileRetried(attempt);
     } catch (error) {
       const isCollision =
-        error instanceof Moved || (error instanceof pg.DatabaseError && /^(40|55P03)/.test(error.code ?? ''));
+        error instanceof Overtaken || (error instanceof pg.DatabaseError && /^(40|55P03)/.test(error.code ?? ''));
       if (!isCollision || performance.now() > until) throw error;
     }
     await delay(PAUSE_MS + Math.random() * (PAUSE_MS_MAX - PAUSE_MS));
@@ -164,7 +165,7 @@ export async function correctEvents(
     await runs.query(text, values);
   const locked = await findEvents(queries, organizationId, ids);
   for (const { event } of events)
-    if (locked.get(event.id)?.event.customer_external_id !== event.customer_external_id) throw new Moved();
+    if (locked.get(event.id)?.event.customer_external_id !== event.customer_external_id) throw new Overtaken();
   const takenOut = await findTakenOut(
     queries,
     organizationId,
@@ -195,8 +196,10 @@ export async function correctEvents(
 
   let valuesGone = 0;
   for (const text of statementsFor({ isGrouped, hasValues })) {
-    const { rows } = await runs.query<{ gone?: number }>(text, [organizationId, plainArray(ids)]);
-    valuesGone += rows[0]?.gone ?? 0;
+    const { rows } = await runs.query<Taken>(text, [organizationId, plainArray(ids)]);
+    const { gone = 0, missed = 0 } = rows[0] ?? {};
+    if (missed > 0) throw new Overtaken();
+    valuesGone += gone;
   }
   await runs.query(INSERT_LATE, [organizationId, plainArray(ids), closed.number, closed.until]);
   await touchUsage(

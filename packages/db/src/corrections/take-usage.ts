@@ -2,7 +2,9 @@
 // and of a distinct value, what is left is looked up in the events of its row: for as long as it takes to find another that says the
 // same, and only where there is none for the whole row.
 //
-// All of it runs behind the locks of correct-events.ts, once the corrections are written: `inStream` leaves those events out then.
+// All of it runs behind the locks of correct-events.ts, once the corrections are written: `inStream` leaves those events out then. A part of
+// a quarter that was begun since then is behind none of them. So each row is written only as it was read, and `missed` says how many are
+// not any more.
 
 import { valueHash } from '../aggregations.ts';
 import {
@@ -74,24 +76,29 @@ function extremeOf(rollup: Rollup, column: string, isElsewhere: string, taken: s
     THEN there.${column} ELSE (SELECT ${made}(quantity) FROM (${left}) AS each) END AS ${column}`;
 }
 
-/** A statement that takes the events out of a rollup of usage that is made of them. Of several parts one stays, which has it all. */
+/**
+ * A statement that takes the events out of a rollup of usage that is made of them. Of several parts one stays, which has it all. It returns
+ * how many rows others have written to since it began (`xmin` is who wrote a row).
+ */
 function takeUsage(rollup: Rollup): string {
   const { table, isGrouped } = rollup;
   const [key, isSplit] = [keyOf(rollup), rollup.isSplit === true];
   const places = [...key.keys(), ...(isGrouped === true ? [key.length] : [])].map((index) => index + 1).join(', ');
   const isLastGone = 'there.event_count > there.events AND there.last_event_id = ANY (there.ids)';
   const last = leftIn(rollup, 'there', '"timestamp", id, quantity', isLastGone);
+  const asRead = `${sameKey(rollup, 'kept', 'still')} AND kept.xmin = ANY (still.writers)`;
   return `WITH ${TAKEN}, gone AS MATERIALIZED (
   SELECT ${[...keyOfTaken(rollup), ...(isGrouped === true ? ['keys'] : [])].join(', ')},
     count(*) AS events, sum(quantity) AS quantity, min(quantity) AS least, max(quantity) AS most, array_agg(id) AS ids
   FROM taken ${isGrouped === true ? 'WHERE group_hash IS NOT NULL' : ''} GROUP BY ${places}
 ), there AS MATERIALIZED (
   SELECT gone.*, kept.* FROM gone CROSS JOIN LATERAL (
-    SELECT ${USAGE_COLUMNS.map((name) => `${addedUp(name)} AS ${name}`).join(', ')} ${isSplit ? ', min(part) AS part' : ''}
+    SELECT ${USAGE_COLUMNS.map((name) => `${addedUp(name)} AS ${name}`).join(', ')}, array_agg(xmin) AS writers
+      ${isSplit ? ', min(part) AS part' : ''}
     FROM ${table} AS rows WHERE ${sameKey(rollup, 'rows', 'gone')} OFFSET 0
   ) AS kept WHERE kept.event_count IS NOT NULL
 ), still AS MATERIALIZED (
-  SELECT ${key.map((name) => `there.${name}`).join(', ')} ${isSplit ? ', there.part' : ''},
+  SELECT ${key.map((name) => `there.${name}`).join(', ')} ${isSplit ? ', there.part' : ''}, there.writers,
     (there.event_count - there.events)::bigint AS event_count, there.quantity_sum - there.quantity AS quantity_sum,
     ${extremeOf(rollup, 'quantity_min', '<', 'least', 'min')},
     ${extremeOf(rollup, 'quantity_max', '>', 'most', 'max')},
@@ -102,10 +109,13 @@ function takeUsage(rollup: Rollup): string {
   ) AS last ON true
 ), emptied AS (
   DELETE FROM ${table} AS kept USING still
-  WHERE ${sameKey(rollup, 'kept', 'still')} AND (still.event_count = 0 ${isSplit ? 'OR kept.part <> still.part' : ''})
+  WHERE ${asRead} AND (still.event_count = 0 ${isSplit ? 'OR kept.part <> still.part' : ''}) RETURNING 1
+), changed AS (
+  UPDATE ${table} AS kept SET ${USAGE_COLUMNS.map((name) => `${name} = still.${name}`).join(', ')} FROM still
+  WHERE ${asRead} AND still.event_count > 0 ${isSplit ? 'AND kept.part = still.part' : ''} RETURNING 1
 )
-UPDATE ${table} AS kept SET ${USAGE_COLUMNS.map((name) => `${name} = still.${name}`).join(', ')} FROM still
-WHERE ${sameKey(rollup, 'kept', 'still')} AND still.event_count > 0 ${isSplit ? 'AND kept.part = still.part' : ''}`;
+SELECT (SELECT coalesce(sum(cardinality(writers)), 0) FROM still)::int
+  - (SELECT count(*) FROM emptied)::int - (SELECT count(*) FROM changed)::int AS missed`;
 }
 
 /** Days are made of their hours, which have changed before. */
@@ -218,7 +228,18 @@ interface Needs {
   hasValues: boolean;
 }
 
-/** What takes events ($2) of an organization ($1) out of its rollups, in the order in which every statement writes to them. */
+/** What a statement that takes usage out of a rollup says of it. */
+export interface Taken {
+  /** Of values: how many no event has any more. */
+  gone?: number;
+  /** Of usage: how many rows have been written to by others meanwhile, and are as these left them. */
+  missed?: number;
+}
+
+/**
+ * What takes events ($2) of an organization ($1) out of its rollups, in the order in which every statement writes to them. Each returns
+ * a {@link Taken}.
+ */
 export function statementsFor({ isGrouped, hasValues }: Needs): string[] {
   return STATEMENTS.flatMap(({ rollup, text }) => {
     const isNeeded = (isGrouped || rollup.isGrouped !== true) && (hasValues || rollup.keeps === 'usage');
