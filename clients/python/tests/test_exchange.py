@@ -29,6 +29,22 @@ class TestExchange(unittest.TestCase):
         self.service.more_headers = {}
         self.assertIsNone(self.client.exchange("POST", "/customers", {"name": "Ada"}).etag)
 
+    def test_a_write_is_told_of_all_its_attempts_and_of_the_key_that_settles_it(self) -> None:
+        shed, doubtful = ((503, {"code": "unavailable", "outcome": each}) for each in ("not_accepted", "unknown"))
+        for attempts, told in (
+            ([shed, shed], "not_accepted"),
+            ([(429, {"code": "rate_limited"}), shed], "not_accepted"),
+            ([doubtful, shed], "unknown"),
+            ([(502, "<html>"), shed], "unknown"),
+            ([shed, doubtful], "unknown"),
+        ):
+            replies = iter(attempts)
+            self.service.interfere = lambda events: next(replies)
+            with self.subTest(attempts), self.assertRaises(WeirError) as raised:
+                self.client.request("POST", "/customers", {}, retries=1)
+            self.assertEqual(raised.exception.outcome, told)
+            self.assertEqual(raised.exception.idempotency_keys, (self.service.headers[-1]["idempotency-key"],))
+
     def test_what_of_an_answer_is_not_shown_twice_is_said(self) -> None:
         self.service.interfere = lambda events: (201, {"id": "k1", "key": None})
         self.service.more_headers = {"idempotent-replay": "true", "idempotent-withheld": "key, scopes"}

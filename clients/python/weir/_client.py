@@ -449,7 +449,12 @@ class Client:
             )
             return read(answer)
 
-        return with_retries(attempt, self._retries if retries is None else retries, self._on_retry)
+        try:
+            return with_retries(attempt, self._retries if retries is None else retries, self._on_retry)
+        except WeirError as error:
+            if request_key is None:
+                raise
+            raise with_keys(error, [request_key]) from error.__cause__
 
     def _opened_queue(self) -> EventQueue:
         if self._queue is None:

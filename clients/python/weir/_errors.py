@@ -27,11 +27,12 @@ class WeirError(Exception):
     is_from_weir: bool
     #: How long the service asked to wait, in seconds.
     retry_after: Optional[float]
-    #: What the service says of a 503, of the last attempt: ``not_accepted`` left no trace of it, ``unknown`` is settled by the same keys.
+    #: What became of the call, where a 503 of the service says so: ``not_accepted`` left no trace, at none of its attempts; ``unknown``
+    #: is settled by the same keys.
     outcome: Optional[str]
     #: The fields that the service refused, each with ``path`` and ``message``.
     errors: Tuple[Mapping[str, str], ...]
-    #: The keys that went with the events of this call, in their order, generated ones included.
+    #: The keys that went with the events of this call, in their order, or the one of a write. Generated ones included.
     idempotency_keys: Tuple[str, ...]
 
     def __init__(
@@ -72,6 +73,19 @@ def with_keys(error: WeirError, keys: Sequence[str], transient: Optional[bool] =
     told.idempotency_keys = tuple(keys)
     told.transient = error.transient if transient is None else transient
     return told
+
+
+def with_outcome(error: WeirError, outcome: str) -> WeirError:
+    """Returns the same error, told of all attempts of a call."""
+    told = copy.copy(error)
+    told.__cause__ = error.__cause__
+    told.outcome = outcome
+    return told
+
+
+def may_be_accepted(error: WeirError) -> bool:
+    """Whether the attempt that ended so may have done what was asked. What asks for too much is refused before."""
+    return error.outcome != "not_accepted" and error.status != 429
 
 
 def _restore(status: int, code: str, detail: str) -> WeirError:

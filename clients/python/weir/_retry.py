@@ -5,7 +5,7 @@ import random
 import time
 from typing import Callable, Optional, TypeVar
 
-from ._errors import WeirError
+from ._errors import WeirError, may_be_accepted, with_outcome
 
 T = TypeVar("T")
 
@@ -34,15 +34,21 @@ def with_retries(
     Raises what it raised when that is not transient, when the retries are used up, or when they are numbered and the service asks
     for more than a minute. Without a limit the caller has decided to wait, however long the service asks for. ``retried`` is how many
     of the retries were made before.
+
+    What it raises is told of all attempts: when the last one was not accepted and one before it may have been, the outcome is unknown.
     """
     tries = retried
+    doubtful = retried > 0
     while True:
         try:
             return attempt()
         except WeirError as error:
             asked = error.retry_after or 0.0
             if not error.transient or tries >= retries or (asked > _RETRY_AFTER_MAX and not math.isinf(retries)):
+                if doubtful and error.outcome == "not_accepted":
+                    raise with_outcome(error, "unknown") from error.__cause__
                 raise
+            doubtful = doubtful or may_be_accepted(error)
             delay = max(min(asked, _RETRY_AFTER_MAX), backoff(tries))
             if on_retry is not None:
                 on_retry(error, delay)

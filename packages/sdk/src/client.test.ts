@@ -341,6 +341,23 @@ describe('a service token', () => {
     expect(new Set(sent().flat())).toEqual(new Set(['Bearer org_svc_x', undefined]));
   });
 
+  test('tells of a write what became of all its attempts, and by which key it is settled', async () => {
+    const [shed, doubtful] = ['not_accepted', 'unknown'].map((outcome) => json(503, { code: 'unavailable', outcome }));
+    const cut: Reply = (response) => response.destroy();
+    const limited = json(429, { code: 'rate_limited' });
+    for (const [attempts, told] of [
+      [[shed!, shed!], 'not_accepted'],
+      [[limited, shed!], 'not_accepted'],
+      [[doubtful!, shed!], 'unknown'],
+      [[cut, shed!], 'unknown'],
+      [[shed!, doubtful!], 'unknown'],
+    ] as const) {
+      replies = [...attempts];
+      const { outcome, idempotencyKeys } = await failure(open({ retries: 1 }).request('POST', '/customers'));
+      expect([outcome, idempotencyKeys]).toEqual([told, [received.at(-1)!.headers['idempotency-key']]]);
+    }
+  });
+
   test('says what of an answer is not shown twice, and takes it for no failure that nothing of it is kept', async () => {
     const withheld = { 'idempotent-replay': 'true', 'idempotent-withheld': 'key, scopes' };
     const answer = json(201, { id: 'k1', key: null }, withheld);

@@ -429,7 +429,12 @@ export class WeirClient {
     read: (answer: Answer) => T,
   ): Promise<T> {
     const attempt = async () => read(await this.#transport.send({ ...message, signal, timeoutMs }));
-    return await withRetries(attempt, { retries, onRetry: this.#onRetry, signal });
+    try {
+      return await withRetries(attempt, { retries, onRetry: this.#onRetry, signal });
+    } catch (error) {
+      const { requestKey } = message;
+      throw requestKey !== undefined && error instanceof WeirError ? withKeys(error, [requestKey]) : error;
+    }
   }
 
   #sendBatch(body: string, idempotencyKeys: readonly string[], { signal, timeoutMs }: CallOptions) {

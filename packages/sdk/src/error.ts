@@ -47,11 +47,14 @@ export class WeirError extends Error {
   readonly isFromWeir: boolean;
   /** How long the service asked to wait, in milliseconds. */
   readonly retryAfterMs: number | undefined;
-  /** What the service says of a 503, of the last attempt: `not_accepted` left no trace of it, `unknown` is settled by the same keys. */
+  /**
+   * What became of the call, where a 503 of the service says so: `not_accepted` left no trace, at none of its attempts; `unknown` is
+   * settled by the same keys.
+   */
   readonly outcome: 'not_accepted' | 'unknown' | undefined;
   /** The fields that the service refused, where it says which. */
   readonly errors: readonly FieldProblem[];
-  /** The keys that went with the events of this call, in the order of the events, generated ones included. */
+  /** The keys that went with the events of this call, in the order of the events, or the one of a write. Generated ones included. */
   readonly idempotencyKeys: readonly string[];
 
   constructor(fields: WeirErrorFields) {
@@ -83,6 +86,17 @@ export class WeirError extends Error {
 export function withKeys(error: WeirError, idempotencyKeys: readonly string[], transient = error.transient): WeirError {
   const fields: WeirErrorFields = error;
   return new WeirError({ ...fields, transient, idempotencyKeys, cause: error.cause });
+}
+
+/** Returns the same error, told of all attempts of a call. */
+export function withOutcome(error: WeirError, outcome: 'unknown'): WeirError {
+  const fields: WeirErrorFields = error;
+  return new WeirError({ ...fields, outcome, cause: error.cause });
+}
+
+/** Returns whether the attempt that ended so may have done what was asked. What asks for too much is refused before. */
+export function mayBeAccepted({ status, outcome }: WeirError): boolean {
+  return outcome !== 'not_accepted' && status !== 429;
 }
 
 /**

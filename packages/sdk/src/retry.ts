@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WeirError } from './error.ts';
+import { mayBeAccepted, WeirError, withOutcome } from './error.ts';
 
 const delayFirstMs = 250;
 const delayMaxMs = 10_000;
@@ -19,16 +19,22 @@ export interface RetryPolicy {
  * Runs `attempt` until it succeeds, and waits between tries. Throws what `attempt` threw when that is not transient, when the
  * retries are used up, or when they are numbered and the service asks for more than a minute. Throws the signal's reason once
  * aborted. `retried` is how many of the retries were made before.
+ *
+ * What is thrown is told of all attempts: when the last one was not accepted and one before it may have been, the outcome is unknown.
  */
 export async function withRetries<T>(attempt: () => Promise<T>, policy: RetryPolicy, retried = 0): Promise<T> {
+  let isDoubtful = retried > 0;
   for (let tries = retried; ; tries++) {
     policy.signal?.throwIfAborted();
     try {
       return await attempt();
     } catch (error) {
-      if (!(error instanceof WeirError) || !error.transient || tries >= policy.retries) throw error;
+      if (!(error instanceof WeirError)) throw error;
       const askedMs = error.retryAfterMs ?? 0;
-      if (askedMs > retryAfterMaxMs && Number.isFinite(policy.retries)) throw error;
+      const isAskedTooLong = askedMs > retryAfterMaxMs && Number.isFinite(policy.retries);
+      if (!error.transient || tries >= policy.retries || isAskedTooLong)
+        throw isDoubtful && error.outcome === 'not_accepted' ? withOutcome(error, 'unknown') : error;
+      isDoubtful ||= mayBeAccepted(error);
       const delayMs = Math.max(Math.min(askedMs, retryAfterMaxMs), backoffMs(tries));
       policy.onRetry?.(error, delayMs);
       await pause(delayMs, policy);
