@@ -138,6 +138,8 @@ test.each(ways)(
       // What Postgres does for them is still work: a crowd that comes and goes gets no more of it than one that stays.
       expect(await slotsTaken()).toBe(SLOTS);
     });
+    // Whoever comes next finds the door open.
+    await expectNothingHeld();
   },
 );
 
