@@ -30,6 +30,16 @@ test('a page is a part of the file, of which the first one has the names of the 
   expect([file.count, file.isAll, seen, asked]).toEqual([3, true, [2, 3], [1_000, 1_000]]);
 });
 
+test('the names of the fields come before the first line, also after pages without a line', async () => {
+  const pages = [[], [{ description: 'Line 0', amount: '0.00' }], [], [{ description: 'Line 1', amount: '1.00' }]];
+  const { parts, ...file } = await readLinesFile(async ({ cursor = '0' }) => {
+    const next = Number(cursor) + 1;
+    return { data: pages[next - 1]!, meta: { next_cursor: next < pages.length ? String(next) : null } };
+  }, ALL);
+  expect(await new Blob(parts).text()).toBe('description,amount\r\nLine 0,0.00\r\nLine 1,1.00\r\n');
+  expect(file).toEqual({ count: 2, isAll: true });
+});
+
 test('no more is read than is wanted, and that there is more is told', async () => {
   const { asked, readPage } = listOf(9);
   const { count, isAll, parts } = await readLinesFile(readPage, { ...ALL, linesMax: 4 });

@@ -22,8 +22,9 @@ export async function readLinesFile(
   const parts: Blob[] = [];
   let [count, isAll] = [0, true];
   for await (const { data, meta } of pagesOf(readPage, LONG_PAGE_SIZE_MAX)) {
-    const head = parts.length === 0 ? data.slice(0, 1).map((line) => Object.keys(line)) : [];
-    parts.push(new Blob([toCsv([...head, ...data.map((line) => Object.values(line))])]));
+    // A page may have no line, and is not the last one.
+    const head = count === 0 ? data.slice(0, 1).map((line) => Object.keys(line)) : [];
+    if (data.length > 0) parts.push(new Blob([toCsv([...head, ...data.map((line) => Object.values(line))])]));
     count += data.length;
     isAll = meta.next_cursor === null;
     onProgress(count);
