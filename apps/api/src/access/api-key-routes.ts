@@ -14,10 +14,8 @@ import { z } from 'zod';
 import type { App } from '../http/typed-app.ts';
 import { gone, made, writing } from '../http/writing/writing.ts';
 import {
-  adminCodes,
   answerOf,
   answerPage,
-  bodyCodes,
   displayName,
   idInPath,
   nothing,
@@ -26,9 +24,8 @@ import {
   oneOf,
   pageSchema,
   time,
-  viewerCodes,
 } from '../http/fields.ts';
-import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { invalidFields, NO_SUCH_THING } from '../http/problem.ts';
 import { CACHED_KEY_SECONDS_MAX } from './api-key-cache.ts';
 import { hashSecret, last4Of, newApiKey } from './secrets.ts';
 import type { RouteDeps } from '../route-deps.ts';
@@ -95,7 +92,6 @@ export function apiKeyRoutes(app: App, { database, queue, guards }: ApiKeyDeps):
         body: z.strictObject({ name: displayName, scopes }),
         response: {
           201: createdAnswer,
-          ...problemResponses(...adminCodes, ...bodyCodes),
         },
       },
     },
@@ -129,7 +125,6 @@ export function apiKeyRoutes(app: App, { database, queue, guards }: ApiKeyDeps):
         querystring: listQuery({}),
         response: {
           200: pageSchema(apiKeyAnswer),
-          ...problemResponses(...viewerCodes, 'invalid_request'),
         },
       },
     },
@@ -151,7 +146,6 @@ export function apiKeyRoutes(app: App, { database, queue, guards }: ApiKeyDeps):
         params: idInPath,
         response: {
           204: nothing,
-          ...problemResponses(...adminCodes, 'not_found'),
         },
       },
     },

@@ -6,8 +6,7 @@ import { findTimeZone } from '@weir/db/organizations';
 import { endMicrosInZone, isDate, microsInZone } from '@weir/shared/date-or-instant';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
-import { answerOf, cursorMeta, dateOrInstant, idCursor, idOf, sizeOf, time, viewerCodes } from '../http/fields.ts';
-import { problemResponses } from '../http/problem.ts';
+import { answerOf, cursorMeta, dateOrInstant, idCursor, idOf, sizeOf, time } from '../http/fields.ts';
 import type { App } from '../http/typed-app.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
@@ -84,7 +83,6 @@ export function auditLogRoutes(app: App, { database, guards, keptDays }: RouteDe
             meta: cursorMeta,
             kept_days: z.int().nullable().meta({ description: 'Older entries are gone. Null: none ever goes.' }),
           }),
-          ...problemResponses(...viewerCodes, 'invalid_request'),
         },
       },
     },

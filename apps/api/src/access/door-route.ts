@@ -3,7 +3,6 @@
 import { hasOrganization } from '@weir/db/organizations';
 import type { Queries } from '@weir/db/database';
 import { z } from 'zod';
-import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import type { ApiSettings } from '../settings.ts';
 
@@ -38,7 +37,6 @@ export function doorRoute(app: App, { db, signup, sendsMail }: DoorDeps): void {
               }),
             })
             .meta({ id: 'SignInOptions' }),
-          ...problemResponses('rate_limited', 'unavailable', 'invalid_request'),
         },
       },
     },

@@ -15,20 +15,7 @@ import { newId } from '@weir/shared/ids';
 import { LIMITS } from '@weir/shared/limits';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import {
-  adminCodes,
-  answerOf,
-  answerPage,
-  bodyCodes,
-  idInPath,
-  nothing,
-  nullInRepeats,
-  listQuery,
-  pageSchema,
-  sessionCodes,
-  time,
-  viewerCodes,
-} from '../http/fields.ts';
+import { answerOf, answerPage, idInPath, nothing, nullInRepeats, listQuery, pageSchema, time } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { gone, made, writing, type Write, type Written } from '../http/writing/writing.ts';
@@ -87,7 +74,7 @@ export function invitationRoutes(app: App, deps: PeopleDeps): void {
           `Give the link to that person, who chooses a password with it. It works once, for ${LIMITS.invitationDays} days, and as long as ` +
           'you are an admin. Inviting the same address again makes another link, and ends the one before.',
         body: z.strictObject({ email, role }),
-        response: { 201: createdAnswer, ...problemResponses(...adminCodes, ...bodyCodes, 'email_taken') },
+        response: { 201: createdAnswer, ...problemResponses('email_taken') },
       },
     },
     writing(database, async (request, write) => {
@@ -126,7 +113,6 @@ export function invitationRoutes(app: App, deps: PeopleDeps): void {
         querystring: listQuery({}),
         response: {
           200: pageSchema(invitationAnswer),
-          ...problemResponses(...viewerCodes, 'invalid_request'),
         },
       },
     },
@@ -143,7 +129,7 @@ export function invitationRoutes(app: App, deps: PeopleDeps): void {
         summary: 'Take an invitation back',
         description: 'Its link opens nothing from then on.',
         params: idInPath,
-        response: { 204: nothing, ...problemResponses(...adminCodes, 'not_found') },
+        response: { 204: nothing },
       },
     },
     writing(database, ({ caller, params }, write) =>
@@ -169,7 +155,7 @@ export function invitationRoutes(app: App, deps: PeopleDeps): void {
         body: z.strictObject({ token: linkToken }),
         response: {
           200: openAnswer,
-          ...problemResponses(...strangerCodes, 'link_not_valid'),
+          ...problemResponses('link_not_valid'),
         },
       },
     },
@@ -193,7 +179,7 @@ export function invitationRoutes(app: App, deps: PeopleDeps): void {
         body: z.strictObject({ token: linkToken, password: newPassword }),
         response: {
           201: accountAnswer,
-          ...problemResponses(...strangerCodes, 'link_not_valid', 'email_taken'),
+          ...problemResponses('link_not_valid', 'email_taken'),
         },
       },
     },
@@ -229,6 +215,3 @@ export async function mailed<Body extends { mailed: boolean }>(
   const isMailed = written.isRepeat ? false : ((await send()) ?? false);
   return isMailed ? await write.amend(written, { ...written.body, mailed: true }, log) : written;
 }
-
-/** Refusals to somebody who is not signed in yet. */
-export const strangerCodes = [...sessionCodes.filter((code) => code !== 'unauthenticated'), ...bodyCodes] as const;

@@ -4,18 +4,7 @@ import { deleteSessionOf, deleteSessionsOf, listSessions, type OwnSession } from
 import { Refusal } from '@weir/shared/errors';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import {
-  answerOf,
-  cursorMeta,
-  cursorOfPage,
-  idInPath,
-  nothing,
-  sessionCodes,
-  sizeOf,
-  time,
-  viewerCodes,
-} from '../http/fields.ts';
-import { problemResponses } from '../http/problem.ts';
+import { answerOf, cursorMeta, cursorOfPage, idInPath, nothing, sizeOf, time } from '../http/fields.ts';
 import type { App } from '../http/typed-app.ts';
 import { gone, writing } from '../http/writing/writing.ts';
 import { personOf } from './authenticate.ts';
@@ -48,7 +37,6 @@ export function ownSessionRoutes(app: App, { database, guards }: RouteDeps): voi
         querystring: z.strictObject({ cursor: cursorOfPage.optional(), limit: sizeOf('ownSessions') }),
         response: {
           200: z.object({ data: z.array(sessionAnswer), meta: cursorMeta }),
-          ...problemResponses(...viewerCodes, 'invalid_request'),
         },
       },
     },
@@ -68,7 +56,7 @@ export function ownSessionRoutes(app: App, { database, guards }: RouteDeps): voi
         tags: ['Access'],
         summary: 'End one of one’s sessions',
         params: idInPath,
-        response: { 204: nothing, ...problemResponses(...sessionCodes, 'not_found') },
+        response: { 204: nothing },
       },
     },
     writing(database, (request, write) =>
@@ -89,7 +77,7 @@ export function ownSessionRoutes(app: App, { database, guards }: RouteDeps): voi
         operationId: 'deleteOtherSessions',
         tags: ['Access'],
         summary: 'End all of one’s sessions but this one',
-        response: { 204: nothing, ...problemResponses(...sessionCodes) },
+        response: { 204: nothing },
       },
     },
     writing(database, (request, write) =>

@@ -14,13 +14,13 @@ import { LIMITS } from '@weir/shared/limits';
 import type { FastifyRequest } from 'fastify';
 import pLimit from 'p-limit';
 import { z } from 'zod';
-import { adminCodes, bodyCodes, idInPath, nothing, sessionCodes, time } from '../http/fields.ts';
+import { idInPath, nothing, time } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { gone, made, writing } from '../http/writing/writing.ts';
 import { accountAnswer, answerAccount } from './accounts.ts';
 import { personOf, requireSameOrigin } from './authenticate.ts';
-import { linkFields, mailed, strangerCodes, type PeopleDeps } from './invitation-routes.ts';
+import { linkFields, mailed, type PeopleDeps } from './invitation-routes.ts';
 import { holdMaker, linkToken, newLink, notValid, openLink } from './links.ts';
 import { passwordResetMail } from './mail.ts';
 import { newPassword } from './passwords.ts';
@@ -47,7 +47,7 @@ export function passwordRoutes(app: App, deps: PeopleDeps): void {
           current_password: text(1, LIMITS.password).meta({ format: 'password' }),
           new_password: newPassword,
         }),
-        response: { 204: nothing, ...problemResponses(...sessionCodes, ...bodyCodes) },
+        response: { 204: nothing },
       },
     },
     writing(database, async (request, write) => {
@@ -80,7 +80,6 @@ export function passwordRoutes(app: App, deps: PeopleDeps): void {
         params: idInPath,
         response: {
           201: z.object({ ...linkFields, expires_at: time }).meta({ id: 'PasswordReset' }),
-          ...problemResponses(...adminCodes, 'not_found'),
         },
       },
     },
@@ -117,7 +116,7 @@ export function passwordRoutes(app: App, deps: PeopleDeps): void {
         description: 'Uses the link up. All sessions that the account had end, and all other links.',
         security: [],
         body: z.strictObject({ token: linkToken, new_password: newPassword }),
-        response: { 200: accountAnswer, ...problemResponses(...strangerCodes, 'link_not_valid') },
+        response: { 200: accountAnswer, ...problemResponses('link_not_valid') },
       },
     },
     async (request, reply) => {
@@ -171,7 +170,7 @@ export function passwordRoutes(app: App, deps: PeopleDeps): void {
         body: z.strictObject({ email: text(1, LIMITS.email) }),
         response: {
           202: z.object({ status: z.literal('accepted') }),
-          ...problemResponses(...strangerCodes, 'mail_not_set_up'),
+          ...problemResponses('mail_not_set_up'),
         },
       },
     },

@@ -24,10 +24,8 @@ import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import { endTime, readEnd } from '../http/end-time.ts';
 import {
-  adminCodes,
   answerOf,
   answerPage,
-  bodyCodes,
   changesOf,
   displayName,
   idInPath,
@@ -38,9 +36,8 @@ import {
   oneOf,
   pageSchema,
   time,
-  viewerCodes,
 } from '../http/fields.ts';
-import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { invalidFields, NO_SUCH_THING } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, gone, made, writing } from '../http/writing/writing.ts';
 import { changing, reading, type Versioned } from '../http/writing/versions.ts';
@@ -109,7 +106,7 @@ export function serviceAccountRoutes(app: App, { database, guards }: RouteDeps):
         summary: 'Create a service account',
         description: 'It opens nothing before it has a token.',
         body: z.strictObject({ name: displayName, role }),
-        response: { 201: accountAnswer, ...problemResponses(...adminCodes, ...bodyCodes) },
+        response: { 201: accountAnswer },
       },
     },
     writing(database, ({ caller, body }, write) =>
@@ -134,7 +131,7 @@ export function serviceAccountRoutes(app: App, { database, guards }: RouteDeps):
         tags: ['Access'],
         summary: 'List the service accounts, newest first',
         querystring: listQuery({}),
-        response: { 200: pageSchema(accountAnswer), ...problemResponses(...viewerCodes, 'invalid_request') },
+        response: { 200: pageSchema(accountAnswer) },
       },
     },
     async ({ caller, query }) => answerPage(await listServiceAccounts(db, caller.organizationId, query)),
@@ -149,7 +146,7 @@ export function serviceAccountRoutes(app: App, { database, guards }: RouteDeps):
         tags: ['Access'],
         summary: 'Read a service account',
         params: idInPath,
-        response: { 200: accountAnswer, ...problemResponses(...viewerCodes, 'invalid_request', 'not_found') },
+        response: { 200: accountAnswer },
       },
     },
     reading(database, accounts),
@@ -166,7 +163,7 @@ export function serviceAccountRoutes(app: App, { database, guards }: RouteDeps):
         description: 'A role holds from the next request on. Entries of the audit log keep the name that it had.',
         params: idInPath,
         body: changesOf({ name: displayName, role }),
-        response: { 200: accountAnswer, ...problemResponses(...adminCodes, ...bodyCodes, 'not_found') },
+        response: { 200: accountAnswer },
       },
     },
     changing(database, accounts, ({ caller, params, body }, write) =>
@@ -189,7 +186,7 @@ export function serviceAccountRoutes(app: App, { database, guards }: RouteDeps):
         description:
           'No request with one of them that starts after the answer is accepted. The audit log keeps its name.',
         params: idInPath,
-        response: { 204: nothing, ...problemResponses(...adminCodes, 'not_found') },
+        response: { 204: nothing },
       },
     },
     writing(database, ({ caller, params }, write) =>
@@ -217,7 +214,7 @@ export function serviceAccountRoutes(app: App, { database, guards }: RouteDeps):
           name: displayName,
           expires_at: endTime('ISO 8601 with an offset: from then on it is refused. Null: it does not end.'),
         }),
-        response: { 201: createdTokenAnswer, ...problemResponses(...adminCodes, ...bodyCodes, 'not_found') },
+        response: { 201: createdTokenAnswer },
       },
     },
     writing(database, ({ caller, params, body }, write) =>
@@ -254,7 +251,7 @@ export function serviceAccountRoutes(app: App, { database, guards }: RouteDeps):
         description: 'Never the tokens themselves. One that has ended is in the list until it is deleted.',
         params: idInPath,
         querystring: listQuery({}),
-        response: { 200: pageSchema(tokenAnswer), ...problemResponses(...viewerCodes, 'invalid_request', 'not_found') },
+        response: { 200: pageSchema(tokenAnswer) },
       },
     },
     async ({ caller, params, query }) => {
@@ -273,7 +270,7 @@ export function serviceAccountRoutes(app: App, { database, guards }: RouteDeps):
         summary: 'Delete a token of a service account',
         description: 'No request with it that starts after the answer is accepted, on any replica.',
         params: z.strictObject({ id: idOf(), token_id: idOf() }),
-        response: { 204: nothing, ...problemResponses(...adminCodes, 'not_found') },
+        response: { 204: nothing },
       },
     },
     writing(database, ({ caller, params }, write) =>

@@ -8,17 +8,7 @@ import { mapPage } from '@weir/db/page';
 import { Refusal } from '@weir/shared/errors';
 import { microsOfText } from '@weir/shared/instant';
 import { LIMITS } from '@weir/shared/limits';
-import {
-  adminCodes,
-  answerPage,
-  bodyCodes,
-  idInPath,
-  idOf,
-  listQuery,
-  oneOf,
-  pageSchema,
-  viewerCodes,
-} from '../http/fields.ts';
+import { answerPage, idInPath, idOf, listQuery, oneOf, pageSchema } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, made, writing } from '../http/writing/writing.ts';
@@ -50,9 +40,6 @@ export function chargeRoutes(app: App, { database, guards }: RouteDeps): void {
         response: {
           201: chargeAnswer,
           ...problemResponses(
-            ...adminCodes,
-            ...bodyCodes,
-            'not_found',
             'meter_archived',
             'charge_not_of_plan_type',
             'meter_already_priced',
@@ -87,7 +74,6 @@ export function chargeRoutes(app: App, { database, guards }: RouteDeps): void {
         querystring: listQuery({ status: oneOf(['ACTIVE', 'INACTIVE']).optional() }),
         response: {
           200: pageSchema(chargeAnswer),
-          ...problemResponses(...viewerCodes, 'not_found', 'invalid_request'),
         },
       },
     },
@@ -116,7 +102,7 @@ export function chargeRoutes(app: App, { database, guards }: RouteDeps): void {
         body: chargeChanges,
         response: {
           200: chargeAnswer,
-          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'charge_inactive'),
+          ...problemResponses('charge_inactive'),
         },
       },
     },

@@ -17,17 +17,7 @@ import { instantInZone } from '@weir/shared/date-or-instant';
 import { Refusal } from '@weir/shared/errors';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
-import {
-  answerPage,
-  dateOrInstant,
-  idInPath,
-  idOf,
-  listQuery,
-  oneOf,
-  pageSchema,
-  time,
-  viewerCodes,
-} from '../http/fields.ts';
+import { answerPage, dateOrInstant, idInPath, idOf, listQuery, oneOf, pageSchema, time } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { balance, CREDIT_STATUSES, creditAnswer, creditEntry, listedCredit } from './credit-shape.ts';
@@ -65,7 +55,6 @@ export function creditLedgerRoutes(app: App, { database, guards }: RouteDeps): v
             grants: z.array(creditAnswer),
             grants_total: z.int().optional().meta({ description: 'How many there are, where these are not all.' }),
           }),
-          ...problemResponses(...viewerCodes, 'invalid_request', 'not_found'),
         },
       },
     },
@@ -105,7 +94,7 @@ export function creditLedgerRoutes(app: App, { database, guards }: RouteDeps): v
           status: oneOf(CREDIT_STATUSES).optional(),
           as_of: asOf,
         }),
-        response: { 200: pageSchema(listedCredit), ...problemResponses(...viewerCodes, 'invalid_request') },
+        response: { 200: pageSchema(listedCredit) },
       },
     },
     async (request) => {
@@ -134,7 +123,7 @@ export function creditLedgerRoutes(app: App, { database, guards }: RouteDeps): v
           200: z
             .object({ as_of: time.meta({ description: 'The instant that was asked for, or now.' }), balance })
             .meta({ id: 'CreditBalance' }),
-          ...problemResponses(...viewerCodes, 'not_found', 'invalid_request'),
+          ...problemResponses('not_found'),
         },
       },
     },
@@ -161,7 +150,7 @@ export function creditLedgerRoutes(app: App, { database, guards }: RouteDeps): v
         description: 'What expires has no entry: the time says it.',
         params: idInPath,
         querystring: listQuery({}),
-        response: { 200: pageSchema(creditEntry), ...problemResponses(...viewerCodes, 'invalid_request', 'not_found') },
+        response: { 200: pageSchema(creditEntry) },
       },
     },
     async (request) => {
@@ -185,7 +174,7 @@ export function creditLedgerRoutes(app: App, { database, guards }: RouteDeps): v
           'given_by_invoice_id is this one, its total below zero paid others.',
         params: idInPath,
         querystring: listQuery({}),
-        response: { 200: pageSchema(creditEntry), ...problemResponses(...viewerCodes, 'invalid_request', 'not_found') },
+        response: { 200: pageSchema(creditEntry) },
       },
     },
     async (request) => {

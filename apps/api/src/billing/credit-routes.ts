@@ -20,7 +20,7 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { decimal } from '../http/decimals.ts';
 import { endTime, readEnd } from '../http/end-time.ts';
-import { adminCodes, bodyCodes, idInPath } from '../http/fields.ts';
+import { idInPath } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { refuseErased } from '../catalog/refuse-erased.ts';
 import { credentialOf } from '../http/load/caller.ts';
@@ -80,7 +80,7 @@ export function creditRoutes(app: App, { database, guards }: RouteDeps): void {
         body: creditBody,
         response: {
           201: creditAnswer,
-          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'external_id_taken', 'customer_erased'),
+          ...problemResponses('external_id_taken', 'customer_erased'),
         },
       },
     },
@@ -100,7 +100,7 @@ export function creditRoutes(app: App, { database, guards }: RouteDeps): void {
         description:
           'What invoices drew of it stays drawn. A grant that is void already, or has expired, is answered as it is.',
         params: idInPath,
-        response: { 200: creditAnswer, ...problemResponses(...adminCodes, 'not_found') },
+        response: { 200: creditAnswer },
       },
     },
     writing(database, (request, write) =>

@@ -8,7 +8,7 @@ import { text } from '@weir/shared/text';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import type { Guards } from '../access/authenticate.ts';
-import { idInPath, readCodes } from '../http/fields.ts';
+import { idInPath } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { entitlementAnswer, readEntitlements, type Entitlement, type EntitlementDeps } from './entitlement-answer.ts';
@@ -34,7 +34,7 @@ const FRESH =
 export function entitlementRoutes(app: App, deps: EntitlementDeps & { guards: Guards }): void {
   const { database, guards } = deps;
   const config = { isQuickRead: true } as const;
-  const response = { 200: answers, ...problemResponses(...readCodes, 'not_found', 'invalid_request') };
+  const response = { 200: answers, ...problemResponses('not_found') };
 
   app.get(
     '/api/v1/entitlements',

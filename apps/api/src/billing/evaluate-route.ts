@@ -10,7 +10,6 @@ import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import { currency } from '../catalog/plan-routes.ts';
 import { decimal } from '../http/decimals.ts';
-import { sessionCodes, bodyCodes } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, writing } from '../http/writing/writing.ts';
@@ -71,7 +70,7 @@ export function evaluateRoute(app: App, { database, guards }: RouteDeps): void {
         summary: 'Try a charge out on a quantity',
         description: 'Computes what a charge comes to, by the same function that bills. Nothing is kept.',
         body: evaluateBody,
-        response: { 200: evaluateAnswer, ...problemResponses(...sessionCodes, ...bodyCodes, 'not_found') },
+        response: { 200: evaluateAnswer, ...problemResponses('not_found') },
       },
     },
     writing(database, async (request, write) => {

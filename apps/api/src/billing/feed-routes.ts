@@ -5,8 +5,7 @@ import { FEED_TYPES } from '@weir/billing/feed-events';
 import { listFeed } from '@weir/db/billing/feed';
 import { NO_CURSOR } from '@weir/db/order';
 import { z } from 'zod';
-import { sizeOf, time, viewerCodes } from '../http/fields.ts';
-import { problemResponses } from '../http/problem.ts';
+import { sizeOf, time } from '../http/fields.ts';
 import type { App } from '../http/typed-app.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
@@ -69,7 +68,6 @@ export function feedRoutes(app: App, { database, guards }: RouteDeps): void {
                 .meta({ examples: ['42'] }),
             }),
           }),
-          ...problemResponses(...viewerCodes, 'invalid_request'),
         },
       },
     },

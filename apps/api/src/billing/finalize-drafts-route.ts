@@ -6,7 +6,7 @@ import { findInvoicesToFinalize } from '@weir/db/billing/invoices/invoices';
 import { Refusal } from '@weir/shared/errors';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
-import { adminCodes, bodyCodes, idOf } from '../http/fields.ts';
+import { idOf } from '../http/fields.ts';
 import { problemOfOne } from '../http/problem-of-one.ts';
 import { problemResponses } from '../http/problem.ts';
 import { credentialOf } from '../http/load/caller.ts';
@@ -59,7 +59,7 @@ export function finalizeDraftsRoute(app: App, { database, guards }: RouteDeps): 
         body: finalizeBody,
         response: {
           200: finalizeAnswer,
-          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found'),
+          ...problemResponses('not_found'),
         },
       },
     },

@@ -9,8 +9,7 @@ import { toCsv } from '@weir/shared/csv';
 import { problemOfDateOrInstant } from '@weir/shared/date-or-instant';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { answerOf, cursorMeta, sizeOf, idOf, oneOf, time, viewerCodes } from '../http/fields.ts';
-import { problemResponses } from '../http/problem.ts';
+import { answerOf, cursorMeta, sizeOf, idOf, oneOf, time } from '../http/fields.ts';
 import { sendJson } from '../http/body/send-json.ts';
 import { inTurns, type Turns } from '../http/load/turns.ts';
 import { writingList } from '../http/writing/write-list.ts';
@@ -102,7 +101,6 @@ export function invoiceLineListRoute(app: App, { database, guards, turns }: Rout
               'text/csv': { schema: z.string().meta({ examples: [`${COLUMNS.join(',')}\r\n`] }) },
             },
           },
-          ...problemResponses(...viewerCodes, 'invalid_request'),
         },
       },
     },

@@ -15,9 +15,7 @@ import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import {
   answerPage,
-  bodyCodes,
   cursorMeta,
-  sessionCodes,
   idInPath,
   idOf,
   listQuery,
@@ -25,7 +23,6 @@ import {
   pageSchema,
   searchOf,
   sortOf,
-  viewerCodes,
 } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { sendJson } from '../http/body/send-json.ts';
@@ -81,7 +78,6 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
         }),
         response: {
           200: pageSchema(invoiceAnswer),
-          ...problemResponses(...viewerCodes, 'invalid_request'),
         },
       },
     },
@@ -117,7 +113,6 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
         querystring: listQuery(listFields),
         response: {
           200: pageSchema(invoiceAnswer),
-          ...problemResponses(...viewerCodes, 'not_found', 'invalid_request'),
         },
       },
     },
@@ -146,7 +141,7 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
           'A draft is computed now, in one snapshot of what is recorded. Of more lines than fit into an answer the first ones, ' +
           'with lines_total and lines_next_cursor.',
         params: idInPath,
-        response: { 200: invoiceWithLines, ...problemResponses(...viewerCodes, 'not_found', 'month_taken_out') },
+        response: { 200: invoiceWithLines, ...problemResponses('month_taken_out') },
       },
     },
     async (request, reply) => {
@@ -171,7 +166,7 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
         querystring: linesQuery,
         response: {
           200: z.object({ data: z.array(invoiceLine), meta: cursorMeta }),
-          ...problemResponses(...viewerCodes, 'not_found', 'invalid_request', 'month_taken_out'),
+          ...problemResponses('month_taken_out'),
         },
       },
     },
@@ -201,14 +196,7 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
         body: z.strictObject({ from: oneOf(['rollups', 'events']).default('rollups') }).nullish(),
         response: {
           200: recomputation,
-          ...problemResponses(
-            ...sessionCodes,
-            ...bodyCodes,
-            'not_found',
-            'invoice_not_finalized',
-            'usage_moving',
-            'month_taken_out',
-          ),
+          ...problemResponses('invoice_not_finalized', 'usage_moving', 'month_taken_out'),
         },
       },
     },

@@ -17,7 +17,7 @@ import { text } from '@weir/shared/text';
 import { LIMITS } from '@weir/shared/limits';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { adminCodes, bodyCodes, idInPath } from '../http/fields.ts';
+import { idInPath } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { credentialOf } from '../http/load/caller.ts';
 import type { App } from '../http/typed-app.ts';
@@ -39,8 +39,6 @@ const voidBody = z
   .nullish();
 
 export function invoiceStateRoutes(app: App, { database, guards }: RouteDeps): void {
-  const problems = problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'invoice_not_open');
-
   app.post(
     '/api/v1/invoices/:id/finalize',
     {
@@ -53,7 +51,7 @@ export function invoiceStateRoutes(app: App, { database, guards }: RouteDeps): v
         params: idInPath,
         response: {
           200: invoiceWithLines,
-          ...problemResponses(...adminCodes, 'not_found', 'invoice_not_draft', 'earlier_draft', 'month_taken_out'),
+          ...problemResponses('invoice_not_draft', 'earlier_draft', 'month_taken_out'),
         },
       },
     },
@@ -77,14 +75,7 @@ export function invoiceStateRoutes(app: App, { database, guards }: RouteDeps): v
         body: voidBody,
         response: {
           200: invoiceWithLines,
-          ...problemResponses(
-            ...adminCodes,
-            ...bodyCodes,
-            'not_found',
-            'invoice_not_open',
-            'invoice_partly_paid',
-            'invoice_given_back',
-          ),
+          ...problemResponses('invoice_not_open', 'invoice_partly_paid', 'invoice_given_back'),
         },
       },
     },
@@ -106,7 +97,7 @@ export function invoiceStateRoutes(app: App, { database, guards }: RouteDeps): v
         description: 'It can still be paid, or waived.',
         params: idInPath,
         body: noteBody,
-        response: { 200: invoiceWithLines, ...problems },
+        response: { 200: invoiceWithLines, ...problemResponses('invoice_not_open') },
       },
     },
     writing(database, (request, write) => {

@@ -15,18 +15,7 @@ import { GROUPINGS, planningWindow, type Grouping } from '@weir/shared/window';
 import { LIMITS } from '@weir/shared/limits';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import {
-  adminCodes,
-  bodyCodes,
-  cursorMeta,
-  idCursor,
-  idInPath,
-  idOf,
-  nothing,
-  oneOf,
-  sizeOf,
-  viewerCodes,
-} from '../http/fields.ts';
+import { cursorMeta, idCursor, idInPath, idOf, nothing, oneOf, sizeOf } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { sendJson } from '../http/body/send-json.ts';
 import { inTurns, type Turns } from '../http/load/turns.ts';
@@ -40,7 +29,7 @@ import { amountOfText, signedAmount } from './signed-amount.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
 const lineInPath = z.strictObject({ id: idOf(), line_id: idOf() });
-const readProblems = [...viewerCodes, 'not_found', 'invalid_request', 'usage_moving', 'month_taken_out'] as const;
+const readProblems = problemResponses('usage_moving', 'month_taken_out');
 
 const adjustment = z.strictObject({
   description: text(1, LIMITS.name),
@@ -70,7 +59,7 @@ export function lineRoutes(app: App, { database, guards, turns }: RouteDeps & { 
         body: adjustment,
         response: {
           201: invoiceLine,
-          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'invoice_not_draft'),
+          ...problemResponses('invoice_not_draft'),
         },
       },
     },
@@ -107,7 +96,7 @@ export function lineRoutes(app: App, { database, guards, turns }: RouteDeps & { 
         summary: 'Take an ADJUSTMENT line off a draft',
         description: 'The other lines of a draft are computed, and cannot be taken off.',
         params: lineInPath,
-        response: { 204: nothing, ...problemResponses(...adminCodes, 'not_found', 'invoice_not_draft') },
+        response: { 204: nothing, ...problemResponses('invoice_not_draft') },
       },
     },
     writing(database, ({ caller, params }, write) =>
@@ -138,7 +127,7 @@ export function lineRoutes(app: App, { database, guards, turns }: RouteDeps & { 
         params: lineInPath,
         response: {
           200: invoiceLine,
-          ...problemResponses(...viewerCodes, 'not_found', 'month_taken_out'),
+          ...problemResponses('month_taken_out'),
         },
       },
     },
@@ -165,7 +154,7 @@ export function lineRoutes(app: App, { database, guards, turns }: RouteDeps & { 
             .default('day')
             .meta({ description: 'Weeks are those of ISO 8601: they begin on Monday.' }),
         }),
-        response: { 200: lineUsage, ...problemResponses(...readProblems) },
+        response: { 200: lineUsage, ...readProblems },
       },
     },
     async (request, reply) => {
@@ -196,7 +185,7 @@ export function lineRoutes(app: App, { database, guards, turns }: RouteDeps & { 
         }),
         response: {
           200: z.object({ data: z.array(receipt), meta: cursorMeta }),
-          ...problemResponses(...readProblems),
+          ...readProblems,
         },
       },
     },

@@ -13,7 +13,7 @@ import { text } from '@weir/shared/text';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import { decimal } from '../http/decimals.ts';
-import { adminCodes, bodyCodes, dateOrInstant, idInPath, idOf, nothing } from '../http/fields.ts';
+import { dateOrInstant, idInPath, idOf, nothing } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, gone, writing } from '../http/writing/writing.ts';
@@ -62,14 +62,7 @@ export function paymentRoutes(app: App, { database, guards }: RouteDeps): void {
         body: payBody,
         response: {
           200: invoiceWithLines,
-          ...problemResponses(
-            ...adminCodes,
-            ...bodyCodes,
-            'not_found',
-            'invoice_not_open',
-            'payment_recorded',
-            'payment_above_due',
-          ),
+          ...problemResponses('invoice_not_open', 'payment_recorded', 'payment_above_due'),
         },
       },
     },
@@ -99,7 +92,7 @@ export function paymentRoutes(app: App, { database, guards }: RouteDeps): void {
           'UNCOLLECTIBLE where it had been given up. Weir takes no money, and gives none back.',
         params: paymentInPath,
         body: noteBody,
-        response: { 204: nothing, ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'payment_taken_back') },
+        response: { 204: nothing, ...problemResponses('payment_taken_back') },
       },
     },
     writing(database, (request, write) => {

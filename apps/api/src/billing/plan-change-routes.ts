@@ -9,7 +9,7 @@ import type { Queries } from '@weir/db/database';
 import { Refusal } from '@weir/shared/errors';
 import { z } from 'zod';
 import type { Caller } from '../http/load/caller.ts';
-import { adminCodes, bodyCodes, idInPath } from '../http/fields.ts';
+import { idInPath } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import { inTurns, type Turns } from '../http/load/turns.ts';
 import type { App } from '../http/typed-app.ts';
@@ -20,17 +20,14 @@ import { changeBody, previewChangeBody, subscriptionAnswer } from './subscriptio
 import { METER_TAKEN, noSuchPlan, planInactive, refuseMeterTaken } from './subscription-refusals.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
-const changeCodes = [
-  ...adminCodes,
-  ...bodyCodes,
-  'not_found',
+const problems = problemResponses(
   'subscription_ended',
   'subscription_behind',
   'plan_inactive',
   'currency_differs',
   'interval_differs',
   'meter_already_billed',
-] as const;
+);
 
 type When = z.output<typeof changeBody>['when'];
 type LockedPlan = Awaited<ReturnType<typeof lockPlanToBill>>;
@@ -50,7 +47,7 @@ export function planChangeRoutes(app: App, { database, guards, turns }: RouteDep
           'changes at once, whatever the interval, and in a trial it may.',
         params: idInPath,
         body: changeBody,
-        response: { 200: subscriptionAnswer, ...problemResponses(...changeCodes) },
+        response: { 200: subscriptionAnswer, ...problems },
       },
     },
     writing(database, async ({ caller, params, body }, write) => {
@@ -76,7 +73,7 @@ export function planChangeRoutes(app: App, { database, guards, turns }: RouteDep
         body: previewChangeBody,
         response: {
           200: z.object({ invoice: invoicePreview.nullable() }).meta({ id: 'PlanChangePreview' }),
-          ...problemResponses(...changeCodes),
+          ...problems,
         },
       },
     },

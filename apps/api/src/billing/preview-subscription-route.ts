@@ -3,7 +3,7 @@
 import { SUBSCRIPTION_STATUSES } from '@weir/billing/kinds';
 import { previewStart } from '@weir/db/billing/subscriptions/preview-start';
 import { z } from 'zod';
-import { bodyCodes, sessionCodes, time } from '../http/fields.ts';
+import { time } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { inTurns, type Turns } from '../http/load/turns.ts';
@@ -48,14 +48,7 @@ export function previewSubscriptionRoute(app: App, { database, guards, turns }: 
         body: subscriptionBody,
         response: {
           200: previewAnswer,
-          ...problemResponses(
-            ...sessionCodes,
-            ...bodyCodes,
-            'not_found',
-            'plan_inactive',
-            'customer_erased',
-            'usage_moving',
-          ),
+          ...problemResponses('not_found', 'plan_inactive', 'customer_erased', 'usage_moving'),
         },
       },
     },

@@ -5,8 +5,7 @@ import { holdOrganization } from '@weir/db/hold-row';
 import { text } from '@weir/shared/text';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
-import { adminCodes, answerOf, bodyCodes, changesOf, oneOf, timeZone, viewerCodes } from '../http/fields.ts';
-import { problemResponses } from '../http/problem.ts';
+import { answerOf, changesOf, oneOf, timeZone } from '../http/fields.ts';
 import type { App } from '../http/typed-app.ts';
 import { done } from '../http/writing/writing.ts';
 import { changing, reading, type Versioned } from '../http/writing/versions.ts';
@@ -65,7 +64,6 @@ export function settingsRoutes(app: App, { database, guards }: RouteDeps): void 
         summary: 'Read how the organization bills',
         response: {
           200: settingsAnswer,
-          ...problemResponses(...viewerCodes),
         },
       },
     },
@@ -83,7 +81,7 @@ export function settingsRoutes(app: App, { database, guards }: RouteDeps): void 
         description:
           'Changes the fields that are sent, for subscriptions, drafts and invoices that are made from then on.',
         body: settingsChanges,
-        response: { 200: settingsAnswer, ...problemResponses(...adminCodes, ...bodyCodes) },
+        response: { 200: settingsAnswer },
       },
     },
     changing(database, billingSettings, ({ caller, body }, write) =>

@@ -5,7 +5,7 @@ import { cancelAtPeriodEnd, cancelNow, keepAfterPeriodEnd } from '@weir/db/billi
 import { changeAtPeriodEnd } from '@weir/db/billing/subscriptions/change-plan';
 import type { Subscription } from '@weir/db/billing/subscriptions/subscriptions';
 import type { Caller } from '../http/load/caller.ts';
-import { adminCodes, bodyCodes, idInPath } from '../http/fields.ts';
+import { idInPath } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, writing, type Write, type Written } from '../http/writing/writing.ts';
@@ -27,7 +27,7 @@ export function subscriptionChangeRoutes(app: App, { database, guards }: RouteDe
         body: subscriptionChanges,
         response: {
           200: subscriptionAnswer,
-          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'subscription_ended', 'subscription_behind'),
+          ...problemResponses('subscription_ended', 'subscription_behind'),
         },
       },
     },
@@ -60,7 +60,7 @@ export function subscriptionChangeRoutes(app: App, { database, guards }: RouteDe
         body: cancelBody.nullish(),
         response: {
           200: subscriptionAnswer,
-          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'subscription_ended', 'subscription_behind'),
+          ...problemResponses('subscription_ended', 'subscription_behind'),
         },
       },
     },

@@ -7,8 +7,7 @@ import {
   type UnbilledUsage,
 } from '@weir/db/billing/usage/unbilled-usage';
 import { z } from 'zod';
-import { answerOf, answerPage, listQuery, oneOf, pageSchema, viewerCodes } from '../http/fields.ts';
-import { problemResponses } from '../http/problem.ts';
+import { answerOf, answerPage, listQuery, oneOf, pageSchema } from '../http/fields.ts';
 import type { App } from '../http/typed-app.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
@@ -59,7 +58,6 @@ export function unbilledUsageRoute(app: App, { database, guards }: RouteDeps): v
         querystring: listQuery({ month, is_told: isTold }),
         response: {
           200: pageSchema(unbilledUsage),
-          ...problemResponses(...viewerCodes, 'invalid_request'),
         },
       },
     },

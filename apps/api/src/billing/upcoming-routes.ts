@@ -6,7 +6,7 @@ import { readInvoiceWithin, type InvoiceWithLines } from '@weir/db/billing/invoi
 import { previewInvoice, readSubscriptionUsage, type ChargeUsage } from '@weir/db/billing/invoices/upcoming';
 import { Refusal } from '@weir/shared/errors';
 import { z } from 'zod';
-import { adminCodes, answerOf, idInPath, viewerCodes } from '../http/fields.ts';
+import { answerOf, idInPath } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { inTurns, type Turns } from '../http/load/turns.ts';
 import { credentialOf } from '../http/load/caller.ts';
@@ -36,7 +36,7 @@ export function upcomingRoutes(app: App, { database, guards, turns }: RouteDeps 
         params: idInPath,
         response: {
           200: z.object({ data: z.array(chargeUsage) }),
-          ...problemResponses(...viewerCodes, 'not_found', 'month_taken_out'),
+          ...problemResponses('month_taken_out'),
         },
       },
     },
@@ -59,7 +59,7 @@ export function upcomingRoutes(app: App, { database, guards, turns }: RouteDeps 
         params: idInPath,
         response: {
           200: invoicePreview,
-          ...problemResponses(...adminCodes, 'not_found', 'subscription_ended', 'month_taken_out'),
+          ...problemResponses('subscription_ended', 'month_taken_out'),
         },
       },
     },
@@ -97,14 +97,7 @@ export function upcomingRoutes(app: App, { database, guards, turns }: RouteDeps 
         response: {
           200: z.object({ invoice: z.null() }),
           201: z.object({ invoice: invoiceWithLines }),
-          ...problemResponses(
-            ...adminCodes,
-            'not_found',
-            'subscription_not_ended',
-            'earlier_draft',
-            'usage_moving',
-            'month_taken_out',
-          ),
+          ...problemResponses('subscription_not_ended', 'earlier_draft', 'usage_moving', 'month_taken_out'),
         },
       },
     },

@@ -30,10 +30,8 @@ import { z } from 'zod';
 import type { App } from '../http/typed-app.ts';
 import { done, gone, made, writing } from '../http/writing/writing.ts';
 import {
-  adminCodes,
   answerOf,
   answerPage,
-  bodyCodes,
   changesOf,
   countryCode,
   displayName,
@@ -41,7 +39,6 @@ import {
   nothing,
   listQuery,
   pageSchema,
-  readCodes,
   searchOf,
   time,
   timeZone,
@@ -141,7 +138,7 @@ export function customerRoutes(app: App, { database, guards }: RouteDeps): void 
         body: customerBody,
         response: {
           201: customerAnswer,
-          ...problemResponses(...adminCodes, ...bodyCodes, 'external_id_taken', 'external_id_billed', 'usage_moving'),
+          ...problemResponses('external_id_taken', 'external_id_billed', 'usage_moving'),
         },
       },
     },
@@ -177,7 +174,6 @@ export function customerRoutes(app: App, { database, guards }: RouteDeps): void 
         }),
         response: {
           200: pageSchema(customerAnswer),
-          ...problemResponses(...readCodes, 'invalid_request'),
         },
       },
     },
@@ -197,7 +193,7 @@ export function customerRoutes(app: App, { database, guards }: RouteDeps): void 
         tags: ['Catalog'],
         summary: 'Read a customer',
         params: idInPath,
-        response: { 200: customerAnswer, ...problemResponses(...readCodes, 'not_found') },
+        response: { 200: customerAnswer },
       },
     },
     reading(database, customers),
@@ -221,9 +217,6 @@ export function customerRoutes(app: App, { database, guards }: RouteDeps): void 
         response: {
           200: customerAnswer,
           ...problemResponses(
-            ...adminCodes,
-            ...bodyCodes,
-            'not_found',
             'external_id_taken',
             'external_id_billed',
             'customer_in_use',
@@ -269,7 +262,7 @@ export function customerRoutes(app: App, { database, guards }: RouteDeps): void 
           'The record only. Usage stays, under the external_id. A customer with a subscription, an invoice or a credit is ' +
           'not deleted.',
         params: idInPath,
-        response: { 204: nothing, ...problemResponses(...adminCodes, 'not_found', 'customer_in_use') },
+        response: { 204: nothing, ...problemResponses('customer_in_use') },
       },
     },
     writing(database, ({ caller, params }, write) =>

@@ -26,10 +26,8 @@ import { z } from 'zod';
 import type { App } from '../http/typed-app.ts';
 import { done, gone, made, writing } from '../http/writing/writing.ts';
 import {
-  adminCodes,
   answerOf,
   answerPage,
-  bodyCodes,
   changesOf,
   displayName,
   idInPath,
@@ -37,7 +35,6 @@ import {
   listSchema,
   nothing,
   oneOf,
-  readCodes,
   searchOf,
   time,
   sortOf,
@@ -115,7 +112,7 @@ export function featureRoutes(app: App, { database, guards, turns }: RouteDeps &
         body: featureBody,
         response: {
           201: featureAnswer,
-          ...problemResponses(...adminCodes, ...bodyCodes, 'lookup_key_taken'),
+          ...problemResponses('lookup_key_taken'),
         },
       },
     },
@@ -165,7 +162,6 @@ export function featureRoutes(app: App, { database, guards, turns }: RouteDeps &
         }),
         response: {
           200: listSchema(featureAnswer),
-          ...problemResponses(...readCodes, 'invalid_request'),
         },
       },
     },
@@ -188,7 +184,7 @@ export function featureRoutes(app: App, { database, guards, turns }: RouteDeps &
         tags: ['Catalog'],
         summary: 'Read a feature',
         params: idInPath,
-        response: { 200: featureAnswer, ...problemResponses(...readCodes, 'not_found') },
+        response: { 200: featureAnswer },
       },
     },
     reading(database, features),
@@ -210,7 +206,7 @@ export function featureRoutes(app: App, { database, guards, turns }: RouteDeps &
         body: featureChanges,
         response: {
           200: featureAnswer,
-          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'lookup_key_taken'),
+          ...problemResponses('lookup_key_taken'),
         },
       },
     },
@@ -244,7 +240,7 @@ export function featureRoutes(app: App, { database, guards, turns }: RouteDeps &
         params: idInPath,
         response: {
           204: nothing,
-          ...problemResponses(...adminCodes, 'not_found', 'feature_in_use'),
+          ...problemResponses('feature_in_use'),
         },
       },
     },

@@ -9,22 +9,19 @@ import { z } from 'zod';
 import type { App } from '../http/typed-app.ts';
 import { done } from '../http/writing/writing.ts';
 import {
-  adminCodes,
   answerOf,
   answerPage,
-  bodyCodes,
   changesOf,
   displayName,
   idInPath,
   listQuery,
   oneOf,
   pageSchema,
-  readCodes,
   searchOf,
   time,
   sortOf,
 } from '../http/fields.ts';
-import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { NO_SUCH_THING } from '../http/problem.ts';
 import { RECORDING_STOP_COST } from '../http/load/read-budget.ts';
 import { changing, reading, type Versioned } from '../http/writing/versions.ts';
 import { metadataKeys, unit } from './meter-fields.ts';
@@ -77,7 +74,6 @@ export function meterRoutes(app: App, { database, guards }: RouteDeps): void {
         }),
         response: {
           200: pageSchema(meterAnswer),
-          ...problemResponses(...readCodes, 'invalid_request'),
         },
       },
     },
@@ -97,7 +93,7 @@ export function meterRoutes(app: App, { database, guards }: RouteDeps): void {
         tags: ['Catalog'],
         summary: 'Read a meter',
         params: idInPath,
-        response: { 200: meterAnswer, ...problemResponses(...readCodes, 'not_found') },
+        response: { 200: meterAnswer },
       },
     },
     reading(database, meters),
@@ -121,7 +117,6 @@ export function meterRoutes(app: App, { database, guards }: RouteDeps): void {
         body: meterChanges,
         response: {
           200: meterAnswer,
-          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found'),
         },
       },
     },

@@ -7,7 +7,7 @@ import { Refusal } from '@weir/shared/errors';
 import { LIMITS } from '@weir/shared/limits';
 import type { App } from '../http/typed-app.ts';
 import { done, gone, made, writing } from '../http/writing/writing.ts';
-import { adminCodes, bodyCodes, idInPath, idOf, nothing } from '../http/fields.ts';
+import { idInPath, idOf, nothing } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { changingWithin } from '../http/writing/versions.ts';
 import type { RouteDeps } from '../route-deps.ts';
@@ -32,7 +32,7 @@ export function planFeatureRoutes(app: App, { database, guards }: RouteDeps): vo
         body: planFeatureBody,
         response: {
           201: planFeatureAnswer,
-          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'feature_already_in_plan'),
+          ...problemResponses('feature_already_in_plan'),
         },
       },
     },
@@ -66,7 +66,6 @@ export function planFeatureRoutes(app: App, { database, guards }: RouteDeps): vo
         body: planFeatureChanges,
         response: {
           200: planFeatureAnswer,
-          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found'),
         },
       },
     },
@@ -93,7 +92,7 @@ export function planFeatureRoutes(app: App, { database, guards }: RouteDeps): vo
         tags: ['Catalog'],
         summary: 'Take a feature out of a plan',
         params: planFeatureInPath,
-        response: { 204: nothing, ...problemResponses(...adminCodes, 'not_found') },
+        response: { 204: nothing },
       },
     },
     writing(database, ({ caller, params }, write) =>

@@ -31,10 +31,8 @@ import { CHARGE_DECIMALS } from '../billing/charge-models.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, gone, made, writing } from '../http/writing/writing.ts';
 import {
-  adminCodes,
   answerOf,
   answerPage,
-  bodyCodes,
   changesOf,
   displayName,
   idInPath,
@@ -46,7 +44,6 @@ import {
   searchOf,
   time,
   sortOf,
-  viewerCodes,
 } from '../http/fields.ts';
 import { NO_SUCH_THING, PLAN_IN_USE, problemResponses } from '../http/problem.ts';
 import { changingWithin, reading } from '../http/writing/versions.ts';
@@ -184,7 +181,7 @@ export function planRoutes(app: App, { database, guards }: RouteDeps): void {
         body: planBody,
         response: {
           201: planAnswer,
-          ...problemResponses(...adminCodes, ...bodyCodes, ...partCodes, 'lookup_id_taken'),
+          ...problemResponses(...partCodes, 'lookup_id_taken'),
         },
       },
     },
@@ -211,7 +208,6 @@ export function planRoutes(app: App, { database, guards }: RouteDeps): void {
         querystring: planQuery,
         response: {
           200: pageSchema(planAnswer),
-          ...problemResponses(...viewerCodes, 'invalid_request'),
         },
       },
     },
@@ -233,7 +229,6 @@ export function planRoutes(app: App, { database, guards }: RouteDeps): void {
         params: idInPath,
         response: {
           200: planWithFeatures,
-          ...problemResponses(...viewerCodes, 'not_found'),
         },
       },
     },
@@ -258,8 +253,6 @@ export function planRoutes(app: App, { database, guards }: RouteDeps): void {
         response: {
           200: planAnswer,
           ...problemResponses(
-            ...adminCodes,
-            ...bodyCodes,
             ...partCodes,
             'lookup_id_taken',
             'plan_in_use',
@@ -312,7 +305,7 @@ export function planRoutes(app: App, { database, guards }: RouteDeps): void {
           'Its features stay, and count one plan less. A plan that has or had subscriptions is not deleted: to sell it no ' +
           'more, set is_active to false.',
         params: idInPath,
-        response: { 204: nothing, ...problemResponses(...adminCodes, 'not_found', 'plan_in_use') },
+        response: { 204: nothing, ...problemResponses('plan_in_use') },
       },
     },
     writing(database, ({ caller, params }, write) =>

@@ -182,30 +182,6 @@ export function answerPage<Row>({ rows, next, counted }: PageOf<Row>) {
   return { data: rows, meta: { ...counted, total_pages, next_cursor: next } };
 }
 
-/** Refusals to whoever reads. */
-export const viewerCodes = ['unauthenticated', 'rate_limited', 'unavailable'] as const;
-
-/** Refusals to whoever reads, by session or key. */
-export const readCodes = [...viewerCodes, 'missing_scope'] as const;
-
-/** Refusals of a body as such, also where none is asked for: it is read before anything is done. */
-const unreadableCodes = ['malformed_json', 'payload_too_large', 'unsupported_media_type'] as const;
-
-/** Refusals to a person who does what all may do. */
-export const sessionCodes = [
-  'unauthenticated',
-  'cross_origin',
-  ...unreadableCodes,
-  'rate_limited',
-  'unavailable',
-] as const;
-
-/** Refusals to a person who changes what the organization has. */
-export const adminCodes = [...sessionCodes, 'admin_only'] as const;
-
-/** Refusals of any body. */
-export const bodyCodes = [...unreadableCodes, 'invalid_request'] as const;
-
 /** A time in an answer: ISO 8601 UTC. */
 export const time = z.iso.datetime();
 

@@ -107,7 +107,10 @@ const problemSchema = z
   })
   .meta({ id: 'Problem' });
 
-/** The answers a route may give beside its success, for its OpenAPI entry: one per status, by code. */
+/**
+ * The answers a route may give beside its success, for its OpenAPI entry: one per status, by code. Those that follow from who may call it,
+ * from its method or from its path are added to the document (openapi-access.ts).
+ */
 export function problemResponses(...codes: ErrorCode[]) {
   const byStatus = new Map<number, string[]>();
   for (const code of new Set(codes)) {

@@ -60,18 +60,7 @@ type BatchItem = z.output<typeof batchItem>;
 // For the document: withHeaderKey reads the header.
 const trackHeaders = keyHeaderSchema('The same as the field idempotency_key, to the letter.');
 
-const refusals = problemResponses(
-  'malformed_json',
-  'malformed_request',
-  'unauthenticated',
-  'missing_scope',
-  'payload_too_large',
-  'unsupported_media_type',
-  'invalid_request',
-  'rate_limited',
-  'unavailable',
-  'shutting_down',
-);
+const refusals = problemResponses('malformed_request', 'shutting_down');
 const config = { traffic: 'tracking' } as const;
 
 export function trackRoutes(app: App, deps: TrackDeps): void {
@@ -97,13 +86,7 @@ export function trackRoutes(app: App, deps: TrackDeps): void {
         response: {
           201: accepted,
           ...refusals,
-          ...problemResponses(
-            'meter_not_found',
-            'duplicate_event',
-            'invalid_request',
-            'idempotency_key_reused',
-            'meter_archived',
-          ),
+          ...problemResponses('meter_not_found', 'duplicate_event', 'idempotency_key_reused', 'meter_archived'),
         },
       },
     },

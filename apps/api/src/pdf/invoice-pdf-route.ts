@@ -6,7 +6,7 @@ import { Refusal } from '@weir/shared/errors';
 import { LIMITS } from '@weir/shared/limits';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { idInPath, oneOf, viewerCodes } from '../http/fields.ts';
+import { idInPath, oneOf } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { inTurns, type Turns } from '../http/load/turns.ts';
 import type { App } from '../http/typed-app.ts';
@@ -56,7 +56,7 @@ export function invoicePdfRoute(app: App, deps: RouteDeps & { turns: Turns }): v
         querystring: pdfQuery,
         response: {
           200: pdfAnswer,
-          ...problemResponses(...viewerCodes, 'not_found', 'invalid_request', 'month_taken_out'),
+          ...problemResponses('month_taken_out'),
         },
       },
     },

@@ -8,7 +8,7 @@ import { findWorkerSeen } from '@weir/queue/worker-seen';
 import { readBuild } from '@weir/shared/build';
 import { buildProbe } from '@weir/shared/probe';
 import { z } from 'zod';
-import { readCodes, time } from '../http/fields.ts';
+import { time } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import type { RouteDeps } from '../route-deps.ts';
@@ -71,7 +71,8 @@ export function systemRoute(app: App, deps: SystemDeps): void {
         operationId: 'getSystem',
         tags: ['Operations'],
         summary: 'How this installation is, as far as it concerns your organization',
-        response: { 200: system, ...problemResponses(...readCodes, 'invalid_request') },
+        // Version 1.0.0 told of this code, and codes stay.
+        response: { 200: system, ...problemResponses('missing_scope') },
       },
     },
     async (request): Promise<z.output<typeof system>> => {

@@ -13,19 +13,7 @@ import { microsOfText } from '@weir/shared/instant';
 import { text } from '@weir/shared/text';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
-import {
-  adminCodes,
-  answerOf,
-  bodyCodes,
-  cursorMeta,
-  dateOrInstant,
-  idCursor,
-  idInPath,
-  idOf,
-  readCodes,
-  sizeOf,
-  time,
-} from '../http/fields.ts';
+import { answerOf, cursorMeta, dateOrInstant, idCursor, idInPath, idOf, sizeOf, time } from '../http/fields.ts';
 import type { App } from '../http/typed-app.ts';
 import { writing } from '../http/writing/writing.ts';
 import { NO_SUCH_THING, invalidFields, problemResponses } from '../http/problem.ts';
@@ -88,7 +76,7 @@ export function eventRoutes(app: App, deps: EventDeps): void {
         tags: ['Usage'],
         summary: 'The receipt of an event: what became of it',
         params: idInPath,
-        response: { 200: receipt, ...problemResponses(...readCodes, 'not_found') },
+        response: { 200: receipt },
       },
     },
     async (request, reply) =>
@@ -108,7 +96,7 @@ export function eventRoutes(app: App, deps: EventDeps): void {
         querystring: eventQuery,
         response: {
           200: z.object({ data: z.array(receipt), meta: cursorMeta }),
-          ...problemResponses(...readCodes, 'meter_not_found', 'invalid_request'),
+          ...problemResponses('meter_not_found'),
         },
       },
     },
@@ -139,7 +127,6 @@ export function eventRoutes(app: App, deps: EventDeps): void {
           'another event, its id is left out here.',
         response: {
           200: z.object({ data: z.array(rejection) }),
-          ...problemResponses(...readCodes, 'invalid_request'),
         },
       },
     },
@@ -164,7 +151,7 @@ export function eventRoutes(app: App, deps: EventDeps): void {
         body: replayBody.nullish(),
         response: {
           202: z.object({ id: z.uuid(), status: z.literal('queued') }),
-          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'not_replayable', 'usage_moving'),
+          ...problemResponses('not_replayable', 'usage_moving'),
         },
       },
     },

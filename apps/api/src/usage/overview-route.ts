@@ -11,7 +11,7 @@ import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import { monthsOf } from '@weir/shared/months';
 import { QUARTER } from '@weir/shared/time-zone';
 import { z } from 'zod';
-import { readCodes, time } from '../http/fields.ts';
+import { time } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import { readWaitingUnlessAway, waiting } from '../system/system-route.ts';
 import type { App } from '../http/typed-app.ts';
@@ -155,7 +155,8 @@ export function overviewRoute(app: App, { guards, database, queue }: OverviewDep
         tags: ['Usage'],
         summary: 'How the organization stands in this month so far',
         description: 'Made of sums, whatever the number of events. It counts as much as a chart of a thousand periods.',
-        response: { 200: overview, ...problemResponses(...readCodes, 'invalid_request') },
+        // Version 1.0.0 told of this code, and codes stay.
+        response: { 200: overview, ...problemResponses('missing_scope') },
       },
     },
     async (request): Promise<z.output<typeof overview>> => {

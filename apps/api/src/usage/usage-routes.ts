@@ -25,7 +25,7 @@ import { z } from 'zod';
 import { sendJson } from '../http/body/send-json.ts';
 import { inTurns, type Turns } from '../http/load/turns.ts';
 import type { App } from '../http/typed-app.ts';
-import { answerOf, answerPage, idInPath, listQuery, pageSchema, readCodes, sortOf, time } from '../http/fields.ts';
+import { answerOf, answerPage, idInPath, listQuery, pageSchema, sortOf, time } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { gatherFilters, groupsOf } from './group-query.ts';
 import { meterUsage, usage, writingUsage } from './usage-answer.ts';
@@ -90,7 +90,7 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
         querystring: usageQuery,
         response: {
           200: meterUsage,
-          ...problemResponses(...readCodes, 'not_found', 'groups_not_ready', 'usage_moving', 'invalid_request'),
+          ...problemResponses('groups_not_ready', 'usage_moving'),
         },
       },
     },
@@ -119,14 +119,7 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
         querystring: usageQuery.extend({ meter_token: text(1, LIMITS.key) }),
         response: {
           200: meterUsage,
-          ...problemResponses(
-            ...readCodes,
-            'meter_not_found',
-            'not_found',
-            'groups_not_ready',
-            'usage_moving',
-            'invalid_request',
-          ),
+          ...problemResponses('meter_not_found', 'not_found', 'groups_not_ready', 'usage_moving'),
         },
       },
     },
@@ -162,7 +155,6 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
         }),
         response: {
           200: pageSchema(customerOfMeter).extend({ meter_id: z.uuid(), period_start: time, period_end: time }),
-          ...problemResponses(...readCodes, 'not_found', 'invalid_request'),
         },
       },
     },
@@ -202,7 +194,7 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
             period_end: time,
             data: z.array(meterOfCustomer),
           }),
-          ...problemResponses(...readCodes, 'not_found', 'usage_moving', 'invalid_request'),
+          ...problemResponses('usage_moving'),
         },
       },
     },

@@ -10,8 +10,6 @@ import { formatAmount } from '@weir/rating/money';
 import { INTERVALS } from '@weir/rating/periods';
 import { z } from 'zod';
 import { copiedCharge } from '../billing/invoice-shape.ts';
-import { viewerCodes } from '../http/fields.ts';
-import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import type { RouteDeps } from '../route-deps.ts';
 import { customerOf, OPEN_TO_PAGES, tokenExpiresIn } from './widget-customer.ts';
@@ -64,7 +62,7 @@ export function widgetAccountRoutes(app: App, { database, guards }: RouteDeps): 
         tags: ['Widget'],
         summary: 'What the customer of the token owes, and its credit, by currency',
         description: 'A currency in which nothing is open and there never was a credit is not there.',
-        response: { 200: balanceAnswer, ...problemResponses(...viewerCodes) },
+        response: { 200: balanceAnswer },
       },
     },
     async ({ caller }) => {
@@ -95,7 +93,7 @@ export function widgetAccountRoutes(app: App, { database, guards }: RouteDeps): 
         operationId: 'getWidgetPlan',
         tags: ['Widget'],
         summary: 'The plan of the customer of the token, and its prices',
-        response: { 200: planAnswer, ...problemResponses(...viewerCodes) },
+        response: { 200: planAnswer },
       },
     },
     async ({ caller }) => {

@@ -26,7 +26,6 @@ import {
   pageSchema,
   sizeOf,
   time,
-  viewerCodes,
 } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { sendJson } from '../http/body/send-json.ts';
@@ -114,7 +113,7 @@ export function widgetInvoiceRoutes(app: App, deps: RouteDeps & { turns: Turns }
         summary: 'List the invoices of the customer of the token, newest first, without their lines',
         description: 'Drafts are not shown.',
         querystring: listQuery({}),
-        response: { 200: pageSchema(invoiceAnswer), ...problemResponses(...viewerCodes, 'invalid_request') },
+        response: { 200: pageSchema(invoiceAnswer) },
       },
     },
     async ({ caller, query }) => {
@@ -138,7 +137,7 @@ export function widgetInvoiceRoutes(app: App, deps: RouteDeps & { turns: Turns }
         summary: 'Read an invoice of the customer of the token, with its lines',
         description: 'A draft, or an invoice of another customer, does not exist for it.',
         params: idInPath,
-        response: { 200: invoiceWithLines, ...problemResponses(...viewerCodes, 'not_found') },
+        response: { 200: invoiceWithLines },
       },
     },
     async ({ caller, params }, reply) => {
@@ -174,7 +173,6 @@ export function widgetInvoiceRoutes(app: App, deps: RouteDeps & { turns: Turns }
         querystring: linesQuery,
         response: {
           200: z.object({ data: z.array(line), meta: cursorMeta }),
-          ...problemResponses(...viewerCodes, 'not_found', 'invalid_request'),
         },
       },
     },
@@ -206,7 +204,7 @@ export function widgetInvoiceRoutes(app: App, deps: RouteDeps & { turns: Turns }
         }),
         response: {
           200: z.object({ data: z.array(event), meta: cursorMeta }),
-          ...problemResponses(...viewerCodes, 'not_found', 'invalid_request', 'usage_moving'),
+          ...problemResponses('usage_moving'),
         },
       },
     },
@@ -245,7 +243,7 @@ export function widgetInvoiceRoutes(app: App, deps: RouteDeps & { turns: Turns }
         description: 'The same file as that of GET /invoices/{id}/pdf.',
         params: idInPath,
         querystring: pdfQuery,
-        response: { 200: pdfAnswer, ...problemResponses(...viewerCodes, 'not_found', 'invalid_request') },
+        response: { 200: pdfAnswer },
       },
     },
     async (request, reply) => {

@@ -13,7 +13,7 @@ import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import { readEntitlements, type Entitlement, type EntitlementDeps } from '../billing/entitlement-answer.ts';
 import { hashSecret, newWidgetToken } from '../access/secrets.ts';
-import { bodyCodes, idInPath, nullInRepeats, readCodes, time, viewerCodes } from '../http/fields.ts';
+import { idInPath, nullInRepeats, time } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { made, writing } from '../http/writing/writing.ts';
@@ -96,7 +96,7 @@ export function widgetRoutes(app: App, deps: UsageDeps & EntitlementDeps): void 
           'origin may do. It ends after an hour, with the API key that asked for it, and when the record of its customer is ' +
           'deleted, erased or gets another external_id. What /embed shows is chosen by its parameter show; the token opens all of it.',
         body: z.strictObject({ customer_external_id: text(1, LIMITS.key) }),
-        response: { 201: tokenAnswer, ...problemResponses(...readCodes, ...bodyCodes, 'usage_moving') },
+        response: { 201: tokenAnswer, ...problemResponses('usage_moving') },
       },
     },
     writing(database, async ({ caller, body }, write) => {
@@ -129,7 +129,6 @@ export function widgetRoutes(app: App, deps: UsageDeps & EntitlementDeps): void 
         querystring: z.strictObject(windowQuery),
         response: {
           200: usageAnswer,
-          ...problemResponses(...viewerCodes, 'invalid_request'),
         },
       },
     },
@@ -169,7 +168,6 @@ export function widgetRoutes(app: App, deps: UsageDeps & EntitlementDeps): void 
         querystring: z.strictObject(chartQuery),
         response: {
           200: meterUsage,
-          ...problemResponses(...viewerCodes, 'not_found', 'invalid_request'),
         },
       },
     },
@@ -201,7 +199,6 @@ export function widgetRoutes(app: App, deps: UsageDeps & EntitlementDeps): void 
           'the meters. Read from what is recorded, without a cache.',
         response: {
           200: billingPeriodAnswer,
-          ...problemResponses(...viewerCodes),
         },
       },
     },

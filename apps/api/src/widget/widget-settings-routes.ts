@@ -5,7 +5,7 @@ import { getWidgetSettings, updateWidgetSettings, type WidgetSettings } from '@w
 import { Refusal } from '@weir/shared/errors';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
-import { adminCodes, answerOf, bodyCodes, changesOf, idOf, viewerCodes } from '../http/fields.ts';
+import { answerOf, changesOf, idOf } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { done } from '../http/writing/writing.ts';
@@ -41,7 +41,7 @@ export function widgetSettingsRoutes(app: App, { database, guards }: RouteDeps):
         operationId: 'getWidgetSettings',
         tags: ['Widget'],
         summary: 'Read what customers are shown',
-        response: { 200: settingsAnswer, ...problemResponses(...viewerCodes) },
+        response: { 200: settingsAnswer },
       },
     },
     reading(database, widgetSettings),
@@ -57,7 +57,7 @@ export function widgetSettingsRoutes(app: App, { database, guards }: RouteDeps):
         summary: 'Change what customers are shown',
         description: 'Holds from the next read of a widget on.',
         body: settingsChanges,
-        response: { 200: settingsAnswer, ...problemResponses(...adminCodes, ...bodyCodes, 'not_found') },
+        response: { 200: settingsAnswer, ...problemResponses('not_found') },
       },
     },
     changing(database, widgetSettings, ({ caller, body }, write) =>

@@ -1,8 +1,9 @@
-// What the document says of who may call an operation: in words, and which refusals that adds. It is made of what the operation says of
-// its schemes, which comes from its guard.
+// What the document says of who may call an operation, in words, and of the refusals that follow from that, from its method and from
+// its path: a route names those alone that are its own. It is made of what the operation says of its schemes, which comes from its guard.
 
 import type { ErrorCode } from '@weir/shared/errors';
-import { addProblem, type TellingOperation } from './openapi-problems.ts';
+import { isUnsafe } from '../writing/repeats.ts';
+import { putProblems, type TellingOperation } from './openapi-problems.ts';
 
 interface Operation extends TellingOperation {
   description?: string;
@@ -22,21 +23,47 @@ const WORDS: Record<string, (needs: string | undefined) => string> = {
 
 /** Adds all of it to the paths of a document. */
 export function tellOfAccess(paths: Record<string, Record<string, Operation>>): void {
-  for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) {
-    const needs = Object.assign({}, ...(operation.security ?? [])) as Record<string, string[]>;
-    const schemes = Object.keys(needs);
-    if (schemes.length === 0 || isOptional(operation)) continue;
-    const words = schemes.map((scheme) => WORDS[scheme]?.(needs[scheme]?.[0]) ?? scheme);
-    const who = `Who may: ${words.join(', or ')}.`;
-    operation.description = operation.description === undefined ? who : `${operation.description}\n\n${who}`;
-    for (const code of codesOf(needs)) addProblem(operation, code);
-  }
+  for (const [path, methods] of Object.entries(paths).filter(([path]) => path.startsWith('/api/')))
+    for (const [method, operation] of Object.entries(methods)) {
+      const needs = needsOf(operation);
+      const words = Object.entries(needs).map(([scheme, [need]]) => WORDS[scheme]?.(need) ?? scheme);
+      if (words.length > 0) {
+        const who = `Who may: ${words.join(', or ')}.`;
+        operation.description = operation.description === undefined ? who : `${operation.description}\n\n${who}`;
+      }
+      const isOfThing = path.includes('{');
+      putProblems(operation, [
+        ...(isUnsafe(method.toUpperCase()) ? codesOfWrite(needs) : []),
+        ...codesOfAccess(needs),
+        ...(isOfThing ? (['not_found'] as const) : []),
+        'invalid_request',
+        'rate_limited',
+        'unavailable',
+      ]);
+    }
 }
 
-const isOptional = ({ security = [] }: Operation): boolean => security.some((each) => Object.keys(each).length === 0);
+/** Nothing, where it opens to everybody. */
+function needsOf({ security = [] }: Operation): Record<string, string[]> {
+  const isOptional = security.some((each) => Object.keys(each).length === 0);
+  return isOptional ? {} : (Object.assign({}, ...security) as Record<string, string[]>);
+}
 
-function codesOf({ session, serviceToken }: Record<string, string[]>): ErrorCode[] {
-  if (session === undefined) return [];
-  if (serviceToken === undefined) return ['two_credentials', 'person_only'];
-  return serviceToken[0] === 'viewer' ? ['two_credentials'] : ['two_credentials', 'missing_role'];
+/** A body is read before anything is done, also where none is asked for. A browser sends a cookie by itself, and no other credential. */
+function codesOfWrite(needs: Record<string, string[]>): ErrorCode[] {
+  const isOfBrowser = needs['session'] !== undefined || Object.keys(needs).length === 0;
+  const unreadable = ['malformed_json', 'payload_too_large', 'unsupported_media_type'] as const;
+  return isOfBrowser ? ['cross_origin', ...unreadable] : [...unreadable];
+}
+
+function codesOfAccess(needs: Record<string, string[]>): ErrorCode[] {
+  const { session, serviceToken, apiKey } = needs;
+  if (Object.keys(needs).length === 0) return [];
+  const codes: ErrorCode[] = ['unauthenticated'];
+  if (apiKey !== undefined) codes.push('missing_scope');
+  if (session?.[0] === 'admin') codes.push('admin_only');
+  if (session !== undefined) codes.push('two_credentials');
+  if (session !== undefined && serviceToken === undefined) codes.push('person_only');
+  if (session !== undefined && serviceToken !== undefined && serviceToken[0] !== 'viewer') codes.push('missing_role');
+  return codes;
 }

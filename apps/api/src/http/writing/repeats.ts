@@ -50,7 +50,8 @@ function whyNot(method: string, url: string): string | undefined {
   return READS.has(method) ? OF_A_READ : WITHOUT_KEY.get(`${method} ${url}`);
 }
 
-const isUnsafe = (method: string): boolean => !READS.has(method) && method !== 'OPTIONS';
+/** Whether it may change something: also what only computes. */
+export const isUnsafe = (method: string): boolean => !READS.has(method) && method !== 'OPTIONS';
 
 /** Tells what is refused (with-outcome.ts) which requests may be sent again. Has to be set up before all that refuses. */
 export function markRepeats(app: App): void {
