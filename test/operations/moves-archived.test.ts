@@ -6,12 +6,13 @@ import { performMoves } from '@weir/db/moves/perform-moves';
 import { recordEvents } from '@weir/db/record';
 import { newId } from '@weir/shared/ids';
 import { countsValues, type AggregationType } from '@weir/shared/meter';
+import { monthAfter, utcMonthOf } from '@weir/shared/months';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findInTables, performAllMoves, throwIt } from '../support/erasing.ts';
 import { expectProblem } from '../support/expect-problem.ts';
-import { until } from '../support/harness.ts';
+import { signUp, until } from '../support/harness.ts';
 import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
-import { attachMonth, detachMonth, loseMonth, makeMonthsSince } from '../support/months.ts';
+import { attachMonth, detachMonth, loseMonth, makeMonthsSince, recordUsed } from '../support/months.ts';
 import { openTestDatabase } from '../support/test-database.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
@@ -363,4 +364,67 @@ test.each([
     [users.id, former],
   );
   expect(rows).toEqual([{ is_former: false, events: 3, counted: 3, values: 3 }]);
+});
+
+/** So many events, and distinct values, are moved at a time here. */
+const PART = 20;
+
+test.each([
+  ['nothing is left', 60, 0],
+  ['more than a part is left', 10, 60],
+])('an hour with lost events stays whole where %s, also of a month that is not empty', async (_, lost, left) => {
+  const users = await meterOf('UNIQUE_COUNT', ['model']);
+  const month = left === 0 ? '2025-01' : '2025-03';
+  const [former, target] = [`${month} former`, `${month} target`];
+  const [last, after] = [`${month}-31T`, monthAfter(month)];
+  const by = (user: number, timestamp: string, receivedAt = timestamp) => {
+    return { meter: users, customer: former, timestamp, receivedAt, metadata: { user_id: user, model: user % 3 } };
+  };
+  const each = (count: number) => Array.from({ length: count }, (_, index) => index);
+  await record([
+    ...each(lost).map((user) => by(user, `${last}22:10:00Z`)),
+    ...each(left).map((user) => by(1_000 + user, `${last}22:20:00Z`, `${after}-01T00:10:00Z`)),
+    // Nothing of this hour is lost.
+    by(5_000, `${last}23:10:00Z`, `${after}-01T00:20:00Z`),
+  ]);
+  const asked = await billing.post('/usage-moves', { from_external_id: former, to_external_id: target }, 202);
+  const kept = async () => {
+    const { rows } = await weir.pool.query(
+      `SELECT customer_external_id AS who, 'hour' AS what, sum(event_count)::int AS count FROM customer_usage_hours WHERE meter_id = $1 GROUP BY 1
+       UNION ALL SELECT customer_external_id, 'values', count(*)::int FROM customer_value_days WHERE meter_id = $1 GROUP BY 1
+       UNION ALL SELECT customer_external_id, 'grouped', count(*)::int FROM customer_group_value_days WHERE meter_id = $1 GROUP BY 1
+       UNION ALL SELECT customer_external_id, 'events', count(*)::int FROM events WHERE meter_id = $1 GROUP BY 1 ORDER BY 1, 2`,
+      [users.id],
+    );
+    return rows.map(({ who, what, count }) => [who, what, count]);
+  };
+  await loseMonth(weir, month);
+  // Of somebody else, who had one replayed that was rejected then. No month is empty any more.
+  const other = await signUp(weir);
+  const calls = { id: (await other.createMeter('SUM')).id, aggregation: 'SUM' as const };
+  const months: string[] = [];
+  for (let at = month; at <= utcMonthOf(Date.now()); at = monthAfter(at)) months.push(at);
+  await recordUsed(
+    weir,
+    other.id,
+    months.map((at) => ({ meter: calls, customer: 'else', at: `${at}-01T10:00:00Z` })),
+  );
+
+  const stayed: number[] = [];
+  for (let looks = 0; looks < 20; looks += 1)
+    await performMoves(
+      database,
+      -1,
+      () => Promise.resolve(true),
+      throwIt,
+      (hours) => stayed.push(hours),
+      PART,
+    );
+  expect(await billing.get(`/usage-moves/${asked.id}`)).toMatchObject({ status: 'DONE', events: 1 });
+  expect(stayed).toEqual([1]);
+  const rows = (who: string, hour: number, events: number) => [
+    ...(events > 0 ? [[who, 'events', events]] : []),
+    ...['grouped', 'hour', 'values'].map((what) => [who, what, hour]),
+  ];
+  expect(await kept()).toEqual([...rows(former, lost + left, left), ...rows(target, 1, 1)]);
 });

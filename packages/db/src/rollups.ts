@@ -1,7 +1,7 @@
 // The rollups: what the events of a stretch of time add up to, each written down here once. The record statement, the check
 // and its repair, corrections, moves, and what fills a database for the benchmark are made of these; the tables are in migrations/.
-// A new one needs a migration and an entry in ROLLUPS. Moves take usage of customers hour by hour: of another grain, as the days, it
-// needs a statement of its own there.
+// A new one needs a migration and an entry in ROLLUPS. Moves take usage of customers by hours and by parts of
+// an hour: of another grain, as the days, it needs a statement of its own there.
 
 /** A table that the record statement keeps equal to what the events give. */
 export interface Rollup {

@@ -13,7 +13,7 @@
 import { countsValues } from '@weir/shared/meter';
 import type pg from 'pg';
 import { TOUCH, touchValues } from '../alerts/touched-usage.ts';
-import { completeFrom, lostUntil } from '../months-taken-out.ts';
+import { completeFrom } from '../months-taken-out.ts';
 import { dropConnection, poolTransaction } from '../pool-transaction.ts';
 import { BEGINNING } from '../rollups.ts';
 import { everInStream, IS_VOID } from '../usage/usage-rows.ts';
@@ -112,9 +112,8 @@ WITH moved AS (
 )
 ${BY_HOUR}`;
 
-/** Whether events of the hours, of which the first is the earliest, may be in a month that was taken out, or that is lost for good. */
-const MAY_MISS = `SELECT greatest(${completeFrom(`(${WHICH})[1]`, `= ${ORGANIZATION}`)},
-  ${lostUntil(`(${WHICH})[1]`, `= ${ORGANIZATION}`)}) > (${WHICH})[1] AS may_miss`;
+/** Whether events of the hours, of which the first is the earliest, may be in a month that was taken out. */
+const MAY_MISS = `SELECT ${completeFrom(`(${WHICH})[1]`, `= ${ORGANIZATION}`)} > (${WHICH})[1] AS may_miss`;
 
 /** The hours that have counted more events than there are. */
 const FIND_SHORT = `SELECT hour::text, event_count, last_event_id::text FROM ${HOURS.table} AS kept CROSS JOIN LATERAL (
@@ -135,7 +134,7 @@ interface MovedHour {
   counted: number;
 }
 
-/** Hours of a move whose events are lost for good: nothing of them is moved. */
+/** Hours of a move whose events are lost for good: nothing of them is moved any more. */
 class LostHours extends Error {
   override readonly name = 'LostHours';
   readonly hours: readonly string[];
@@ -203,17 +202,27 @@ async function moveAllFound(
   return moved;
 }
 
-/** Throws the same where events of hours that are moved in parts are missing, before the first of them has gone. */
-async function expectAll(pool: pg.Pool, move: RunningMove, meterId: string, hours: readonly string[]): Promise<void> {
+/**
+ * Throws the same where events of an hour that is moved in parts are missing, before the first of them has gone. An hour of millions is read
+ * once for a move, and not in each look: that all of it was there is written down.
+ */
+async function expectAll(pool: pg.Pool, move: RunningMove, meterId: string, hour: string): Promise<void> {
+  const place = `${meterId} ${hour}`;
+  if (move.stage_after === place) return;
   await inTransaction(pool, READ_MS_MAX, async (run) => {
-    const values = [...scopeOf(move, meterId), hours];
-    const [first] = await run<{ may_miss: boolean | null }>(MAY_MISS, values);
-    if (first?.may_miss !== true) return;
+    const values = [...scopeOf(move, meterId), [hour]];
+    if (move.kind === 'ERASE') {
+      const [first] = await run<{ may_miss: boolean | null }>(MAY_MISS, values);
+      if (first?.may_miss !== true) return;
+    }
     const short = await run<LockedHour>(FIND_SHORT, values);
-    if (short.length === 0) return;
-    await expectMonth(run, move, short);
-    const lost = move.kind === 'MOVE' ? await run<LockedHour>(FIND_SHORT, values) : [];
-    if (lost.length > 0) throw new LostHours(lost.map(({ hour }) => hour));
+    if (short.length > 0) {
+      await expectMonth(run, move, short);
+      // Those of a month that was just being attached are found now.
+      const lost = move.kind === 'MOVE' && (await run<LockedHour>(FIND_SHORT, values)).length > 0;
+      if (lost) throw new LostHours([hour]);
+    }
+    await run(WRITE_WHOLE, [move.organization_id, move.id, place]);
   });
 }
 
@@ -253,8 +262,10 @@ export async function moveHours(
   const lost = new Set<string>();
   for (let isMany = false, mayBePart = false; ;) {
     const hours = asked.filter((hour) => !lost.has(hour));
+    const [first] = hours;
+    if (first === undefined) return lost.size;
     try {
-      if (isMany && !mayBePart) await expectAll(pool, move, meterId, hours);
+      if (isMany && !mayBePart) await expectAll(pool, move, meterId, first);
       mayBePart = isMany;
       const moved = await moveSlice(pool, move, meterId, { asked: hours, eventsMax, mayBePart });
       if (moved === 'busy') return moved;
@@ -349,6 +360,7 @@ async function moveSlice(
 
 const COUNT_MOVED = `UPDATE usage_moves SET events = events + $4::bigint, grouped_meter_id = nullif(grouped_meter_id, $2)
   WHERE organization_id = $1 AND id = $3`;
+const WRITE_WHOLE = `UPDATE usage_moves SET stage_after = $3 WHERE organization_id = $1 AND id = $2 AND stage IS NULL`;
 const WAITS_FOR_KEY = 'UPDATE usage_moves SET grouped_meter_id = $2 WHERE organization_id = $1 AND id = $3';
 
 /**

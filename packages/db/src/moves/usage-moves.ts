@@ -45,8 +45,9 @@ export interface RunningMove {
   alert_ids: string[];
   created_at: string;
   moved_at: string | null;
-  /** Which walk over what is left it has come to, and behind which place; null before the first. */
+  /** Which walk over what is left it has come to; null before the first. */
   stage: string | null;
+  /** Behind which place it is. Before the first walk: the hour that is moved in parts, since all of its events were there. */
   stage_after: string;
 }
 
