@@ -6,42 +6,54 @@ import openapiTypescript, { astToString } from 'openapi-typescript';
 interface Operation {
   parameters?: { in?: string }[];
   responses?: Record<string, { headers?: unknown }>;
+  security?: Record<string, string[]>[];
 }
 
 interface Document {
   paths: Record<string, Record<string, Operation>>;
-  components: Record<string, unknown>;
+  webhooks?: unknown;
+  components: { schemas: Record<string, unknown> };
 }
 
-/** Every refusal has one shape, so that one answer for all of them says as much as one for each status. */
-const REFUSAL = {
-  description: 'A refusal',
-  content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
-};
-
 /**
- * Returns the types of an OpenAPI document as TypeScript. Left out is what no type is made of, examples, and what only
- * `api/client.ts` has to do with, headers.
+ * Returns the types of an OpenAPI document as TypeScript: of what a session opens, or nobody has to be signed in for. Left out is
+ * what no type is made of, examples and descriptions, and what only `api/client.ts` has to do with, headers and refusals.
  */
 export async function openapiTypes(document: object): Promise<string> {
   const shortened = JSON.parse(JSON.stringify(document, withoutExamples)) as Document;
-  shortened.components.responses = { Refusal: REFUSAL };
-  for (const operation of Object.values(shortened.paths).flatMap((methods) => Object.values(methods))) {
-    operation.parameters = operation.parameters?.filter((parameter) => parameter.in !== 'header') ?? [];
-    if (operation.responses === undefined) continue;
-    const successes = Object.entries(operation.responses).filter(([status]) => status.startsWith('2'));
-    for (const [, success] of successes) delete success.headers;
-    operation.responses = {
-      ...Object.fromEntries(successes),
-      default: { $ref: '#/components/responses/Refusal' } as object,
-    };
+  delete shortened.webhooks;
+  for (const [path, methods] of Object.entries(shortened.paths)) {
+    for (const [method, operation] of Object.entries(methods)) {
+      if (!isForThePage(operation)) delete methods[method];
+      operation.parameters = operation.parameters?.filter((parameter) => parameter.in !== 'header') ?? [];
+      const successes = Object.entries(operation.responses ?? {}).filter(([status]) => status.startsWith('2'));
+      for (const [, success] of successes) delete success.headers;
+      operation.responses = Object.fromEntries(successes);
+    }
+    if (Object.keys(methods).length === 0) delete shortened.paths[path];
   }
+  const asked = schemasIn(shortened.paths, shortened.components.schemas);
+  for (const name of Object.keys(shortened.components.schemas))
+    if (!asked.has(name)) delete shortened.components.schemas[name];
   const types = astToString(await openapiTypescript(JSON.stringify(shortened), { defaultNonNullable: false }));
-  // What there is not need not be said: a member that is missing is as good as one that is never there.
-  return types
-    .replaceAll(/^ +\w+\?: never;\n/gm, '')
-    .replaceAll(/^ +(?:parameters|headers): \{\s+(?:\[name: string\]: unknown;\s+)?\};\n/gm, '');
+  return (
+    types
+      .replaceAll(/^ *\/\*\*.*?\*\/\n/gms, '')
+      // What there is not need not be said: a member that is missing is as good as one that is never there.
+      .replaceAll(/^ +\w+\?: never;\n/gm, '')
+      .replaceAll(/^ +(?:parameters|headers): \{\s+(?:\[name: string\]: unknown;\s+)?\};\n/gm, '')
+  );
 }
+
+/** Returns the names of the schemas that a part of the document leads to. */
+function schemasIn(part: unknown, schemas: Record<string, unknown>, found = new Set<string>()): Set<string> {
+  for (const [, name = ''] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g))
+    if (!found.has(name)) schemasIn(schemas[name], schemas, found.add(name));
+  return found;
+}
+
+const isForThePage = ({ security = [] }: Operation): boolean =>
+  security.length === 0 || security.some((opens) => 'session' in opens || Object.keys(opens).length === 0);
 
 /** What is named so is no field of Weir's; one that came to be would be missed by whoever reads it. */
 function withoutExamples(key: string, value: unknown): unknown {
