@@ -151,12 +151,14 @@ test('one that cannot be reckoned is given up, and holds up nobody else', async 
   await look();
   const good = await startBilled(weir);
   try {
-    await readExpectedRevenue(good.database.kysely, good.admin.id);
+    await readExpectedRevenue(good.database.kysely, good.admin.id, throwIt);
     await weir.pool.query(`UPDATE organizations SET time_zone = 'Nowhere/Land' WHERE id = $1`, [billing.admin.id]);
     const failed: string[] = [];
     expect(await reckon((_, organizationId) => failed.push(organizationId))).toBe(1);
     expect(failed).toEqual([billing.admin.id]);
-    const [mine, theirs] = [billing.admin.id, good.admin.id].map((id) => readExpectedRevenue(good.database.kysely, id));
+    const [mine, theirs] = [billing.admin.id, good.admin.id].map((id) =>
+      readExpectedRevenue(good.database.kysely, id, throwIt),
+    );
     expect([await mine, (await theirs)?.currencies.length]).toEqual([null, 1]);
   } finally {
     await good.close();

@@ -18,6 +18,7 @@ import { crossingsOf, makeAlert, settleAlerts } from '../support/alerting.ts';
 import { openRun, type BillingRun } from '../support/billing-run.ts';
 import { correct } from '../support/correcting.ts';
 import { until } from '../support/harness.ts';
+import { throwIt } from '../support/erasing.ts';
 import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
 import { attachMonth, detachMonth, makeMonthsSince, recordUsed, type Used } from '../support/months.ts';
 import { reconcileHere } from '../support/reconcile-fixture.ts';
@@ -146,7 +147,7 @@ test('late usage of a due whose cut hour is taken out gives no money back, and w
   for (const path of [`/invoices/${draft?.id}`, `/invoices/${draft?.id}/lines`])
     expect(await billing.request('GET', path)).toMatchObject(NEEDS_JANUARY);
   expect(await billing.request('POST', `/invoices/${draft?.id}/finalize`)).toMatchObject(NEEDS_JANUARY);
-  await readExpectedRevenue(billing.database.kysely, billing.admin.id);
+  await readExpectedRevenue(billing.database.kysely, billing.admin.id, throwIt);
   const leftOut: unknown[] = [];
   expect(await reckonRevenue(billing.database, 10_000, (error) => leftOut.push(error))).toBe(1);
   expect(leftOut).toMatchObject([{ month: '2025-01' }]);

@@ -38,6 +38,7 @@ import { planningWindow } from '@weir/shared/window';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setBillingTime } from '../support/billing-time.ts';
+import { throwIt } from '../support/erasing.ts';
 import { startBilled, type Billed } from '../support/invoicing.ts';
 import { rowsReadBy } from '../support/reading-effort.ts';
 import { ownWeir } from '../support/use-weir.ts';
@@ -170,13 +171,10 @@ describe.each([
   });
 
   test('a step of what may be expected to be invoiced is reckoned', async () => {
-    await readExpectedRevenue(billing.database.kysely, organization());
+    await readExpectedRevenue(billing.database.kysely, organization(), throwIt);
     for (const part of ['drafts', 'open_periods']) {
       await weir.pool.query('UPDATE revenue_reckonings SET part = $1, after = NULL', [part]);
       const rows = await rowsReadBy(weir, async (database) => {
-        const throwIt = (error: unknown) => {
-          throw error;
-        };
         expect(await reckonRevenue(database, 0, throwIt)).toBe(0);
       });
       expect(rows).toBeLessThan(ROWS_MAX);

@@ -28,6 +28,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { fixedCharge, makeCustomer, makePricedPlan } from '../support/billing-fixture.ts';
 import { signUp, until, type Answer, type Organization, type RequestOptions } from '../support/harness.ts';
+import { readOpenapi } from '../support/openapi-document.ts';
 import { openPostgresPair, type PostgresPair } from '../support/postgres-pair.ts';
 import { queryOnce } from '../support/setup/query.ts';
 import { ownWeir } from '../support/use-weir.ts';
@@ -246,6 +247,59 @@ test('whoever reads the feed again and again while the standby is away does not 
   const read = () => listFeed(database.kysely, admin.id, 0, 10).catch(() => []);
   await until(async () => (await read()).length > 0, 'the feed is read on');
   await impatient.close();
+});
+
+/** What a console asks for, of a session that was used minutes ago. */
+async function expectToReadOn(): Promise<void> {
+  const { operations } = await readOpenapi({ ...weir, baseUrl });
+  const lists = operations.filter(({ method, path }) => method === 'GET' && !path.includes('{'));
+  expect(lists.length).toBeGreaterThan(20);
+  const answers = [];
+  for (const { path } of lists) {
+    const { status } = await request('GET', path, { session: admin.session });
+    answers.push(`${path} ${status}`);
+    if (status >= 500) break;
+  }
+  expect(answers.filter((answer) => / 5..$/.test(answer))).toEqual([]);
+}
+
+const AGED = `UPDATE sessions SET used_at = now() - interval '2 minutes'`;
+const USED = `SELECT 1 FROM sessions WHERE used_at > now() - interval '1 minute'`;
+
+test('while the standby is away who is signed in reads on, and leaves no session that waits for it', async () => {
+  await queryOnce(pair.primaryUrl, AGED);
+  await queryOnce(pair.primaryUrl, 'DELETE FROM revenue_reckonings');
+  pair.replication.silence(['forth', 'back']);
+  await expectToReadOn();
+  expect(await pair.waiting()).toEqual([]);
+  expect((await queryOnce(pair.primaryUrl, USED)).rows).toHaveLength(1);
+});
+
+test('nor does it keep them from reading that a change of the same person waits for the standby', async () => {
+  await queryOnce(pair.primaryUrl, AGED);
+  pair.replication.silence(['forth', 'back']);
+  const change = database.pool.query('UPDATE users SET role = role');
+  await until(async () => (await pair.waiting()).length > 0, 'the change waits');
+  await expectToReadOn();
+  await pair.replication.heal();
+  await change;
+});
+
+test('while the primary takes no writes who is signed in reads on', async () => {
+  await queryOnce(pair.primaryUrl, AGED);
+  await queryOnce(pair.primaryUrl, 'DELETE FROM revenue_reckonings');
+  await queryOnce(pair.primaryUrl, 'ALTER SYSTEM SET default_transaction_read_only = on');
+  await queryOnce(pair.primaryUrl, 'SELECT pg_reload_conf()');
+  const isReadOnly = async (value: string) =>
+    (await database.pool.query('SHOW transaction_read_only')).rows[0]?.transaction_read_only === value;
+  try {
+    await until(() => isReadOnly('on'), 'it takes no writes');
+    await expectToReadOn();
+  } finally {
+    await queryOnce(pair.primaryUrl, 'ALTER SYSTEM RESET default_transaction_read_only');
+    await queryOnce(pair.primaryUrl, 'SELECT pg_reload_conf()');
+  }
+  await until(() => isReadOnly('off'), 'it takes writes again');
 });
 
 test('accepted counts that come again are dropped once the standby has them', async () => {

@@ -4,6 +4,7 @@ import type { Queries } from './database.ts';
 import type { Order } from './order.ts';
 import { selectPage, type Page, type PageOf } from './page.ts';
 import type { Role } from './schema.ts';
+import { BESIDE } from './standby.ts';
 
 /** Who is signed in, as that person is now: a role that was changed holds from the next request on. */
 export interface Session {
@@ -58,15 +59,22 @@ export async function insertSession(
   return numAffectedRows === 1n;
 }
 
-/** The session with this token, unless it has ended. Finding it counts as using it. */
-export async function findSession(db: Queries, tokenHash: Buffer): Promise<Session | undefined> {
+/**
+ * The session with this token, unless it has ended. Finding it counts as using it. Where that cannot be written down now, `onUnwritten`
+ * hears of it, and the next one who finds it tries again: a read needs no Postgres that takes writes, and no standby.
+ */
+export async function findSession(
+  db: Queries,
+  tokenHash: Buffer,
+  onUnwritten: (error: unknown) => void,
+): Promise<Session | undefined> {
   const found = await db
     .selectFrom('sessions')
     .innerJoin('users', (join) =>
       join.onRef('users.organization_id', '=', 'sessions.organization_id').onRef('users.id', '=', 'sessions.user_id'),
     )
     .select(['sessions.id', 'sessions.organization_id', 'user_id', 'email', 'role'])
-    .select(({ eb }) => eb('used_at', '<', lastMinute).as('is_stale'))
+    .select(sql<boolean>`used_at < ${lastMinute} AND current_setting('transaction_read_only') = 'off'`.as('is_stale'))
     .where('token_hash', '=', tokenHash)
     .where('used_at', '>', idleSince)
     .where('sessions.created_at', '>', oldestStart)
@@ -74,17 +82,23 @@ export async function findSession(db: Queries, tokenHash: Buffer): Promise<Sessi
   if (found === undefined) return undefined;
   const { is_stale, ...session } = found;
   // To the minute is exact enough for an end after hours, and spares a write with almost every request.
-  if (is_stale) {
-    // The user before the session, as everything that ends sessions takes them: in another order they would wait for each other.
-    await sql`
+  if (is_stale) await markUsed(db, session, tokenHash).catch(onUnwritten);
+  return session;
+}
+
+async function markUsed(
+  db: Queries,
+  { organization_id, user_id }: Pick<Session, 'organization_id' | 'user_id'>,
+  tokenHash: Buffer,
+): Promise<void> {
+  // The user before the session, as everything that ends sessions takes them: in another order they would wait for each other.
+  await sql`
       WITH seen AS (
-        UPDATE users SET last_seen_at = now()
-        WHERE organization_id = ${session.organization_id}::uuid AND id = ${session.user_id}::uuid
+        UPDATE users SET last_seen_at = now() FROM ${BESIDE}
+        WHERE organization_id = ${organization_id}::uuid AND id = ${user_id}::uuid
         RETURNING id
       )
       UPDATE sessions SET used_at = now() FROM seen WHERE token_hash = ${tokenHash}::bytea`.execute(db);
-  }
-  return session;
 }
 
 const LAST_USED_FIRST: Order<OwnSession> = [

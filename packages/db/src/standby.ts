@@ -22,6 +22,13 @@ const STALLED_SESSIONS = `(SELECT count(*)::int FROM pg_stat_activity
   WHERE datname = current_database() AND application_name = 'weir' AND wait_event = 'SyncRep'
     AND query_start < clock_timestamp() - interval '1 s')`;
 
+/**
+ * In the FROM of a write that a read makes beside, and that may be lost: its commit waits for no standby, and what others hold is given
+ * up (55P03) rather than waited for. So a read goes on while no change does.
+ */
+export const BESIDE = sql`(
+  SELECT set_config('synchronous_commit', 'local', true), set_config('lock_timeout', '100ms', true)) AS beside`;
+
 /** How many sessions of Weir, of all its processes, have waited for the synchronous standby for over a second. */
 export async function countStalledSessions({ pool }: Database): Promise<number> {
   const { rows } = await pool.query<{ sessions: number }>(

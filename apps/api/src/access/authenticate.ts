@@ -10,6 +10,7 @@ import { findSession } from '@weir/db/sessions';
 import { findWidgetGrant } from '@weir/db/widget-tokens';
 import { isRedisAway } from '@weir/queue/redis-away';
 import { Refusal } from '@weir/shared/errors';
+import { SparseLog } from '@weir/shared/sparse-log';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { bearerTokenOf } from '../http/bearer-token.ts';
 import type { Caller, Person } from '../http/load/caller.ts';
@@ -49,11 +50,14 @@ export function buildGuards(
   // Null until a guard has run; the type says otherwise so that no route has to ask.
   app.decorateRequest('caller', null as unknown as Caller);
 
+  const sparse = new SparseLog();
   const find = (keyHash: Buffer) => findApiKeyGrant(database.kysely, keyHash);
 
   async function bySession(request: FastifyRequest, reply: FastifyReply, { session }: Opening): Promise<void> {
     const token = sessionTokenOf(request);
-    const found = token === undefined ? undefined : await findSession(database.kysely, hashSecret(token));
+    const onUnwritten = (err: unknown) =>
+      sparse.warn(request.log, 'session', { err }, 'the last use of a session could not be written down');
+    const found = token === undefined ? undefined : await findSession(database.kysely, hashSecret(token), onUnwritten);
     if (found === undefined) {
       void reply.header('www-authenticate', BY_SESSION);
       throw new Refusal('unauthenticated', noSession(request, token));

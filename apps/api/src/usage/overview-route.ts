@@ -9,6 +9,7 @@ import type { QueueConnection } from '@weir/queue/connection';
 import { isoOf, type Micros } from '@weir/shared/instant';
 import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import { monthsOf } from '@weir/shared/months';
+import { SparseLog } from '@weir/shared/sparse-log';
 import { QUARTER } from '@weir/shared/time-zone';
 import { z } from 'zod';
 import { time } from '../http/fields.ts';
@@ -146,6 +147,7 @@ const overview = z
   .meta({ id: 'Overview' });
 
 export function overviewRoute(app: App, { guards, database, queue }: OverviewDeps): void {
+  const sparse = new SparseLog();
   app.get(
     '/api/v1/overview',
     {
@@ -211,7 +213,9 @@ export function overviewRoute(app: App, { guards, database, queue }: OverviewDep
             })),
         })),
         has_uncounted_invoices: summaries === undefined,
-        expected: await readExpectedRevenue(database.kysely, organizationId),
+        expected: await readExpectedRevenue(database.kysely, organizationId, (err) =>
+          sparse.warn(request.log, 'expected', { err }, 'nobody was asked to reckon what may be invoiced'),
+        ),
       };
     },
   );

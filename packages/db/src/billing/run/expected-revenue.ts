@@ -10,6 +10,7 @@ import { microsOfText } from '@weir/shared/instant';
 import { sql } from 'kysely';
 import type { Database, Queries } from '../../database.ts';
 import { findTimeZone } from '../../organizations.ts';
+import { BESIDE } from '../../standby.ts';
 import { cutBoundaries } from '../invoices/cut-by-weight.ts';
 import { computeEach } from '../invoices/compute-lines.ts';
 import { inSnapshot } from '../snapshot.ts';
@@ -50,13 +51,20 @@ export interface ExpectedRevenue {
   }[];
 }
 
-/** Returns what was reckoned last, null before the first time, and asks workers for the next time where that is old. */
-export async function readExpectedRevenue(db: Queries, organizationId: string): Promise<ExpectedRevenue | null> {
+/**
+ * Returns what was reckoned last, null before the first time, and asks workers for the next time where that is old. Where Postgres does
+ * not take that now, `onUnasked` hears of it, and who looks next asks.
+ */
+export async function readExpectedRevenue(
+  db: Queries,
+  organizationId: string,
+  onUnasked: (error: unknown) => void,
+): Promise<ExpectedRevenue | null> {
   const { rows } = await sql<{ began_at: string | null; ended_at: string | null; expected: Sums | null; due: boolean }>`
     SELECT began_at, ended_at, expected, ${isDue} AS due FROM revenue_reckonings r
     WHERE organization_id = ${organizationId}::uuid`.execute(db);
   const [row] = rows;
-  if (row?.due !== false) await begin(db, organizationId);
+  if (row?.due !== false) await begin(db, organizationId).catch(onUnasked);
   if (row === undefined || row.began_at === null || row.ended_at === null) return null;
   const currencies = Object.entries(row.expected ?? {})
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -77,7 +85,7 @@ const isDue = sql<boolean>`(CASE
 async function begin(db: Queries, organizationId: string): Promise<void> {
   await sql`
     INSERT INTO revenue_reckonings AS r (organization_id, begun_at, part, stepped_at, sums)
-    VALUES (${organizationId}::uuid, billing_clock(), ${PARTS[0]}, billing_clock(), '{}')
+    SELECT ${organizationId}::uuid, billing_clock(), ${PARTS[0]}, billing_clock(), '{}' FROM ${BESIDE}
     ON CONFLICT (organization_id) DO UPDATE
     SET begun_at = excluded.begun_at, part = excluded.part, after = NULL, stepped_at = excluded.stepped_at, sums = excluded.sums
     WHERE ${isDue}`.execute(db);
