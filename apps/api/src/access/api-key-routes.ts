@@ -25,7 +25,7 @@ import {
   pageSchema,
   time,
 } from '../http/fields.ts';
-import { invalidFields, NO_SUCH_THING } from '../http/problem.ts';
+import { found, invalidFields } from '../http/problem.ts';
 import { CACHED_KEY_SECONDS_MAX } from './api-key-cache.ts';
 import { hashSecret, last4Of, newApiKey } from './secrets.ts';
 import type { RouteDeps } from '../route-deps.ts';
@@ -152,9 +152,7 @@ export function apiKeyRoutes(app: App, { database, queue, guards }: ApiKeyDeps):
     writing(database, async (request, write) => {
       const { id } = request.params;
       return await write.transaction(async (transaction) => {
-        if (!(await revokeApiKey(transaction, request.caller.organizationId, id))) {
-          throw new Refusal('not_found', NO_SUCH_THING);
-        }
+        found(await revokeApiKey(transaction, request.caller.organizationId, id));
         // Before the commit: where Redis cannot be told, the key is not deleted either, since processes that have it
         // in memory would go on taking it. If that fails, or the commit after it, the key may be refused without being gone,
         // for as long as a mark lives. It is the side to err on, and deleting it again mends that. To take the mark back might come

@@ -16,7 +16,7 @@ import { LIMITS } from '@weir/shared/limits';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { answerOf, answerPage, idInPath, nothing, nullInRepeats, listQuery, pageSchema, time } from '../http/fields.ts';
-import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { found, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { gone, made, writing, type Write, type Written } from '../http/writing/writing.ts';
 import { accountAnswer, answerAccount, email, role } from './accounts.ts';
@@ -134,9 +134,7 @@ export function invitationRoutes(app: App, deps: PeopleDeps): void {
     },
     writing(database, ({ caller, params }, write) =>
       write.single(async (db) => {
-        if (!(await deleteInvitation(db, caller.organizationId, params.id))) {
-          throw new Refusal('not_found', NO_SUCH_THING);
-        }
+        found(await deleteInvitation(db, caller.organizationId, params.id));
         return gone();
       }),
     ),

@@ -15,7 +15,7 @@ import type { FastifyRequest } from 'fastify';
 import pLimit from 'p-limit';
 import { z } from 'zod';
 import { idInPath, nothing, time } from '../http/fields.ts';
-import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { NO_SUCH_THING, found, invalidFields, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { gone, made, writing } from '../http/writing/writing.ts';
 import { accountAnswer, answerAccount } from './accounts.ts';
@@ -85,8 +85,7 @@ export function passwordRoutes(app: App, deps: PeopleDeps): void {
     },
     writing(database, async (request, write) => {
       const { organizationId: organization_id } = request.caller;
-      const user = await findUser(db, organization_id, request.params.id);
-      if (user === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+      const user = found(await findUser(db, organization_id, request.params.id));
       await throttle.countLink(organization_id);
       const { link, tokenHash: token_hash } = newLink('password-reset', request, publicUrl);
       const written = await write.transaction(async (transaction) => {

@@ -16,9 +16,7 @@ import {
   type ServiceAccount,
   type ServiceToken,
 } from '@weir/db/service-accounts';
-import type { Queries } from '@weir/db/database';
 import { holdOrganization, holdRow } from '@weir/db/hold-row';
-import { Refusal } from '@weir/shared/errors';
 import { newId } from '@weir/shared/ids';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
@@ -37,7 +35,7 @@ import {
   pageSchema,
   time,
 } from '../http/fields.ts';
-import { invalidFields, NO_SUCH_THING } from '../http/problem.ts';
+import { found, invalidFields } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, gone, made, writing } from '../http/writing/writing.ts';
 import { changing, reading, type Versioned } from '../http/writing/versions.ts';
@@ -88,7 +86,7 @@ const TOO_MANY_ACCOUNTS = `would be more than ${LIMITS.serviceAccounts} service 
 const TOO_MANY_TOKENS = `would be more than ${LIMITS.serviceTokens} tokens of a service account: delete some that nothing uses`;
 
 const accounts: Versioned<ServiceAccount> = {
-  read: getServiceAccount,
+  read: async (...which) => found(await findServiceAccount(...which)),
   hold: holdRow('service_accounts'),
   living: ['last_used_at'],
 };
@@ -117,7 +115,7 @@ export function serviceAccountRoutes(app: App, { database, guards }: RouteDeps):
           throw invalidFields([{ path: '', message: TOO_MANY_ACCOUNTS }]);
         const id = newId();
         await insertServiceAccount(transaction, { organization_id, id, ...body });
-        return made(await getServiceAccount(transaction, organization_id, id));
+        return made(found(await findServiceAccount(transaction, organization_id, id)));
       }),
     ),
   );
@@ -168,9 +166,8 @@ export function serviceAccountRoutes(app: App, { database, guards }: RouteDeps):
     },
     changing(database, accounts, ({ caller, params, body }, write) =>
       write.transaction(async (transaction) => {
-        if (!(await updateServiceAccount(transaction, caller.organizationId, params.id, body)))
-          throw new Refusal('not_found', NO_SUCH_THING);
-        return done(await getServiceAccount(transaction, caller.organizationId, params.id));
+        found(await updateServiceAccount(transaction, caller.organizationId, params.id, body));
+        return done(found(await findServiceAccount(transaction, caller.organizationId, params.id)));
       }),
     ),
   );
@@ -191,8 +188,7 @@ export function serviceAccountRoutes(app: App, { database, guards }: RouteDeps):
     },
     writing(database, ({ caller, params }, write) =>
       write.single(async (db) => {
-        if (!(await deleteServiceAccount(db, caller.organizationId, params.id)))
-          throw new Refusal('not_found', NO_SUCH_THING);
+        found(await deleteServiceAccount(db, caller.organizationId, params.id));
         return gone();
       }),
     ),
@@ -221,8 +217,7 @@ export function serviceAccountRoutes(app: App, { database, guards }: RouteDeps):
       write.transaction(async (transaction) => {
         const { organizationId: organization_id } = caller;
         const expires_at = readEnd(body.expires_at);
-        const account = await lockServiceAccount(transaction, organization_id, params.id, expires_at);
-        if (account === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+        const account = found(await lockServiceAccount(transaction, organization_id, params.id, expires_at));
         if (account.isPast) throw invalidFields([{ path: 'expires_at', message: 'must be in the future' }]);
         if (account.tokens >= LIMITS.serviceTokens) throw invalidFields([{ path: '', message: TOO_MANY_TOKENS }]);
         const token = newServiceToken();
@@ -255,7 +250,7 @@ export function serviceAccountRoutes(app: App, { database, guards }: RouteDeps):
       },
     },
     async ({ caller, params, query }) => {
-      await getServiceAccount(db, caller.organizationId, params.id);
+      found(await findServiceAccount(db, caller.organizationId, params.id));
       return answerPage(await listServiceTokens(db, caller.organizationId, params.id, query));
     },
   );
@@ -275,16 +270,9 @@ export function serviceAccountRoutes(app: App, { database, guards }: RouteDeps):
     },
     writing(database, ({ caller, params }, write) =>
       write.single(async (db) => {
-        if (!(await deleteServiceToken(db, caller.organizationId, params.id, params.token_id)))
-          throw new Refusal('not_found', NO_SUCH_THING);
+        found(await deleteServiceToken(db, caller.organizationId, params.id, params.token_id));
         return gone();
       }),
     ),
   );
-}
-
-async function getServiceAccount(db: Queries, organizationId: string, id: string): Promise<ServiceAccount> {
-  const account = await findServiceAccount(db, organizationId, id);
-  if (account === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-  return account;
 }

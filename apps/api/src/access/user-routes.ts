@@ -1,13 +1,12 @@
 // The organization and its people.
 
-import type { Queries } from '@weir/db/database';
 import { holdOrganization } from '@weir/db/hold-row';
 import { getOrganization, renameOrganization, type OrganizationSince } from '@weir/db/organizations';
 import { deleteUser, findUser, holdUser, listUsers, updateRole, type User, type UserOutcome } from '@weir/db/users';
 import { Refusal } from '@weir/shared/errors';
 import { z } from 'zod';
 import { answerOf, answerPage, displayName, idInPath, nothing, listQuery, pageSchema, time } from '../http/fields.ts';
-import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { NO_SUCH_THING, found, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, gone, writing } from '../http/writing/writing.ts';
 import { changing, reading, type Versioned } from '../http/writing/versions.ts';
@@ -28,7 +27,11 @@ const organizationAnswer = answerOf<OrganizationSince>()({ id: z.uuid(), name: z
 
 const organizations: Versioned<OrganizationSince> = { read: getOrganization, hold: holdOrganization };
 
-const users: Versioned<User> = { read: getUser, hold: holdUser, living: ['last_seen_at'] };
+const users: Versioned<User> = {
+  read: async (...which) => found(await findUser(...which)),
+  hold: holdUser,
+  living: ['last_seen_at'],
+};
 
 export function userRoutes(app: App, { database, guards }: RouteDeps): void {
   const db = database.kysely;
@@ -120,7 +123,7 @@ export function userRoutes(app: App, { database, guards }: RouteDeps): void {
       const { id } = request.params;
       return await write.transaction(async (transaction) => {
         requireDone(await updateRole(transaction, organizationId, id, request.body.role));
-        return done(await getUser(transaction, organizationId, id));
+        return done(found(await findUser(transaction, organizationId, id)));
       });
     }),
   );
@@ -145,12 +148,6 @@ export function userRoutes(app: App, { database, guards }: RouteDeps): void {
       }),
     ),
   );
-}
-
-async function getUser(db: Queries, organizationId: string, id: string): Promise<User> {
-  const user = await findUser(db, organizationId, id);
-  if (user === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-  return user;
 }
 
 function requireDone(outcome: UserOutcome): void {

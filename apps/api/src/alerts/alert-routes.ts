@@ -35,7 +35,7 @@ import {
   pageSchema,
   time,
 } from '../http/fields.ts';
-import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { found, invalidFields, problemResponses } from '../http/problem.ts';
 import { RECORDING_STOP_COST } from '../http/load/read-budget.ts';
 import type { App } from '../http/typed-app.ts';
 import { changing, reading, type Versioned } from '../http/writing/versions.ts';
@@ -120,7 +120,7 @@ const crossingAnswer = answerOf<Crossing>()({
 const TOO_MANY = `would be more than ${LIMITS.alerts} alerts of an organization: delete one`;
 
 const alerts: Versioned<Alert> = {
-  read: async (db, organizationId, id) => found(await findAlert(db, organizationId, id)),
+  read: async (...which) => found(await findAlert(...which)),
   hold: holdRow('alerts'),
 };
 
@@ -239,8 +239,7 @@ export function alertRoutes(app: App, { database, guards }: RouteDeps): void {
     },
     writing(database, ({ caller, params }, write) =>
       write.single(async (transaction) => {
-        if (!(await deleteAlert(transaction, caller.organizationId, params.id)))
-          throw new Refusal('not_found', NO_SUCH_THING);
+        found(await deleteAlert(transaction, caller.organizationId, params.id));
         return gone();
       }),
     ),
@@ -262,14 +261,8 @@ export function alertRoutes(app: App, { database, guards }: RouteDeps): void {
       },
     },
     async ({ caller, params, query }) => {
-      const page = await listCrossings(db, caller.organizationId, params.id, query);
-      if (page === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+      const page = found(await listCrossings(db, caller.organizationId, params.id, query));
       return answerPage(page);
     },
   );
-}
-
-function found(alert: Alert | undefined): Alert {
-  if (alert === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-  return alert;
 }

@@ -19,7 +19,7 @@ import { newId } from '@weir/shared/ids';
 import { isoOf, type Micros } from '@weir/shared/instant';
 import { LIMITS } from '@weir/shared/limits';
 import type { z } from 'zod';
-import { invalidFields, NO_SUCH_THING, refusedAt } from '../http/problem.ts';
+import { found, invalidFields, refusedAt } from '../http/problem.ts';
 import { termsOf, type chargeBody, type chargeChanges } from './charge-body.ts';
 import { mayEndNow, takePlace } from './replace-charge.ts';
 
@@ -125,8 +125,7 @@ async function changeCharge(
   { planId, id, now }: { planId: string; id: string; now: Micros },
   { display_name, status }: z.output<typeof chargeChanges>,
 ): Promise<Charge> {
-  const charge = await lockCharge(transaction, organizationId, { planId, id });
-  if (charge === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+  const charge = found(await lockCharge(transaction, organizationId, { planId, id }));
   if (charge.status === 'INACTIVE' && status === 'ACTIVE')
     throw new Refusal('charge_inactive', 'The charge has ended, for good: add another one to the plan.');
   const ends = status === 'INACTIVE' && (await mayEndNow(transaction, organizationId, charge, now));

@@ -16,16 +16,12 @@ import type { Queries } from '@weir/db/database';
 import { holdRow } from '@weir/db/hold-row';
 import { Refusal } from '@weir/shared/errors';
 import { credentialOf, type Caller } from '../http/load/caller.ts';
-import { NO_SUCH_THING } from '../http/problem.ts';
+import { found } from '../http/problem.ts';
 import type { Versioned } from '../http/writing/versions.ts';
 import { BEHIND, ENDED } from './subscription-refusals.ts';
 
 export const subscriptions: Versioned<Subscription> = {
-  async read(db, organizationId, id) {
-    const subscription = await findSubscription(db, organizationId, id);
-    if (subscription === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-    return subscription;
-  },
+  read: async (...which) => found(await findSubscription(...which)),
   hold: holdRow('subscriptions'),
 };
 
@@ -55,8 +51,7 @@ export async function changeUntold(
   make: Change,
 ): Promise<{ subscription: Subscription; opened: NewFeedEvent[]; events: NewFeedEvent[] }> {
   const { organizationId } = caller;
-  if ((await lockSubscription(transaction, organizationId, id)) === undefined)
-    throw new Refusal('not_found', NO_SUCH_THING);
+  found(await lockSubscription(transaction, organizationId, id));
   const opened = await bringUpToDate(transaction, organizationId, [id], new Room(OPENED_BYTES_MAX));
   const row = await lockSubscription(transaction, organizationId, id);
   if (row === undefined) throw new Error('a subscription that is locked is gone');

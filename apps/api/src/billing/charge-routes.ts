@@ -5,11 +5,10 @@ import { readBillingClock } from '@weir/db/billing/billing-time';
 import { listCharges } from '@weir/db/billing/plans/charges';
 import { findPlan, lockPlanAlone } from '@weir/db/plans';
 import { mapPage } from '@weir/db/page';
-import { Refusal } from '@weir/shared/errors';
 import { microsOfText } from '@weir/shared/instant';
 import { LIMITS } from '@weir/shared/limits';
 import { answerPage, idInPath, idOf, listQuery, oneOf, pageSchema } from '../http/fields.ts';
-import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { found, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, made, writing } from '../http/writing/writing.ts';
 import { changingWithin } from '../http/writing/versions.ts';
@@ -52,8 +51,7 @@ export function chargeRoutes(app: App, { database, guards }: RouteDeps): void {
     writing(database, async (request, write) => {
       const { organizationId } = request.caller;
       return await write.transaction(async (transaction) => {
-        const plan = await lockPlanAlone(transaction, organizationId, request.params.id);
-        if (plan === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+        const plan = found(await lockPlanAlone(transaction, organizationId, request.params.id));
         const now = microsOfText(await readBillingClock(transaction));
         const [inserted] = await addCharges(transaction, organizationId, plan, { charges: [request.body], now });
         if (inserted === undefined) throw new Error('a charge was added, and is not there');
@@ -80,10 +78,9 @@ export function chargeRoutes(app: App, { database, guards }: RouteDeps): void {
     async (request) => {
       const { organizationId } = request.caller;
       const { status, ...page } = request.query;
-      const plan = await findPlan(database.kysely, organizationId, request.params.id);
-      if (plan === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-      const found = await listCharges(database.kysely, organizationId, { planId: plan.id, status }, page);
-      return answerPage(mapPage(found, answerCharge));
+      const plan = found(await findPlan(database.kysely, organizationId, request.params.id));
+      const charges = await listCharges(database.kysely, organizationId, { planId: plan.id, status }, page);
+      return answerPage(mapPage(charges, answerCharge));
     },
   );
 
@@ -110,8 +107,7 @@ export function chargeRoutes(app: App, { database, guards }: RouteDeps): void {
       const { organizationId } = request.caller;
       const { id: planId, charge_id: id } = request.params;
       return await write.transaction(async (transaction) => {
-        if ((await lockPlanAlone(transaction, organizationId, planId)) === undefined)
-          throw new Refusal('not_found', NO_SUCH_THING);
+        found(await lockPlanAlone(transaction, organizationId, planId));
         const charges = [{ id, ...request.body }];
         const now = microsOfText(await readBillingClock(transaction));
         const [charge] = await changeCharges(transaction, organizationId, planId, { charges, now });

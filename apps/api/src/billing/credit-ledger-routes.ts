@@ -18,7 +18,7 @@ import { Refusal } from '@weir/shared/errors';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import { answerPage, dateOrInstant, idInPath, idOf, listQuery, oneOf, pageSchema, time } from '../http/fields.ts';
-import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { found, invalidFields, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { balance, CREDIT_STATUSES, creditAnswer, creditEntry, listedCredit } from './credit-shape.ts';
 import type { RouteDeps } from '../route-deps.ts';
@@ -60,15 +60,14 @@ export function creditLedgerRoutes(app: App, { database, guards }: RouteDeps): v
     },
     async (request) => {
       const { organizationId } = request.caller;
-      const customer = await findCustomer(db, organizationId, request.params.id);
-      if (customer === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+      const customer = found(await findCustomer(db, organizationId, request.params.id));
       const filter = { customerId: customer.id, asOf: await readAsOf(organizationId, request.query.as_of) };
       const page = { page: 1, page_size: LIMITS.grantsBesideBalance };
-      const { found, balance: sums } = await inSnapshot(database, async (snapshot) => ({
-        found: await listGrants(snapshot, organizationId, filter, page),
+      const { grants, balance: sums } = await inSnapshot(database, async (snapshot) => ({
+        grants: await listGrants(snapshot, organizationId, filter, page),
         balance: await readBalance(snapshot, organizationId, filter),
       }));
-      const { rows, counted } = found;
+      const { rows, counted } = grants;
       return {
         balance: sums,
         grants: rows.map((row) => {
@@ -155,8 +154,7 @@ export function creditLedgerRoutes(app: App, { database, guards }: RouteDeps): v
     },
     async (request) => {
       const { organizationId } = request.caller;
-      const entries = await listEntriesOfGrant(db, organizationId, request.params.id, request.query);
-      if (entries === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+      const entries = found(await listEntriesOfGrant(db, organizationId, request.params.id, request.query));
       return answerPage(entries);
     },
   );
@@ -180,7 +178,7 @@ export function creditLedgerRoutes(app: App, { database, guards }: RouteDeps): v
     async (request) => {
       const { organizationId } = request.caller;
       const { id } = request.params;
-      if ((await findInvoiceRow(db, organizationId, id)) === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+      found(await findInvoiceRow(db, organizationId, id));
       return answerPage(await listEntriesOfInvoice(db, organizationId, id, request.query));
     },
   );

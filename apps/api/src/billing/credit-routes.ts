@@ -21,7 +21,7 @@ import { z } from 'zod';
 import { decimal } from '../http/decimals.ts';
 import { endTime, readEnd } from '../http/end-time.ts';
 import { idInPath } from '../http/fields.ts';
-import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { found, invalidFields, problemResponses } from '../http/problem.ts';
 import { refuseErased } from '../catalog/refuse-erased.ts';
 import { credentialOf } from '../http/load/caller.ts';
 import type { App } from '../http/typed-app.ts';
@@ -123,8 +123,7 @@ async function grantCredit(
   const { organizationId } = caller;
   const { currency } = body;
   const expires_at = readEnd(body.expires_at);
-  const customer = await lockCreditedCustomer(transaction, organizationId, params.id, expires_at);
-  if (customer === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+  const customer = found(await lockCreditedCustomer(transaction, organizationId, params.id, expires_at));
   await refuseErased(transaction, organizationId, params.id);
   const digits = minorDigits(currency);
   const inserted = await insertCreditGrant(transaction, {
@@ -156,8 +155,7 @@ async function grantCredit(
 }
 
 async function endCredit(transaction: Queries, request: CreditRequest): Promise<CreditGrant> {
-  const ended = await voidCreditGrant(transaction, request.caller.organizationId, request.params.id);
-  if (ended === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+  const ended = found(await voidCreditGrant(transaction, request.caller.organizationId, request.params.id));
   const { grant, customer_id, voided } = ended;
   if (voided !== null) {
     const data = { credit_id: grant.id, customer_id, currency: grant.currency, amount: voided };

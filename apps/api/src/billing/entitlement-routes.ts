@@ -9,7 +9,7 @@ import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import type { Guards } from '../access/authenticate.ts';
 import { idInPath } from '../http/fields.ts';
-import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { found, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { entitlementAnswer, readEntitlements, type Entitlement, type EntitlementDeps } from './entitlement-answer.ts';
 
@@ -76,8 +76,7 @@ export function entitlementRoutes(app: App, deps: EntitlementDeps & { guards: Gu
     },
     async (request) => {
       const { organizationId } = request.caller;
-      const customer = await findCustomer(database.kysely, organizationId, request.params.id);
-      if (customer === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+      const customer = found(await findCustomer(database.kysely, organizationId, request.params.id));
       return await answer(deps, organizationId, { customerId: customer.id }, request.query);
     },
   );

@@ -24,7 +24,7 @@ import {
   searchOf,
   sortOf,
 } from '../http/fields.ts';
-import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { found, problemResponses } from '../http/problem.ts';
 import { sendJson } from '../http/body/send-json.ts';
 import { inTurns, type Turns } from '../http/load/turns.ts';
 import type { App } from '../http/typed-app.ts';
@@ -120,9 +120,7 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
       const { status, is_past_due: isPastDue, sort } = request.query;
       const { organizationId } = request.caller;
       const subscriptionId = request.params.id;
-      if ((await findSubscription(db, organizationId, subscriptionId)) === undefined) {
-        throw new Refusal('not_found', NO_SUCH_THING);
-      }
+      found(await findSubscription(db, organizationId, subscriptionId));
       const filter = { subscriptionId, status, isPastDue, sort, ...(await between(db, organizationId, request.query)) };
       const page = await readInvoices(database, organizationId, filter, request.query, drive);
       return answerPage(mapPage(page, (invoice) => listedInvoice(invoice, request)));
@@ -145,8 +143,7 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
       },
     },
     async (request, reply) => {
-      const invoice = await readInvoice(database, request.caller.organizationId, request.params.id, drive);
-      if (invoice === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+      const invoice = found(await readInvoice(database, request.caller.organizationId, request.params.id, drive));
       return sendJson(reply, await inTurns(turns, writingWithLines(invoice)));
     },
   );
@@ -173,8 +170,9 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
     async (request, reply) => {
       const { cursor = '0', limit } = request.query;
       const span = { from: Number(cursor), limit };
-      const page = await readLinesOfInvoice(database, request.caller.organizationId, request.params.id, span, drive);
-      if (page === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+      const page = found(
+        await readLinesOfInvoice(database, request.caller.organizationId, request.params.id, span, drive),
+      );
       return sendJson(reply, await inTurns(turns, writingPage(page)));
     },
   );
@@ -208,7 +206,7 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
       return await write.computed(async () => {
         const recomputed = await recomputeInvoice(database, organizationId, id, request.body?.from ?? 'rollups', drive);
         if (recomputed !== undefined) return done(recomputed);
-        if ((await findInvoiceRow(db, organizationId, id)) === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+        found(await findInvoiceRow(db, organizationId, id));
         throw new Refusal(
           'invoice_not_finalized',
           'The invoice is a draft, which is computed whenever it is read: finalize it first.',

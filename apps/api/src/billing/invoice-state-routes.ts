@@ -18,7 +18,7 @@ import { LIMITS } from '@weir/shared/limits';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { idInPath } from '../http/fields.ts';
-import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { NO_SUCH_THING, found, problemResponses } from '../http/problem.ts';
 import { credentialOf } from '../http/load/caller.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, writing, type Write, type Written } from '../http/writing/writing.ts';
@@ -115,9 +115,7 @@ export function whichOf(request: FastifyRequest<{ Params: { id: string } }>): In
 
 /** The invoice as it is by now. */
 export async function getInvoice(db: Queries, { organizationId, id }: InvoiceOfActor): Promise<InvoiceWithLines> {
-  const invoice = await readInvoiceWithin(db, organizationId, id);
-  if (invoice === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-  return invoice;
+  return found(await readInvoiceWithin(db, organizationId, id));
 }
 
 const BY_STATUS: Record<InvoiceStatus, string> = {
@@ -168,8 +166,7 @@ const NO_DRAFT = 'The invoice is finalized already, and its amounts do not chang
 async function finalize(database: Database, write: Write, which: InvoiceOfActor): Promise<Written<InvoiceWithLines>> {
   const { organizationId, id, actor } = which;
   const options = { actor, now: true };
-  const before = await findInvoiceRow(database.kysely, organizationId, id);
-  if (before === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+  const before = found(await findInvoiceRow(database.kysely, organizationId, id));
   if (before.status !== 'DRAFT') throw new Refusal('invoice_not_draft', NO_DRAFT);
   await closeForDrafts(database, organizationId, [id], options);
   return await write.transaction(async (transaction) => {

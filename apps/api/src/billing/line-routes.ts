@@ -16,7 +16,7 @@ import { LIMITS } from '@weir/shared/limits';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { cursorMeta, idCursor, idInPath, idOf, nothing, oneOf, sizeOf } from '../http/fields.ts';
-import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { NO_SUCH_THING, found, invalidFields, problemResponses } from '../http/problem.ts';
 import { sendJson } from '../http/body/send-json.ts';
 import { inTurns, type Turns } from '../http/load/turns.ts';
 import type { App } from '../http/typed-app.ts';
@@ -66,8 +66,7 @@ export function lineRoutes(app: App, { database, guards, turns }: RouteDeps & { 
     writing(database, async (request, write) => {
       const { organizationId } = request.caller;
       const { id } = request.params;
-      const invoice = await findInvoiceRow(db, organizationId, id);
-      if (invoice === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+      const invoice = found(await findInvoiceRow(db, organizationId, id));
       const amount = amountOfText(request.body.amount, minorDigits(invoice.currency));
       const { description } = request.body;
       return await write.transaction(async (transaction) => {
@@ -229,17 +228,15 @@ export function lineRoutes(app: App, { database, guards, turns }: RouteDeps & { 
   type LinePath = z.output<typeof lineInPath>;
 
   async function getLine(organizationId: string, { id, line_id }: LinePath): Promise<FoundLine> {
-    const found = await findLine(database, organizationId, id, line_id, (work) => inTurns(turns, work));
-    if (found === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-    return found;
+    return found(await findLine(database, organizationId, id, line_id, (work) => inTurns(turns, work)));
   }
 
   /** A line whose usage is read, all of which has to be in one place. */
   async function getLineToOpen(organizationId: string, path: LinePath): Promise<FoundLine> {
-    const found = await getLine(organizationId, path);
-    if (found.question !== undefined)
-      await refuseMoving(database.kysely, organizationId, found.question.customerExternalId);
-    return found;
+    const line = await getLine(organizationId, path);
+    if (line.question !== undefined)
+      await refuseMoving(database.kysely, organizationId, line.question.customerExternalId);
+    return line;
   }
 }
 

@@ -14,7 +14,7 @@ import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import { decimal } from '../http/decimals.ts';
 import { dateOrInstant, idInPath, idOf, nothing } from '../http/fields.ts';
-import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { NO_SUCH_THING, found, invalidFields, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, gone, writing } from '../http/writing/writing.ts';
 import { invoiceWithLines } from './invoice-shape.ts';
@@ -70,8 +70,7 @@ export function paymentRoutes(app: App, { database, guards }: RouteDeps): void {
       const which = whichOf(request);
       const { amount = null, paid_at: paidAt = null, reference = null } = request.body ?? {};
       return write.transaction(async (transaction) => {
-        const invoice = await findInvoiceRow(transaction, which.organizationId, which.id);
-        if (invoice === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+        const invoice = found(await findInvoiceRow(transaction, which.organizationId, which.id));
         const paid = amount === null ? null : amountOfText(amount, minorDigits(invoice.currency));
         refuseUnpaid(await recordPayment(transaction, which, { amount: paid, paidAt, reference }));
         return done(await getInvoice(transaction, which));

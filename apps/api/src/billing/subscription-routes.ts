@@ -4,10 +4,9 @@ import type { Drive } from '@weir/billing/drive';
 import { listPeriods } from '@weir/db/billing/subscriptions/subscription-periods';
 import { listSubscriptions } from '@weir/db/billing/subscriptions/subscriptions';
 import type { QueueConnection } from '@weir/queue/connection';
-import { Refusal } from '@weir/shared/errors';
 import { z } from 'zod';
 import { answerPage, idInPath, pageSchema } from '../http/fields.ts';
-import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { found, problemResponses } from '../http/problem.ts';
 import { credentialOf } from '../http/load/caller.ts';
 import type { App } from '../http/typed-app.ts';
 import { inTurns, type Turns } from '../http/load/turns.ts';
@@ -137,8 +136,9 @@ export function subscriptionRoutes(app: App, { database, queue, guards, turns, w
     },
     async (request) => {
       const { id } = request.params;
-      const data = await listPeriods(database, request.caller.organizationId, { id, count: request.query.count });
-      if (data === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+      const data = found(
+        await listPeriods(database, request.caller.organizationId, { id, count: request.query.count }),
+      );
       return { data };
     },
   );

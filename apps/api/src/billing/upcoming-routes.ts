@@ -7,7 +7,7 @@ import { previewInvoice, readSubscriptionUsage, type ChargeUsage } from '@weir/d
 import { Refusal } from '@weir/shared/errors';
 import { z } from 'zod';
 import { answerOf, idInPath } from '../http/fields.ts';
-import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { NO_SUCH_THING, found, problemResponses } from '../http/problem.ts';
 import { inTurns, type Turns } from '../http/load/turns.ts';
 import { credentialOf } from '../http/load/caller.ts';
 import type { App } from '../http/typed-app.ts';
@@ -41,8 +41,7 @@ export function upcomingRoutes(app: App, { database, guards, turns }: RouteDeps 
       },
     },
     async (request) => {
-      const data = await readSubscriptionUsage(database, request.caller.organizationId, request.params.id);
-      if (data === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+      const data = found(await readSubscriptionUsage(database, request.caller.organizationId, request.params.id));
       return { data };
     },
   );

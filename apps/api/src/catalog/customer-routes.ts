@@ -45,7 +45,7 @@ import {
   sortOf,
 } from '../http/fields.ts';
 import type { JsonText } from '../http/body/json.ts';
-import { CUSTOMER_IN_USE, invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { CUSTOMER_IN_USE, found, invalidFields, problemResponses } from '../http/problem.ts';
 import { problemOfMetadataText, roundedKeyOf } from '../http/body/metadata-text.ts';
 import { RECORDING_STOP_COST } from '../http/load/read-budget.ts';
 import { changing, reading, type Versioned } from '../http/writing/versions.ts';
@@ -113,11 +113,7 @@ const customerAnswer = answerOf<Customer>()({
 }).meta({ id: 'Customer' });
 
 const customers: Versioned<Customer> = {
-  async read(db, organizationId, id) {
-    const customer = await findCustomer(db, organizationId, id);
-    if (customer === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-    return customer;
-  },
+  read: async (...which) => found(await findCustomer(...which)),
   hold: holdRow('customers'),
 };
 
@@ -234,8 +230,7 @@ export function customerRoutes(app: App, { database, guards }: RouteDeps): void 
           await customers.hold(transaction, caller.organizationId, params.id);
           await refuseErased(transaction, caller.organizationId, params.id);
           const isOther = await checkExternalId(transaction, caller.organizationId, params.id, body.external_id);
-          const customer = await updateCustomer(transaction, caller.organizationId, params.id, body);
-          if (customer === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+          const customer = found(await updateCustomer(transaction, caller.organizationId, params.id, body));
           if (!isOther) return done(customer);
           await refuseMoving(transaction, caller.organizationId, customer.external_id);
           await refuseBilled(transaction, caller.organizationId, customer);
@@ -269,8 +264,7 @@ export function customerRoutes(app: App, { database, guards }: RouteDeps): void 
       write.transaction(async (transaction) => {
         if (await isBilled(transaction, caller.organizationId, params.id))
           throw new Refusal('customer_in_use', CUSTOMER_IN_USE);
-        const deleted = await deleteCustomer(transaction, caller.organizationId, params.id);
-        if (!deleted) throw new Refusal('not_found', NO_SUCH_THING);
+        found(await deleteCustomer(transaction, caller.organizationId, params.id));
         return gone();
       }),
     ),

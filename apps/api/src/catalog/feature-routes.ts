@@ -1,7 +1,6 @@
 // Features: what a plan can include. Behind a feature of type meter stands a meter, which counts its usage.
 
 import { isMeterPriced } from '@weir/db/billing/plans/charges';
-import type { Queries } from '@weir/db/database';
 import {
   countFeatures,
   deleteFeature,
@@ -39,7 +38,7 @@ import {
   time,
   sortOf,
 } from '../http/fields.ts';
-import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { found, invalidFields, problemResponses } from '../http/problem.ts';
 import { sendJson } from '../http/body/send-json.ts';
 import { inTurns, type Turns } from '../http/load/turns.ts';
 import { changing, reading, type Versioned } from '../http/writing/versions.ts';
@@ -93,7 +92,10 @@ const PRICED =
   'A plan has a price for its meter, or a subscription is billed for it until its period ends: end the charge in every plan first, ' +
   'and wait for the period.';
 
-const features: Versioned<Feature> = { read: getFeature, hold: holdFeature };
+const features: Versioned<Feature> = {
+  read: async (...which) => found(await findFeature(...which)),
+  hold: holdFeature,
+};
 
 export function featureRoutes(app: App, { database, guards, turns }: RouteDeps & { turns: Turns }): void {
   const db = database.kysely;
@@ -140,7 +142,7 @@ export function featureRoutes(app: App, { database, guards, turns }: RouteDeps &
             metadata_keys: body.metadata_keys,
           });
         }
-        return made(await getFeature(transaction, organization_id, id));
+        return made(found(await findFeature(transaction, organization_id, id)));
       });
     }),
   );
@@ -215,12 +217,12 @@ export function featureRoutes(app: App, { database, guards, turns }: RouteDeps &
       const { id } = request.params;
       const { unit, ...changes } = request.body;
       return await write.transaction(async (transaction) => {
-        if (!(await lockFeature(transaction, organizationId, id))) throw new Refusal('not_found', NO_SUCH_THING);
+        found(await lockFeature(transaction, organizationId, id));
         if (unit !== undefined && !(await updateUnitOfFeature(transaction, organizationId, id, unit))) {
           throw invalidFields([{ path: 'unit', message: 'is only for features of type meter, and this is none' }]);
         }
         if (Object.keys(changes).length > 0) await updateFeature(transaction, organizationId, id, changes);
-        return done(await getFeature(transaction, organizationId, id));
+        return done(found(await findFeature(transaction, organizationId, id)));
       });
     }),
   );
@@ -250,7 +252,7 @@ export function featureRoutes(app: App, { database, guards, turns }: RouteDeps &
       return await write.transaction(async (transaction) => {
         // The feature before its meter: lock 6 of decision 94.
         // The meter is archived before the feature is gone, since the feature says whose it is.
-        if (!(await lockFeature(transaction, organizationId, id))) throw new Refusal('not_found', NO_SUCH_THING);
+        found(await lockFeature(transaction, organizationId, id));
         const meterId = await archiveMeterOfFeature(transaction, organizationId, id);
         if (meterId !== undefined && (await isMeterPriced(transaction, organizationId, meterId)))
           throw new Refusal('feature_in_use', PRICED);
@@ -259,12 +261,6 @@ export function featureRoutes(app: App, { database, guards, turns }: RouteDeps &
       });
     }),
   );
-}
-
-async function getFeature(db: Queries, organizationId: string, id: string): Promise<Feature> {
-  const feature = await findFeature(db, organizationId, id);
-  if (feature === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-  return feature;
 }
 
 /** 24 characters of base62 hold 142 bits: a token that is unique over all organizations without asking any of them. */

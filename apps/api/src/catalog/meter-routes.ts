@@ -3,7 +3,6 @@
 import { changeMetadataKeys } from '@weir/db/metadata-keys';
 import { findMeter, listMeters, updateMeter, type Meter, METER_SORTS } from '@weir/db/meters';
 import { holdRow } from '@weir/db/hold-row';
-import { Refusal } from '@weir/shared/errors';
 import { AGGREGATION_TYPES, METER_STATUSES } from '@weir/shared/meter';
 import { z } from 'zod';
 import type { App } from '../http/typed-app.ts';
@@ -21,7 +20,7 @@ import {
   time,
   sortOf,
 } from '../http/fields.ts';
-import { NO_SUCH_THING } from '../http/problem.ts';
+import { found } from '../http/problem.ts';
 import { RECORDING_STOP_COST } from '../http/load/read-budget.ts';
 import { changing, reading, type Versioned } from '../http/writing/versions.ts';
 import { metadataKeys, unit } from './meter-fields.ts';
@@ -47,11 +46,7 @@ const meterAnswer = answerOf<Meter>()({
 }).meta({ id: 'Meter' });
 
 const meters: Versioned<Meter> = {
-  async read(db, organizationId, id) {
-    const meter = await findMeter(db, organizationId, id);
-    if (meter === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-    return meter;
-  },
+  read: async (...which) => found(await findMeter(...which)),
   hold: holdRow('meters'),
 };
 
@@ -125,11 +120,11 @@ export function meterRoutes(app: App, { database, guards }: RouteDeps): void {
       const { id } = request.params;
       const { metadata_keys: keys, ...changes } = request.body;
       return await write.transaction(async (transaction) => {
-        const meter =
+        const meter = found(
           Object.keys(changes).length > 0
             ? await updateMeter(transaction, organizationId, id, changes)
-            : await findMeter(transaction, organizationId, id);
-        if (meter === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+            : await findMeter(transaction, organizationId, id),
+        );
         if (keys === undefined) return done(meter);
         request.pay(RECORDING_STOP_COST);
         await changeMetadataKeys(transaction, organizationId, id, keys);

@@ -8,7 +8,7 @@ import { LIMITS } from '@weir/shared/limits';
 import type { App } from '../http/typed-app.ts';
 import { done, gone, made, writing } from '../http/writing/writing.ts';
 import { idInPath, idOf, nothing } from '../http/fields.ts';
-import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { NO_SUCH_THING, found, problemResponses } from '../http/problem.ts';
 import { changingWithin } from '../http/writing/versions.ts';
 import type { RouteDeps } from '../route-deps.ts';
 import { PLAN_FEATURE_DECIMALS, planFeatureAnswer, planFeatureBody, planFeatureChanges } from './plan-feature-body.ts';
@@ -41,8 +41,7 @@ export function planFeatureRoutes(app: App, { database, guards }: RouteDeps): vo
       const { id: plan_id } = request.params;
       return await write.transaction(async (transaction) => {
         // Alone, so that of two that put the last one there the second counts what the first has put.
-        if ((await lockPlanAlone(transaction, organization_id, plan_id)) === undefined)
-          throw new Refusal('not_found', NO_SUCH_THING);
+        found(await lockPlanAlone(transaction, organization_id, plan_id));
         await checkFeatures(transaction, organization_id, [request.body]);
         const inserted = await insertPlanFeature(transaction, { ...request.body, organization_id, plan_id });
         checkFeatureCount(await countPlanFeatures(transaction, organization_id, plan_id), '');
@@ -76,8 +75,7 @@ export function planFeatureRoutes(app: App, { database, guards }: RouteDeps): vo
         // Its type never changes, so nothing has to be held.
         const feature = await findFeature(db, organizationId, featureId);
         if (feature !== undefined) checkLimit(feature.type, request.body);
-        const changed = await updatePlanFeature(db, organizationId, { planId, featureId }, request.body);
-        if (changed === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+        const changed = found(await updatePlanFeature(db, organizationId, { planId, featureId }, request.body));
         return done(changed);
       });
     }),

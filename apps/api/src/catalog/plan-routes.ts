@@ -45,7 +45,7 @@ import {
   time,
   sortOf,
 } from '../http/fields.ts';
-import { NO_SUCH_THING, PLAN_IN_USE, problemResponses } from '../http/problem.ts';
+import { PLAN_IN_USE, found, problemResponses } from '../http/problem.ts';
 import { changingWithin, reading } from '../http/writing/versions.ts';
 import { PLAN_FEATURE_DECIMALS, planFeatureAnswer, planFeatureBody } from './plan-feature-body.ts';
 import { putFeatures, takeOutFeatures } from './put-features.ts';
@@ -274,11 +274,11 @@ export function planRoutes(app: App, { database, guards }: RouteDeps): void {
           put_features = [],
         } = partsOf(body);
         await checkFixed(transaction, organizationId, planId, fields);
-        const plan =
+        const plan = found(
           Object.keys(fields).length > 0
             ? await updatePlan(transaction, organizationId, planId, fields)
-            : await lockPlanAlone(transaction, organizationId, planId);
-        if (plan === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+            : await lockPlanAlone(transaction, organizationId, planId),
+        );
         const now = microsOfText(await readBillingClock(transaction));
         await changeCharges(transaction, organizationId, planId, {
           charges: update_charges,
@@ -311,7 +311,7 @@ export function planRoutes(app: App, { database, guards }: RouteDeps): void {
     writing(database, ({ caller, params }, write) =>
       write.single(async (db) => {
         if (await isPlanTaken(db, caller.organizationId, params.id)) throw new Refusal('plan_in_use', PLAN_IN_USE);
-        if (!(await deletePlan(db, caller.organizationId, params.id))) throw new Refusal('not_found', NO_SUCH_THING);
+        found(await deletePlan(db, caller.organizationId, params.id));
         return gone();
       }),
     ),

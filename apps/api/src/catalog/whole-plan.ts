@@ -2,10 +2,9 @@ import { readChargesOfPlan } from '@weir/db/billing/plans/charges';
 import type { Queries } from '@weir/db/database';
 import { listPlanFeatures } from '@weir/db/plan-features';
 import { findPlan, lockPlanAlone } from '@weir/db/plans';
-import { Refusal } from '@weir/shared/errors';
 import { LIMITS } from '@weir/shared/limits';
 import { answerCharge } from '../billing/charge-answer.ts';
-import { NO_SUCH_THING } from '../http/problem.ts';
+import { found } from '../http/problem.ts';
 import type { Versioned } from '../http/writing/versions.ts';
 
 /** A plan with all that it includes and costs. Its features and charges have no ETag of their own: that of the plan stands for them. */
@@ -17,8 +16,7 @@ export const plans = {
 } satisfies Versioned<object>;
 
 async function readWholePlan(db: Queries, organizationId: string, id: string) {
-  const plan = await findPlan(db, organizationId, id);
-  if (plan === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+  const plan = found(await findPlan(db, organizationId, id));
   const { charges, ended } = await readChargesOfPlan(db, organizationId, plan.id);
   return {
     ...plan,

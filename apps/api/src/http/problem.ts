@@ -308,6 +308,12 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
 /** An id in the path that is no id names nothing: 404, like an id of another organization. */
 export const NO_SUCH_THING = 'There is no such thing in your organization: check the id in the path.';
 
+/** What was found by the id in the path, or that something was done with it. Throws the Refusal `not_found` where nothing was. */
+export function found<Thing>(thing: Thing | false | undefined): Thing {
+  if (thing === undefined || thing === false) throw new Refusal('not_found', NO_SUCH_THING);
+  return thing;
+}
+
 /** Checks a part of a request against its zod schema, and turns what zod says into a refusal. */
 export function validatorCompiler({ schema, httpPart }: { schema: z.ZodType; httpPart?: string }) {
   return (data: unknown) => {

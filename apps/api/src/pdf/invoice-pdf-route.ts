@@ -2,12 +2,11 @@
 
 import type { Drive } from '@weir/billing/drive';
 import type { Database } from '@weir/db/database';
-import { Refusal } from '@weir/shared/errors';
 import { LIMITS } from '@weir/shared/limits';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { idInPath, oneOf } from '../http/fields.ts';
-import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { found, problemResponses } from '../http/problem.ts';
 import { inTurns, type Turns } from '../http/load/turns.ts';
 import type { App } from '../http/typed-app.ts';
 import type { RouteDeps } from '../route-deps.ts';
@@ -72,8 +71,7 @@ export async function sendInvoicePdf(
   { id, as }: Pick<PaperAsked, 'as'> & { id: string },
 ): Promise<FastifyReply> {
   const drive: Drive = (work) => inTurns(turns, work);
-  const paper = await readPaper(database, request.caller.organizationId, id, { as, drive });
-  if (paper === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+  const paper = found(await readPaper(database, request.caller.organizationId, id, { as, drive }));
   request.pay(paper.rows.length * LINE_COST);
   const sheet = await inTurns(turns, drawingInvoice(paper));
   // A prefix of numbers may hold a slash, and nothing else that a file is not named by.

@@ -12,7 +12,7 @@ import { LIMITS } from '@weir/shared/limits';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { oneOf } from '../http/fields.ts';
-import { invalidFields, NO_SUCH_THING } from '../http/problem.ts';
+import { found, invalidFields } from '../http/problem.ts';
 import { inTurns, type Turns } from '../http/load/turns.ts';
 import { groupQuery } from './group-query.ts';
 
@@ -65,9 +65,7 @@ export async function windowOf(turns: Turns, request: FastifyRequest, query: Win
 }
 
 export async function getMeter(database: Database, organizationId: string, id: string): Promise<Meter> {
-  const meter = await findMeter(database.kysely, organizationId, id);
-  if (meter === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-  return meter;
+  return found(await findMeter(database.kysely, organizationId, id));
 }
 
 export async function getMeterByToken(database: Database, organizationId: string, token: string): Promise<Meter> {

@@ -26,7 +26,7 @@ import { sendJson } from '../http/body/send-json.ts';
 import { inTurns, type Turns } from '../http/load/turns.ts';
 import type { App } from '../http/typed-app.ts';
 import { answerOf, answerPage, idInPath, listQuery, pageSchema, sortOf, time } from '../http/fields.ts';
-import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { found, problemResponses } from '../http/problem.ts';
 import { gatherFilters, groupsOf } from './group-query.ts';
 import { meterUsage, usage, writingUsage } from './usage-answer.ts';
 import {
@@ -202,8 +202,7 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
       const { caller, params, query } = request;
       const { organizationId } = caller;
       const window = await windowOf(turns, request, query);
-      const customer = await findCustomer(database.kysely, organizationId, params.id);
-      if (customer === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+      const customer = found(await findCustomer(database.kysely, organizationId, params.id));
       await refuseMoving(database.kysely, organizationId, customer.external_id);
       const question = { organizationId, customerExternalId: customer.external_id, window };
       const meters = await readUsageOfCustomer(database.pool, question);

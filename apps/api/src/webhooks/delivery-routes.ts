@@ -8,7 +8,7 @@ import { Refusal } from '@weir/shared/errors';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import { answerOf, answerPage, idInPath, listQuery, oneOf, pageSchema, time } from '../http/fields.ts';
-import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { found, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, made, writing } from '../http/writing/writing.ts';
 import type { RouteDeps } from '../route-deps.ts';
@@ -60,8 +60,7 @@ export function deliveryRoutes(app: App, { database, guards }: RouteDeps): void 
       },
     },
     async ({ caller, params, query }) => {
-      const page = await listDeliveries(database.kysely, caller.organizationId, params.id, query);
-      if (page === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+      const page = found(await listDeliveries(database.kysely, caller.organizationId, params.id, query));
       return answerPage(page);
     },
   );
@@ -86,11 +85,9 @@ export function deliveryRoutes(app: App, { database, guards }: RouteDeps): void 
     },
     writing(database, ({ caller, params }, write) =>
       write.transaction(async (transaction) => {
-        const endpoint = await findEndpoint(transaction, caller.organizationId, params.id);
-        if (endpoint === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+        const endpoint = found(await findEndpoint(transaction, caller.organizationId, params.id));
         if (endpoint.status === 'DISABLED') throw new Refusal('webhook_endpoint_disabled', DISABLED);
-        const test = await insertTest(transaction, caller.organizationId, params.id);
-        if (test === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+        const test = found(await insertTest(transaction, caller.organizationId, params.id));
         if (test === 'full') throw new Refusal('rate_limited', WAITING, { retryAfterSeconds: 15 });
         return made(test);
       }),
@@ -113,8 +110,7 @@ export function deliveryRoutes(app: App, { database, guards }: RouteDeps): void 
     },
     writing(database, ({ caller, params }, write) =>
       write.transaction(async (transaction) => {
-        const delivery = await retryDelivery(transaction, caller.organizationId, params.id);
-        if (delivery === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+        const delivery = found(await retryDelivery(transaction, caller.organizationId, params.id));
         return done(delivery);
       }),
     ),

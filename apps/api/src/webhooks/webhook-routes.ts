@@ -32,7 +32,7 @@ import {
   pageSchema,
   time,
 } from '../http/fields.ts';
-import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { found, invalidFields, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, gone, made, writing } from '../http/writing/writing.ts';
 import { changing, reading, type Versioned } from '../http/writing/versions.ts';
@@ -94,7 +94,7 @@ const TOO_MANY = `would be more than ${LIMITS.webhookEndpoints} endpoints of an 
 const REPLAY_UNDER_WAY = 'Events are still being sent again to this endpoint: wait until its replay is null.';
 
 const endpoints: Versioned<WebhookEndpoint> = {
-  read: async (db, organizationId, id) => found(await findEndpoint(db, organizationId, id)),
+  read: async (...which) => found(await findEndpoint(...which)),
   hold: holdRow('webhook_endpoints'),
   living: ['last_sequence', 'replay', 'failing_since', 'previous_secret_until'],
 };
@@ -213,8 +213,7 @@ export function webhookRoutes(app: App, { database, guards, allowedNetworks }: W
     },
     writing(database, ({ caller, params }, write) =>
       write.transaction(async (transaction) => {
-        if (!(await deleteEndpoint(transaction, caller.organizationId, params.id)))
-          throw new Refusal('not_found', NO_SUCH_THING);
+        found(await deleteEndpoint(transaction, caller.organizationId, params.id));
         return gone();
       }),
     ),
@@ -276,9 +275,4 @@ async function replay(
   const endpoint = await startReplay(transaction, organizationId, id, replayOf(body));
   if (endpoint === 'busy') throw new Refusal('replay_under_way', REPLAY_UNDER_WAY);
   return found(endpoint);
-}
-
-function found(endpoint: WebhookEndpoint | undefined): WebhookEndpoint {
-  if (endpoint === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-  return endpoint;
 }

@@ -27,7 +27,7 @@ import {
   sizeOf,
   time,
 } from '../http/fields.ts';
-import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { NO_SUCH_THING, found, problemResponses } from '../http/problem.ts';
 import { sendJson } from '../http/body/send-json.ts';
 import { inTurns, type Turns } from '../http/load/turns.ts';
 import type { App } from '../http/typed-app.ts';
@@ -142,8 +142,7 @@ export function widgetInvoiceRoutes(app: App, deps: RouteDeps & { turns: Turns }
     },
     async ({ caller, params }, reply) => {
       const { organizationId, timeZone } = await getOwnInvoice(caller, params.id);
-      const invoice = await readInvoice(database, organizationId, params.id, drive);
-      if (invoice === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+      const invoice = found(await readInvoice(database, organizationId, params.id, drive));
       const { lines, lines_total, lines_next_cursor, payments } = invoice;
       const answer = {
         ...shownInvoice(invoice),
@@ -179,8 +178,7 @@ export function widgetInvoiceRoutes(app: App, deps: RouteDeps & { turns: Turns }
     async ({ caller, params, query }, reply) => {
       const { organizationId } = await getOwnInvoice(caller, params.id);
       const span = { from: Number(query.cursor ?? '0'), limit: query.limit };
-      const page = await readLinesOfInvoice(database, organizationId, params.id, span, drive);
-      if (page === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+      const page = found(await readLinesOfInvoice(database, organizationId, params.id, span, drive));
       const lines = await shownLines(organizationId, page.lines);
       return sendJson(reply, await inTurns(turns, writingPage({ lines, next: page.next })));
     },
@@ -210,9 +208,7 @@ export function widgetInvoiceRoutes(app: App, deps: RouteDeps & { turns: Turns }
     },
     async ({ caller, params, query }) => {
       const { organizationId } = await getOwnInvoice(caller, params.id);
-      const found = await findLine(database, organizationId, params.id, params.line_id, drive);
-      if (found === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-      const { question } = found;
+      const { question } = found(await findLine(database, organizationId, params.id, params.line_id, drive));
       const wanted = question === undefined ? [] : [question.meterId];
       const shown = await listShownMeters(db, organizationId, { ids: wanted });
       if (question === undefined || shown.length === 0) return { data: [], meta: { next_cursor: null } };
