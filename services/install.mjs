@@ -48,8 +48,9 @@ function install() {
   );
   const npmCli = process.env.npm_execpath ?? '';
   const [program, ...first] = basename(npmCli).startsWith('npm') ? [process.execPath, npmCli] : ['npm'];
-  // The compiler and the test runner are dev dependencies: without --include=dev, NODE_ENV=production leaves them out.
-  const result = spawnSync(program, [...first, 'ci', '--include=dev'], {
+  // The compiler and the test runner are dev dependencies: without --include=dev, NODE_ENV=production leaves them out. No package needs its
+  // install script: they compile what is optional, or choose among what is there.
+  const result = spawnSync(program, [...first, 'ci', '--include=dev', '--ignore-scripts'], {
     cwd: root,
     env,
     encoding: 'utf8',

@@ -148,6 +148,8 @@ class Workers {
           await until(async () => isDone || (await isHeld()), 'a worker has found something', PATIENCE_SECONDS);
           if (!(await isHeld())) continue;
           await Promise.all(this.#running.map((worker) => worker.stop('SIGKILL')));
+          // What a dead worker has in hand is let go of after a while (packages/db/src/webhooks/turns.ts), and here nobody else is alive.
+          await weir.pool.query('UPDATE webhook_endpoints SET held_until = now() WHERE held_by IS NOT NULL');
           this.kills += 1;
         } finally {
           await client.query('ROLLBACK');

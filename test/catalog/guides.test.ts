@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { signUp, type Answer, type Organization } from '../support/harness.ts';
+import { signUp, until, type Answer, type Organization } from '../support/harness.ts';
 import { makeServiceAccount } from '../support/service-accounts.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
@@ -146,6 +146,17 @@ test('the guides are true from the first command to the last', async () => {
   expect(followed.map(({ ran }) => ran)).toEqual([5, 3, 3, 9, 6, 19, 6, 2, 5]);
 }, 60_000);
 
+/** The webhook that fails waits for no more than that this is known. */
+const sendAgain = (organizationId: string): Promise<void> =>
+  until(async () => {
+    const { rowCount } = await weir.pool.query(
+      `UPDATE webhook_deliveries SET next_attempt_at = now()
+       WHERE organization_id = $1 AND status = 'PENDING' AND tries = 1 AND next_attempt_at > now()`,
+      [organizationId],
+    );
+    return (rowCount ?? 0) > 0;
+  }, 'the webhook has failed');
+
 /**
  * Runs the bridge of a guide in an organization of its own. `atFirstPay` happens when the bridge has collected and first says so;
  * false lets no answer through. Returns what the bridge prints.
@@ -166,7 +177,11 @@ async function followBridge(admin: Organization, atFirstPay: () => Promise<boole
     };
     if (url?.endsWith('/pay') !== true || ++asked > 1) return pass();
     // The client does not ask again what a proxy forbids, so the whole webhook has failed.
-    void atFirstPay().then((isLet) => (isLet ? pass() : response.writeHead(403).end()));
+    void atFirstPay().then(async (isLet) => {
+      if (isLet) pass();
+      else response.writeHead(403).end();
+      await sendAgain(admin.id);
+    });
   }).listen(0, '127.0.0.1');
   await once(proxy, 'listening');
   try {

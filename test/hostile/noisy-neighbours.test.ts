@@ -10,7 +10,9 @@ import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, until, type Answer, type Organization } from '../support/harness.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
-const weir = ownWeir({ lookupMsMax: LOOKUP_MS_MAX, withWorker: false });
+// Here each caller has the share that it has by default.
+const api = { READ_BUCKETS_PER_CALLER: '20000' };
+const weir = ownWeir({ api, lookupMsMax: LOOKUP_MS_MAX, withWorker: false });
 let noisy: Organization;
 let quiet: Organization;
 let keys: { noisy: string; quiet: string };

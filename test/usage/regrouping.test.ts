@@ -13,6 +13,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { signUp, until, type Organization } from '../support/harness.ts';
 import { openTestDatabase } from '../support/test-database.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
+import { untilAvailable } from '../support/until-available.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const weir = ownWeir({ withWorker: false });
@@ -179,7 +180,7 @@ test('a change of keys that waits for its meter holds nobody off meanwhile', asy
   const holder = await connect();
   await holder.query('BEGIN');
   await holder.query('SELECT FROM meters WHERE id = $1 FOR SHARE', [meterId]);
-  const changed = changeKeys(meterId, ['model']);
+  const changed = untilAvailable(() => changeKeys(meterId, ['model']));
   await until(async () => {
     const { rowCount } = await weir.pool.query(
       `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
