@@ -52,10 +52,7 @@ function key(entry: Received | undefined): string {
 }
 
 async function failure(promise: Promise<unknown>): Promise<WeirError> {
-  const error = await promise.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
+  const error = await promise.catch((reason: unknown) => reason);
   if (error instanceof WeirError) return error;
   throw new Error('expected a WeirError', { cause: error });
 }
@@ -401,13 +398,11 @@ describe('a service token', () => {
     const { etag } = await weir.exchange('PATCH', '/customers/c1', changed);
     const same = await weir.exchange('GET', '/customers/c1', { ifNoneMatch: etag });
     expect([same.status, same.body, same.etag]).toEqual([304, {}, '"two"']);
-    expect(received.map(({ headers }) => [headers['if-match'], headers['if-none-match'], headers.traceparent])).toEqual(
-      [
-        [undefined, undefined, undefined],
-        ['"one"', undefined, '00-1'],
-        [undefined, '"two"', undefined],
-      ],
-    );
+    expect(received.map(({ headers: h }) => [h['if-match'], h['if-none-match'], h.traceparent])).toEqual([
+      [undefined, undefined, undefined],
+      ['"one"', undefined, '00-1'],
+      [undefined, '"two"', undefined],
+    ]);
     // Nobody asked for it.
     expect((await failure(weir.exchange('GET', '/customers/c1'))).code).toBe('http_304');
   });
