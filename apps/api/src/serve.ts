@@ -142,11 +142,7 @@ export async function serveApi(
       isDirect: () => ingest.isDirect(),
       queue: () => watch.state(),
     });
-    const serverWatch = openServerWatch(probe, settings.DATABASE_COPIES, log, (state) => {
-      metrics.databaseSynced.set(Number(state.isSafe));
-      metrics.standbyWaitingSessions.set(state.stalledSessions);
-      metrics.clockOffsetSeconds.set(state.clockOffsetSeconds);
-    });
+    const serverWatch = openServerWatch(probe, settings.DATABASE_COPIES, log, metrics.showServer);
     closer.add('the watch on the server of Postgres', () => serverWatch.close());
     const claims = new PendingClaims({
       list: (page) => listPendingClaims(lookups.pool, page),

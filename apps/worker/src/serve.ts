@@ -102,9 +102,7 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
     if (warning !== undefined) log.warn(warning);
     await ownership.requireOurs();
     const serverWatch = openServerWatch(database, settings.DATABASE_COPIES, log, (state) => {
-      metrics.databaseSynced.set(Number(state.isSafe));
-      metrics.standbyWaitingSessions.set(state.stalledSessions);
-      metrics.clockOffsetSeconds.set(state.clockOffsetSeconds);
+      metrics.showServer(state);
       if (!Number.isNaN(state.stalledSessions)) hasStandby = state.stalledSessions < STALLED_SESSIONS_MAX;
       takeOrLeave();
     });

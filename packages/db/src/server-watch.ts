@@ -23,21 +23,31 @@ export interface ServerState {
   clockOffsetSeconds: number;
 }
 
-/** What an API and a worker show of a {@link ServerState}, as metrics. */
-export const SERVER_GAUGES = {
-  databaseSynced: {
-    name: 'weir_database_synced',
-    help: '1 while the settings of Postgres say that a commit is on disk, and with DATABASE_COPIES=2 on that of a standby; else 0.',
-  },
-  standbyWaitingSessions: {
-    name: 'weir_standby_waiting_sessions',
-    help: 'Sessions of Weir in Postgres, of all processes, that have waited for the synchronous standby for over a second.',
-  },
-  clockOffsetSeconds: {
-    name: 'weir_clock_offset_seconds',
-    help: 'By how much the clock of this process is at least ahead of that of Postgres; negative where it is behind.',
-  },
-};
+/** Makes the metrics that an API and a worker show of a {@link ServerState}, and returns what sets them. */
+export function serverGauges(
+  gauge: (name: string, help: string) => { set(value: number): void },
+): (state: ServerState) => void {
+  const isSafe = gauge(
+    'weir_database_synced',
+    '1 while the settings of Postgres say that a commit is on disk, and with DATABASE_COPIES=2 on that of a standby; else 0.',
+  );
+  const stalledSessions = gauge(
+    'weir_standby_waiting_sessions',
+    'Sessions of Weir in Postgres, of all processes, that have waited for the synchronous standby for over a second.',
+  );
+  const clockOffsetSeconds = gauge(
+    'weir_clock_offset_seconds',
+    'By how much the clock of this process is at least ahead of that of Postgres; negative where it is behind.',
+  );
+  const show = (state: ServerState): void => {
+    isSafe.set(Number(state.isSafe));
+    stalledSessions.set(state.stalledSessions);
+    clockOffsetSeconds.set(state.clockOffsetSeconds);
+  };
+  // It begins as what it is meant to be, until Postgres is seen.
+  show({ isSafe: true, stalledSessions: NaN, clockOffsetSeconds: NaN });
+  return show;
+}
 
 export interface ServerWatch {
   close(): void;

@@ -1,5 +1,5 @@
 import { readBuild } from '@weir/shared/build';
-import { SERVER_GAUGES } from '@weir/db/server-watch';
+import { serverGauges } from '@weir/db/server-watch';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { DirectAnswer } from '@weir/db/record-directly';
 import type { Admission } from '@weir/queue/admit';
@@ -13,19 +13,7 @@ import type { App } from './typed-app.ts';
 export type RefusedBecause = Shortage | 'away' | 'shutting_down';
 
 /** Metrics of the API. Names end in their unit. */
-export interface Metrics {
-  registry: Registry;
-  admissions: Counter<'outcome'>;
-  directEvents: Counter<'outcome'>;
-  enqueueFailures: Counter;
-  claimsLetGo: Counter;
-  refusedEvents: Counter<'reason'>;
-  shed: Counter<'reason'>;
-  requestSeconds: Histogram<'method' | 'route' | 'status'>;
-  databaseSynced: Gauge;
-  standbyWaitingSessions: Gauge;
-  clockOffsetSeconds: Gauge;
-}
+export type Metrics = ReturnType<typeof buildMetrics>;
 
 /** Asked whenever Prometheus reads. */
 export interface MetricSources {
@@ -40,15 +28,21 @@ export interface MetricSources {
   };
 }
 
-export function buildMetrics(sources: MetricSources): Metrics {
+export function buildMetrics(sources: MetricSources) {
   const registry = new Registry();
+  const registers = [registry];
+  const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+    new Counter({ name, help, labelNames, registers });
+  const gauge = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+    new Gauge({ name, help, labelNames, registers });
   collectDefaultMetrics({ register: registry });
-  new Gauge({
-    name: 'weir_build_info',
-    help: 'Always 1: which version of Weir runs here, on which Node, and from which commit it was built.',
-    labelNames: ['version', 'node', 'revision'],
-    registers: [registry],
-  }).set({ ...readBuild() }, 1);
+  gauge(
+    'weir_build_info',
+    'Always 1: which version of Weir runs here, on which Node, and from which commit it was built.',
+    'version',
+    'node',
+    'revision',
+  ).set({ ...readBuild() }, 1);
   const gauges: Gauges = [
     ['weir_buffer_events', 'Events that wait in memory for a flush.', () => sources.bufferDepth()],
     [
@@ -71,56 +65,45 @@ export function buildMetrics(sources: MetricSources): Metrics {
     ],
   ];
   addGauges(registry, gauges);
-  const metrics: Metrics = {
+  const metrics = {
     registry,
-    admissions: new Counter({
-      name: 'weir_admissions_total',
-      help: 'Events that were put to the admit script, by its answer: staged, held, revoked or unsure.',
-      labelNames: ['outcome'],
-      registers: [registry],
-    }),
-    directEvents: new Counter({
-      name: 'weir_direct_events_total',
-      help: 'Events that took the direct way to Postgres, by what became of them: taken, rejected, held, revoked, locked or failed.',
-      labelNames: ['outcome'],
-      registers: [registry],
-    }),
-    enqueueFailures: new Counter({
-      name: 'weir_enqueue_failures_total',
-      help: 'Jobs that could not be added to the queue and were left to the sweeper.',
-      registers: [registry],
-    }),
-    claimsLetGo: new Counter({
-      name: 'weir_claims_let_go_total',
-      help: 'Claims that were let go of before their time, since memory was short.',
-      registers: [registry],
-    }),
-    refusedEvents: new Counter({
-      name: 'weir_refused_events_total',
-      help: 'Events that were answered with 503, alone or within a batch, by the reason.',
-      labelNames: ['reason'],
-      registers: [registry],
-    }),
-    shed: new Counter({
-      name: 'weir_shed_requests_total',
-      help: 'Requests that were refused before they began: event_loop, memory, requests, database, bodies; and connections.',
-      labelNames: ['reason'],
-      registers: [registry],
-    }),
+    admissions: counter(
+      'weir_admissions_total',
+      'Events that were put to the admit script, by its answer: staged, held, revoked or unsure.',
+      'outcome',
+    ),
+    directEvents: counter(
+      'weir_direct_events_total',
+      'Events that took the direct way to Postgres, by what became of them: taken, rejected, held, revoked, locked or failed.',
+      'outcome',
+    ),
+    enqueueFailures: counter(
+      'weir_enqueue_failures_total',
+      'Jobs that could not be added to the queue and were left to the sweeper.',
+    ),
+    claimsLetGo: counter(
+      'weir_claims_let_go_total',
+      'Claims that were let go of before their time, since memory was short.',
+    ),
+    refusedEvents: counter(
+      'weir_refused_events_total',
+      'Events that were answered with 503, alone or within a batch, by the reason.',
+      'reason',
+    ),
+    shed: counter(
+      'weir_shed_requests_total',
+      'Requests that were refused before they began: event_loop, memory, requests, database, bodies; and connections.',
+      'reason',
+    ),
     requestSeconds: new Histogram({
       name: 'weir_http_request_seconds',
       help: 'Time from the headers of a request to the end of its answer; status aborted: to the end of its connection.',
       labelNames: ['method', 'route', 'status'],
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
-      registers: [registry],
+      registers,
     }),
-    databaseSynced: new Gauge({ ...SERVER_GAUGES.databaseSynced, registers: [registry] }),
-    standbyWaitingSessions: new Gauge({ ...SERVER_GAUGES.standbyWaitingSessions, registers: [registry] }),
-    clockOffsetSeconds: new Gauge({ ...SERVER_GAUGES.clockOffsetSeconds, registers: [registry] }),
+    showServer: serverGauges(gauge),
   };
-  // It begins as what it is meant to be, until Postgres is seen.
-  metrics.databaseSynced.set(1);
-  for (const gauge of [metrics.standbyWaitingSessions, metrics.clockOffsetSeconds]) gauge.set(NaN);
   // Prometheus sees no rise in a series that begins with its first count.
   for (const outcome of Object.keys(ADMISSIONS)) metrics.admissions.inc({ outcome }, 0);
   for (const outcome of Object.keys(DIRECT)) metrics.directEvents.inc({ outcome }, 0);
