@@ -111,6 +111,7 @@ CREATE TABLE billing_events (
 CREATE TABLE billing_feeds (
   organization_id uuid NOT NULL,
   last_sequence bigint NOT NULL,
+  last_at timestamp with time zone,
   CONSTRAINT billing_feeds_pkey PRIMARY KEY (organization_id)
 );
 

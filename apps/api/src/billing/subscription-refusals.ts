@@ -24,3 +24,6 @@ export const ENDED = 'This subscription has ended: make a new one.';
 export const BEHIND =
   'The periods of this subscription are being opened at this moment: its periods_to_open says how many are to come. Try again ' +
   'when it is 0.';
+
+export const PRICED_LATER =
+  'A price of this plan was given at this moment, and would not be in force yet, so the new period would have none: try again in a moment.';

@@ -18,13 +18,15 @@ export async function appendFeed(
   events: readonly NewFeedEvent[],
 ): Promise<void> {
   if (events.length === 0) return;
-  // The time is taken once the row is held, so that it rises with the numbers.
+  // The time is taken once the row is held, and is not before that of the event before, also where the clock goes back: so it rises with
+  // the numbers.
   await sql`
     WITH feed AS (
-      INSERT INTO billing_feeds AS feeds (organization_id, last_sequence)
-      VALUES (${organizationId}, ${events.length})
-      ON CONFLICT (organization_id) DO UPDATE SET last_sequence = feeds.last_sequence + excluded.last_sequence
-      RETURNING last_sequence, billing_clock() AS created_at
+      INSERT INTO billing_feeds AS feeds (organization_id, last_sequence, last_at)
+      VALUES (${organizationId}, ${events.length}, billing_clock())
+      ON CONFLICT (organization_id) DO UPDATE SET last_sequence = feeds.last_sequence + excluded.last_sequence,
+        last_at = greatest(feeds.last_at, billing_clock())
+      RETURNING last_sequence, last_at AS created_at
     )
     INSERT INTO billing_events (organization_id, sequence, type, created_at, actor, data)
     SELECT ${organizationId}, feed.last_sequence - ${events.length} + entry.position, entry.event ->> 'type',

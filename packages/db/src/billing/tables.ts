@@ -231,6 +231,8 @@ interface CreditEntries {
 interface BillingFeeds {
   organization_id: string;
   last_sequence: Int8;
+  /** Null where the version before appended last, and alone. */
+  last_at: Time | null;
 }
 
 interface BillingEvents {

@@ -60,7 +60,7 @@ export const SCHEDULE_CHECKS: readonly BillingCheck[] = [
       JOIN subscriptions s ON s.organization_id = p.organization_id AND s.id = p.subscription_id
       JOIN charges c ON c.organization_id = p.organization_id AND c.plan_id = p.plan_id
         AND c.effective_from <= greatest(p.period_start, s.created_at) - interval '1 minute'
-        AND (c.ended_at IS NULL OR c.ended_at > p.opened_at)
+        AND (c.ended_at IS NULL OR c.ended_at > greatest(p.opened_at, s.created_at))
       WHERE ${of('p')} AND NOT EXISTS (
         SELECT FROM dues d WHERE d.organization_id = p.organization_id AND d.subscription_id = p.subscription_id
           AND d.cycle = p.cycle AND d.charge_id = c.id)`,

@@ -1,7 +1,7 @@
 import type { ChargeType } from '@weir/billing/kinds';
 import type { ChargeTerms } from '@weir/rating/charge-terms';
 import { LIMITS } from '@weir/shared/limits';
-import { sql, type SqlBool } from 'kysely';
+import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import type { Queries } from '../../database.ts';
 import { alsoOf } from '../../of-organization.ts';
 import { NEWEST_FIRST } from '../../order.ts';
@@ -93,6 +93,14 @@ export async function listChargesOfPlan(
       .where(({ eb, or }) => or([eb('ended_at', 'is', null), eb('ended_at', '>', at)]));
   }
   return await query.orderBy('id').execute();
+}
+
+/**
+ * When a price of a plan was given last, be it one that is announced; null: it has none. An expression. What is done while the plan is
+ * held comes after it, also where the clock of Postgres has gone back since.
+ */
+export function pricedLast(organizationId: string, planId: string): RawBuilder<string | null> {
+  return sql`(SELECT max(created_at) FROM charges WHERE plan_id = ${planId}::uuid AND ${alsoOf(organizationId)})`;
 }
 
 const isEnded = sql<SqlBool>`coalesce(ended_at <= greatest(billing_clock(), effective_from), false)`;

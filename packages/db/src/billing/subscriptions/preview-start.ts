@@ -11,7 +11,7 @@ import type { Queries } from '../../database.ts';
 import { isoOf, microsOfText } from '@weir/shared/instant';
 import { readDrafting } from '../drafting.ts';
 import { readPlans } from './open-periods.ts';
-import type { NewSubscription, SubscriptionRow } from './subscriptions.ts';
+import { readSubscribedAt, type NewSubscription, type SubscriptionRow } from './subscriptions.ts';
 
 export interface StartPreview {
   status: SubscriptionStatus;
@@ -40,7 +40,7 @@ export async function previewStart(
 ): Promise<StartPreview> {
   const drafting = await readDrafting(db, organizationId);
   const now = isoOf(drafting.now);
-  const { start_at, trial_end_at } = subscription;
+  const { plan_id, start_at, trial_end_at } = subscription;
   const begins_at = trial_end_at ?? start_at;
   const row: SubscriptionRow = {
     ...subscription,
@@ -51,7 +51,7 @@ export async function previewStart(
     anchor_at: begins_at,
     current_period_start: start_at,
     current_period_end: begins_at,
-    created_at: now,
+    created_at: await readSubscribedAt(db, organizationId, plan_id),
   };
   const plans = await readPlans(db, organizationId, [row]);
   const facts = { ...drafting, plans, hasArrears: false, periods: new PeriodCache(), room: new Room() };

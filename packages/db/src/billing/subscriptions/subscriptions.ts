@@ -7,6 +7,7 @@ import { reversed, type Order } from '../../order.ts';
 import { mapPage, selectPage, type Page, type PageOf } from '../../page.ts';
 import type { Tables } from '../../schema.ts';
 import { isAutomatic } from '../drafting.ts';
+import { pricedLast } from '../plans/charges.ts';
 
 /** A row of subscriptions. */
 export type SubscriptionRow = Selectable<Tables['subscriptions']>;
@@ -297,7 +298,7 @@ export async function insertSubscription(
   organizationId: string,
   subscription: NewSubscription,
 ): Promise<SubscriptionRow> {
-  const { start_at, trial_end_at } = subscription;
+  const { plan_id, start_at, trial_end_at } = subscription;
   const begins_at = trial_end_at ?? start_at;
   return await transaction
     .insertInto('subscriptions')
@@ -311,9 +312,29 @@ export async function insertSubscription(
       run_at: sql<string>`CASE WHEN ${start_at}::timestamptz > billing_now() THEN ${start_at}::timestamptz
         ELSE ${begins_at}::timestamptz END`,
       is_scheduled: sql<boolean>`${start_at}::timestamptz > billing_now()`,
+      created_at: subscribedAt(organizationId, plan_id),
     })
     .returningAll()
     .executeTakeFirstOrThrow();
+}
+
+/** When whoever subscribes to a plan now does so, which is not before its prices were given: these are what it is billed by. */
+function subscribedAt(organizationId: string, planId: string): RawBuilder<string> {
+  return sql`greatest(billing_now(), ${pricedLast(organizationId, planId)})`;
+}
+
+/** The `created_at` that a subscription to a plan would have. ISO 8601. */
+export async function readSubscribedAt(db: Queries, organizationId: string, planId: string): Promise<string> {
+  const { rows } = await sql<{ at: string }>`SELECT ${subscribedAt(organizationId, planId)} AS at`.execute(db);
+  if (rows[0] === undefined) throw new Error('Postgres returned no time');
+  return rows[0].at;
+}
+
+/** Whether a price of a plan was given after this transaction began: for this one it is not in force yet. Expects the plan held. */
+export async function isPricedLater(transaction: Queries, organizationId: string, planId: string): Promise<boolean> {
+  const { rows } = await sql<{ is_later: boolean | null }>`
+    SELECT ${pricedLast(organizationId, planId)} > billing_now() AS is_later`.execute(transaction);
+  return rows[0]?.is_later ?? false;
 }
 
 /** Changes a subscription that is locked, and returns it. */
