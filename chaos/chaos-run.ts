@@ -215,6 +215,7 @@ async function makeFaults(course: Course): Promise<void> {
     probe: (until) => traffic.probe(until),
     race: (api) => traffic.race(api),
     calmMs: () => traffic.calmMs(),
+    log,
     signal,
   });
   const progress = setInterval(

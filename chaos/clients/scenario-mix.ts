@@ -64,17 +64,44 @@ const SCENARIOS: [Scenario, number][] = [
 
 const SCENARIOS_BY_SHARE = SCENARIOS.flatMap(([scenario, count]) => Array.from({ length: count }, () => scenario));
 
+const TRACKING: ReadonlySet<Scenario> = new Set([
+  trackKeyed,
+  trackKeyless,
+  trackTwiceAtOnce,
+  trackContested,
+  trackAgain,
+  trackUnderTakenKey,
+  trackBatch,
+  trackRefused,
+]);
+
+/**
+ * Up to so many scenarios a second all grow in their shares, and beyond it tracking alone. Ten times the usage is not ten times the
+ * admins, and four organizations are four callers: they would ask for more at once than a caller may, and be refused.
+ */
+const OTHERS_GROW_UNTIL = 150;
+
+/** One of the scenarios, by their shares. */
+export function pickScenario(random: Random, perSecond: number): Scenario {
+  const scenario = random.pick(SCENARIOS_BY_SHARE);
+  if (perSecond <= OTHERS_GROW_UNTIL || TRACKING.has(scenario)) return scenario;
+  return random.chance(OTHERS_GROW_UNTIL / perSecond) ? scenario : trackKeyed;
+}
+
 /** Begins one scenario after another, of every kind in its share. */
 export class Mix {
   readonly #context: ClientContext;
+  readonly #perSecond: number;
 
-  constructor(sender: Sender, organizations: readonly Organization[], random: Random) {
+  /** `perSecond`: how many scenarios begin. */
+  constructor(sender: Sender, organizations: readonly Organization[], random: Random, perSecond: number) {
     this.#context = new ClientContext(sender, organizations, random);
+    this.#perSecond = perSecond;
   }
 
   /** Begins the next scenario; resolves when each of its requests is settled. */
   next(signal: AbortSignal): Promise<void> {
-    return this.#context.random.pick(SCENARIOS_BY_SHARE)(this.#context, signal);
+    return pickScenario(this.#context.random, this.#perSecond)(this.#context, signal);
   }
 
   /** Sends some events to this API, and a moment later to the others. */

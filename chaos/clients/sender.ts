@@ -38,6 +38,8 @@ export class Sender {
   readonly #random: Random;
   /** Attempts that wait for room, the first one first: else new requests would take all of it. */
   readonly #waiting: (() => void)[] = [];
+  /** By organization and API: until when it is asked to ask for nothing, by the clock of `performance`. */
+  readonly #refusedUntil = new Map<string, number>();
   #requests = 0;
   #troubleAt = -Infinity;
 
@@ -72,7 +74,7 @@ export class Sender {
     const request = this.#requests;
     const timeoutMs = isTracking(outgoing) ? TRACK_TIMEOUT_MS : READ_TIMEOUT_MS;
     for (let attempt = 1; ; attempt += 1) {
-      const api = attempt === 1 && firstApi !== undefined ? firstApi : await this.#pickApi();
+      const api = attempt === 1 && firstApi !== undefined ? firstApi : await this.#pickApi(outgoing);
       const at = this.#history.now();
       if (attempt === 1) this.#history.write({ type: 'sent', at, request, api, ...sent });
       else this.#history.write({ type: 'retried', at, request, attempt, api });
@@ -83,9 +85,11 @@ export class Sender {
       this.#writeAnswer(request, attempt, answer, excerpt);
       const isDefinite = 'status' in answer && answer.status < 500 && !isForNow(answer.status);
       if (!isDefinite) this.#troubleAt = performance.now();
+      const askedMs = 'status' in answer ? Number(answer.retryAfter ?? 0) * 1_000 : 0;
+      if ('status' in answer && answer.status === 429)
+        this.#refusedUntil.set(`${sent.organization} ${api}`, performance.now() + askedMs);
       if (isDefinite || !isRetried || signal.aborted) return 'status' in answer ? answer : undefined;
-      const askedSeconds = 'status' in answer ? Number(answer.retryAfter ?? 0) : 0;
-      await delay(isImpatient ? IMPATIENT_MS : Math.max(this.#backoffMs(attempt), askedSeconds * 1_000));
+      await delay(isImpatient ? IMPATIENT_MS : Math.max(this.#backoffMs(attempt), askedMs));
     }
   }
 
@@ -99,16 +103,34 @@ export class Sender {
     return client;
   }
 
-  /** One by chance, and another when that one has its hands full; waits while all have. */
-  async #pickApi(): Promise<number> {
-    for (;;) {
+  /**
+   * One by chance, and another when that one has its hands full, or has asked this organization to come back later; waits while that is
+   * so of all.
+   */
+  async #pickApi(outgoing: Outgoing): Promise<number> {
+    for (let isWoken = false; ; isWoken = true) {
       const first = this.#random.int(0, this.#clients.length - 1);
+      let refusedMs = Infinity;
       for (let step = 0; step < this.#clients.length; step += 1) {
         const api = (first + step) % this.#clients.length;
-        if ((this.#underWay[api] ?? 0) < ATTEMPTS_PER_API_MAX) return api;
+        if ((this.#underWay[api] ?? 0) >= ATTEMPTS_PER_API_MAX) continue;
+        const ms = this.#refusedMs(outgoing, api);
+        if (ms <= 0) return api;
+        refusedMs = Math.min(refusedMs, ms);
       }
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+      if (refusedMs === Infinity) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+      else {
+        // Another one may take the room that this one was told of.
+        if (isWoken) this.#waiting.shift()?.();
+        await delay(refusedMs);
+      }
     }
+  }
+
+  /** How long it is until this API may be asked. Tracking is not what it refused. */
+  #refusedMs(outgoing: Outgoing, api: number): number {
+    if (isTracking(outgoing)) return 0;
+    return (this.#refusedUntil.get(`${outgoing.organization} ${api}`) ?? 0) - performance.now();
   }
 
   /** Full jitter: clients that were stopped together do not come back together. */

@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { isForNow } from '../history.ts';
 import type { Answer, HttpClient, Message, NoAnswer } from './http-client.ts';
 
 const TIMEOUT_MS = 30_000;
@@ -30,7 +31,7 @@ export async function answerOf(client: HttpClient, message: Message, status: num
     const answer: Answer | NoAnswer = await client.attempt(keyed, TIMEOUT_MS);
     if (!('status' in answer)) throw new Error(`${method} ${path} was not answered: ${answer.why}`);
     if (answer.status === status) return answer;
-    if (answer.status !== 503 || attempt === ATTEMPTS_MAX)
+    if (!isForNow(answer.status) || attempt === ATTEMPTS_MAX)
       throw new Error(`${method} ${path} was answered ${answer.status}: ${answer.text}`);
     await delay(Number(answer.retryAfter ?? 1) * 1_000);
   }

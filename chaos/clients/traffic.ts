@@ -67,7 +67,7 @@ export async function openTraffic(system: SystemUnderTest, options: TrafficOptio
 
   const urls = system.apis.map(({ url }) => url);
   const sender = new Sender(urls, history, options.random.fork());
-  const mix = new Mix(sender, organizations, options.random.fork());
+  const mix = new Mix(sender, organizations, options.random.fork(), requestsPerSecond);
   const openLoop =
     measuredPerSecond === 0
       ? undefined

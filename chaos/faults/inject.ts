@@ -1,6 +1,6 @@
 // Makes the faults of every lane in their order, and writes each into the history once the system was seen to serve again.
 
-import { setMaxListeners } from 'node:events';
+import { once, setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Stack } from '../environment/stack.ts';
 import type { FaultLine, History } from '../history.ts';
@@ -25,6 +25,7 @@ export interface InjectOptions {
   race(api: number): void;
   /** Milliseconds since a client was last refused for now, or left without an answer. */
   calmMs(): number;
+  log(line: string): void;
   /** Aborted: those under way are undone, and no more are made. */
   signal: AbortSignal;
 }
@@ -40,7 +41,10 @@ export interface Injection {
 
 const LOOK_AGAIN_MS = 50;
 
-/** What an earlier fault left behind, such as a crowd of retries, is over when nobody was refused for so long. */
+/**
+ * What an earlier fault left behind, such as a crowd of retries, is over when nobody was refused for so long. A system with more to do
+ * than it can is never calm, and what is refused then is no sign of the fault: that is not made.
+ */
 const CALM_MS = 2_000;
 const CALM_WAIT_SECONDS_MAX = 60;
 
@@ -94,6 +98,10 @@ export function injectFaults(options: InjectOptions): Injection {
       const deadline = performance.now() + CALM_WAIT_SECONDS_MAX * 1_000;
       while (options.calmMs() < CALM_MS && performance.now() < deadline && !stopped.signal.aborted)
         await delay(LOOK_AGAIN_MS);
+      if (options.calmMs() < CALM_MS) {
+        options.log(`${kind.name} was left out: the system was not calm for ${CALM_WAIT_SECONDS_MAX} s`);
+        return;
+      }
     }
     const at = history.now();
     const outcome = await kind.inflict(
@@ -128,6 +136,8 @@ export function injectFaults(options: InjectOptions): Injection {
     // When one lane breaks, the others undo what they have made before anyone is told.
     for (const lane of lanes) lane.catch(stop);
     await Promise.allSettled(lanes);
+    // Where no more faults come, there is load for as long as was asked for.
+    if (!over.signal.aborted) await once(over.signal, 'abort');
     clearTimeout(timeUp);
     signal.removeEventListener('abort', onSignal);
     stopped.signal.throwIfAborted();

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { answersAreExpected, answersAreWellFormed, requestsAreSettled } from './answers.ts';
 import { organizationsAreApart } from './isolation.ts';
 import { processesAreSound, problemInLog } from './logs.ts';
@@ -16,28 +16,77 @@ test('an answer that may be passes; an internal error, and a 201 for what must b
   expect(answersAreExpected(accepted.facts).violations).toBe(1);
 });
 
-test('a read that is asked to come back passes where a fault held up others, and is found where none did', () => {
+describe('a 429', () => {
   const body = { code: 'rate_limited', detail: 'later' };
   const read: Exchange = { operation: 'receipt', subject: idOf(1), expect: [200], status: 429, body, at: 10_000 };
-  const pause = { kind: 'pause', target: 'api-0', at: 2_000 };
-  const heldUp = new MadeUpRun()
-    .accept(event, idOf(1))
-    .exchange([], read)
-    .fault({ ...pause, until: 9_990 });
-  expect(answersAreExpected(heldUp.facts).violations).toBe(0);
-  const byAnother = new MadeUpRun()
-    .accept(event, idOf(1))
-    .exchange([], read)
-    .fault({ kind: 'latency', target: 'api-1>postgres', at: 2_000, until: 9_000 });
-  expect(answersAreExpected(byAnother.facts).violations).toBe(0);
-  const atLeisure = new MadeUpRun()
-    .accept(event, idOf(1))
-    .exchange([], read)
-    .fault({ ...pause, until: 5_000 });
-  expect(answersAreExpected(atLeisure.facts).violations).toBe(1);
-  expect(answersAreWellFormed(heldUp.facts).violations).toBe(1);
-  const polite = new MadeUpRun().exchange([], { ...read, retryAfter: '1' });
-  expect(answersAreWellFormed(polite.facts).violations).toBe(0);
+  const refused: Exchange = { ...read, retryAfter: '1' };
+  const served: Exchange = { ...read, status: 200, body: {}, at: 9_000, tookMs: 3_000 };
+  const violationsOf = (run: MadeUpRun) => answersAreExpected(run.facts).violations;
+  const beside = (count: number, others: Exchange = served) => {
+    const run = new MadeUpRun();
+    for (let read = 0; read < count; read += 1) run.exchange([], others);
+    return run;
+  };
+
+  test('that comes at once is found beside two others, also while Postgres and its API are in trouble', () => {
+    const run = beside(2).fault({ kind: 'pause', target: 'api-0,api-0>postgres,postgres', at: 2_000, until: 60_000 });
+    expect(violationsOf(run.exchange([], refused))).toBe(1);
+  });
+
+  test('to tracking is found, however many others are under way', () => {
+    expect(violationsOf(beside(50).exchange([event], { status: 429, body, retryAfter: '9', at: 10_000 }))).toBe(1);
+  });
+
+  test('passes after a wait beside two others of the organization, and beside forty at once', () => {
+    const waited = { ...refused, at: 9_500, tookMs: 5_002 };
+    expect(violationsOf(beside(2).exchange([], waited))).toBe(0);
+    expect(violationsOf(beside(1).exchange([], waited))).toBe(1);
+    expect(violationsOf(beside(40).exchange([], refused))).toBe(0);
+    expect(violationsOf(beside(39).exchange([], refused))).toBe(1);
+    expect(violationsOf(beside(40, { ...served, organization: 1 }).exchange([], refused))).toBe(1);
+    expect(violationsOf(beside(40, { ...served, api: 1 }).exchange([], refused))).toBe(1);
+  });
+
+  test('counts those whose clients hung up, and those of the other API while one serves for both', () => {
+    const hungUp: Exchange = { operation: 'receipt', subject: idOf(1), why: 'reset', at: 1_000 };
+    expect(violationsOf(beside(40, hungUp).exchange([], refused))).toBe(0);
+    const restart = { kind: 'rolling restart', target: 'api-0,api-1', at: 5_000, until: 20_000 };
+    expect(
+      violationsOf(
+        beside(40, { ...served, api: 1 })
+          .fault(restart)
+          .exchange([], refused),
+      ),
+    ).toBe(0);
+  });
+
+  test('passes where corrections may have cost more than five seconds pay, and says so by its Retry-After', () => {
+    const correction: Exchange = { operation: 'correct', subject: idOf(2), expect: [201], status: 201, body: {} };
+    const after = (tookMs: number) => new MadeUpRun().exchange([], { ...correction, at: 5_000, tookMs });
+    const owing: Exchange = { ...read, retryAfter: '6' };
+    expect(violationsOf(after(1_900).exchange([], owing))).toBe(0);
+    expect(violationsOf(after(1_000).exchange([], owing))).toBe(1);
+    expect(violationsOf(after(1_900).exchange([], { ...owing, retryAfter: '5' }))).toBe(1);
+    expect(violationsOf(after(1_900).exchange([], { ...owing, at: 70_000 }))).toBe(1);
+  });
+
+  test('has to say when to come back', () => {
+    expect(answersAreWellFormed(new MadeUpRun().exchange([], read).facts).violations).toBe(1);
+    expect(answersAreWellFormed(new MadeUpRun().exchange([], refused).facts).violations).toBe(0);
+  });
+});
+
+test('after Redis lost its data a revoked key may be taken for a while, and nothing else is forgiven', () => {
+  const loss = { losesClaims: true, until: 100 };
+  const violationsOf = (exchange: Exchange) =>
+    answersAreExpected(new MadeUpRun().exchange([event], exchange).fault(loss).facts).violations;
+  const taken: Exchange = { status: 201, body: { id: idOf(1) }, expect: [401] };
+  expect(violationsOf(taken)).toBe(0);
+  expect(violationsOf({ ...taken, at: 16_000 })).toBe(1);
+  expect(violationsOf({ ...taken, operation: 'refusal' })).toBe(1);
+  for (const status of [400, 401, 404, 422])
+    expect(violationsOf({ status, body: { code: 'not_found', detail: 'x' }, expect: [201, 409] })).toBe(1);
+  expect(violationsOf({ status: 404, body: { code: 'not_found', detail: 'x' }, expect: [401] })).toBe(1);
 });
 
 test('an item of a batch that failed with an internal error is found', () => {

@@ -1,6 +1,6 @@
 import { Check } from './check.ts';
-import { FaultWindows } from './deadlines.ts';
 import { isComparedWithReplay, lostEventsOf, mayHaveLostClaim, type Facts, type Flaw } from './history-facts.ts';
+import { TurnsOfReaders } from './turns-of-readers.ts';
 
 /** Each request is answered with a status that it may get. */
 export function answersAreExpected(facts: Facts): Check {
@@ -10,19 +10,22 @@ export function answersAreExpected(facts: Facts): Check {
   );
   check.examine(facts.attempts.filter(({ status }) => status > 0).length);
   const lost = lostEventsOf(facts);
-  const windows = new FaultWindows(facts);
-  for (const { at, what, status, subject = '', held, attempt } of facts.unexpected) {
+  const turns = new TurnsOfReaders(facts);
+  for (const { at, what, status, subject = '', expect = [], held, attempt } of facts.unexpected) {
     if (status === 404 && lost.has(subject)) continue;
-    // What was held up arrives all at once, or takes the room of what comes after it.
-    if (status === 429 && attempt !== undefined && windows.isHeldUp(attempt)) continue;
+    if (status === 429 && attempt !== undefined && turns.mayBeRefused(attempt)) continue;
     if (status === 422 && held !== undefined && attempt !== undefined) {
       if (isComparedWithReplay(facts, { ...attempt, id: held })) continue;
     }
     // Redis may have lost that a key was revoked, and with it the promise that the key is refused at once.
-    const isRevokedKey = what.includes('(track') && mayHaveLostClaim(facts, at - REVOCATION_MS, at);
-    if (!isRevokedKey) check.violate(`at ${at} ms ${what}`);
+    const isTakenRevoked = attempt?.operation === 'track' && isAlone(expect, 401) && (status === 201 || status === 409);
+    if (!isTakenRevoked || !mayHaveLostClaim(facts, at - REVOCATION_MS, at)) check.violate(`at ${at} ms ${what}`);
   }
   return check;
+}
+
+function isAlone(expect: readonly number[], status: number): boolean {
+  return expect.length === 1 && expect[0] === status;
 }
 
 /** A key that was deleted is looked up anew after this, whether Redis knows of it or not. */

@@ -58,14 +58,35 @@ describe('an answer to a read', () => {
     expect(violationsOf(new MadeUpRun().exchange([], { ...read, tookMs: 6_000 }))).toBe(1);
   });
 
-  test.for(['api-0>postgres', 'api-1>postgres', 'worker-0,worker-1,worker-0>postgres,worker-1>postgres'])(
-    'may take until Postgres gives up while it, or the way of somebody to it, is in trouble (%s)',
+  const inTrouble = (target: string) => new MadeUpRun().fault({ at: 9_000, until: 15_000, target });
+
+  test.for(['postgres', 'api-0>postgres'])(
+    'may take until Postgres gives up while it, or the way to it, is in trouble (%s)',
     (target) => {
-      const run = () => new MadeUpRun().fault({ at: 9_000, until: 15_000, target });
-      expect(violationsOf(run().exchange([], { ...read, tookMs: 15_000 }))).toBe(0);
-      expect(violationsOf(run().exchange([], { ...read, tookMs: 17_000 }))).toBe(1);
+      expect(violationsOf(inTrouble(target).exchange([], { ...read, tookMs: 15_000 }))).toBe(0);
+      expect(violationsOf(inTrouble(target).exchange([], { ...read, tookMs: 17_000 }))).toBe(1);
     },
   );
+
+  test.for(['api-1>postgres', 'worker-0,worker-1,worker-0>postgres,worker-1>postgres'])(
+    'may not while somebody else is in trouble, which holds up changes alone (%s)',
+    (target) => {
+      const change: Exchange = { ...read, operation: 'correct', subject: 'x', expect: [201] };
+      expect(violationsOf(inTrouble(target).exchange([], { ...read, tookMs: 15_000 }))).toBe(1);
+      expect(violationsOf(inTrouble(target).exchange([], { ...change, tookMs: 15_000 }))).toBe(0);
+      expect(violationsOf(inTrouble(target).exchange([], { ...change, tookMs: 17_000 }))).toBe(1);
+    },
+  );
+
+  test('may take five seconds more where two others of its organization were under way', () => {
+    const other: Exchange = { ...read, status: 200, at: 9_900, tookMs: 4_000 };
+    const beside = (run: MadeUpRun, tookMs: number) => violationsOf(run.exchange([], { ...read, tookMs }));
+    expect(beside(new MadeUpRun().exchange([], other).exchange([], other), 9_900)).toBe(0);
+    expect(beside(new MadeUpRun().exchange([], other).exchange([], other), 10_100)).toBe(1);
+    expect(beside(new MadeUpRun().exchange([], other), 9_900)).toBe(1);
+    const elsewhere = { ...other, organization: 1 };
+    expect(beside(new MadeUpRun().exchange([], elsewhere).exchange([], elsewhere), 9_900)).toBe(1);
+  });
 });
 
 describe('a rolling restart', () => {

@@ -1,8 +1,9 @@
 // No answer comes later than it may from a process that nothing was done to.
 
-import type { FaultLine } from '../history.ts';
+import type { FaultLine, Operation } from '../history.ts';
 import { Check } from './check.ts';
 import { isRedisInTrouble, type Attempt, type Facts } from './history-facts.ts';
+import { isTracking, TurnsOfReaders, WAIT_MS_MAX } from './turns-of-readers.ts';
 
 /**
  * Tracking answers from memory and Redis, and gives Redis 900 ms (REDIS_COMMAND_TIMEOUT_MS) at most twice: when the script
@@ -23,6 +24,16 @@ const READ_MS_MAX = 5_000;
  */
 const READ_MS_MAX_IN_FAULT = 16_000;
 
+/** They lock rows, so that somebody else's trouble may hold them up; what only reads waits for nobody. */
+const CHANGES: ReadonlySet<Operation> = new Set([
+  'replay',
+  'correct',
+  'create-key',
+  'delete-key',
+  'create-customer',
+  'delete-customer',
+]);
+
 const ROLLING_RESTART = 'rolling restart';
 
 /** A system that was hit is caught up with what waited meanwhile. */
@@ -31,9 +42,10 @@ const RECOVERY_MS = 1_000;
 export function answersAreInTime(facts: Facts): Check {
   const check = new Check(
     'deadlines',
-    `An API that nothing was done to answers tracking within ${TRACK_MS_MAX / 1_000} s (${TRACK_MS_MAX_WITHOUT_BOTH / 1_000} s while Redis and Postgres are both in trouble), and reads within ${READ_MS_MAX / 1_000} s (${READ_MS_MAX_IN_FAULT / 1_000} s while Postgres, or somebody's way to it, is in trouble).`,
+    `An API that nothing was done to answers tracking within ${TRACK_MS_MAX / 1_000} s (${TRACK_MS_MAX_WITHOUT_BOTH / 1_000} s while Redis and Postgres are both in trouble), and reads within ${READ_MS_MAX / 1_000} s (${READ_MS_MAX_IN_FAULT / 1_000} s while Postgres, or the way to it, is in trouble), and ${WAIT_MS_MAX / 1_000} s later where they may have waited for their turn.`,
   );
   const windows = new FaultWindows(facts);
+  const turns = new TurnsOfReaders(facts);
   for (const attempt of facts.attempts) {
     const took = attempt.at - attempt.sentAt;
     // Most are quick by any bound, and need no look at the faults.
@@ -43,17 +55,13 @@ export function answersAreInTime(facts: Facts): Check {
     }
     if (windows.isDisturbed(attempt)) continue;
     check.examine();
-    const needsPostgres = attempt.asksPostgres || !['track', 'batch', 'refusal'].includes(attempt.operation);
-    const bound = !needsPostgres
-      ? windows.isPostgresInTrouble(attempt) && windows.isRedisInTrouble(attempt)
-        ? TRACK_MS_MAX_WITHOUT_BOTH
-        : TRACK_MS_MAX
-      : attempt.operation === 'billing' || windows.isHeldUpAtPostgres(attempt)
-        ? READ_MS_MAX_IN_FAULT
-        : READ_MS_MAX;
+    const isRead = attempt.asksPostgres || !isTracking(attempt);
+    const bound = isRead ? boundOfRead(windows, attempt) : boundOfTracking(windows, attempt);
+    // Before it is begun, and so in none of these.
+    const waited = took > bound && turns.mayHaveWaited(attempt) ? WAIT_MS_MAX : 0;
     const stalled = windows.stalledMs(attempt);
     const { why = `status ${attempt.status}` } = attempt;
-    if (took > bound + stalled) {
+    if (took > bound + waited + stalled) {
       check.violate(
         `request ${attempt.request} (${attempt.operation}) to api-${attempt.api} at ${attempt.sentAt} ms took ${Math.round(took)} ms: ${why}`,
       );
@@ -64,6 +72,20 @@ export function answersAreInTime(facts: Facts): Check {
     }
   }
   return check;
+}
+
+function boundOfTracking(windows: FaultWindows, attempt: Attempt): number {
+  return windows.isPostgresInTrouble(attempt) && windows.isRedisInTrouble(attempt)
+    ? TRACK_MS_MAX_WITHOUT_BOTH
+    : TRACK_MS_MAX;
+}
+
+function boundOfRead(windows: FaultWindows, attempt: Attempt): number {
+  if (attempt.operation === 'billing') return READ_MS_MAX_IN_FAULT;
+  const isInTrouble = CHANGES.has(attempt.operation)
+    ? windows.isHeldUpAtPostgres(attempt)
+    : windows.isPostgresInTrouble(attempt);
+  return isInTrouble ? READ_MS_MAX_IN_FAULT : READ_MS_MAX;
 }
 
 /** While every process is replaced in turn, whoever is sends a request is answered. */
@@ -126,11 +148,6 @@ export class FaultWindows {
         fault.target.split(',').some((each) => each === 'postgres' || each.endsWith('>postgres')) &&
         overlaps(attempt, fault, READ_MS_MAX_IN_FAULT),
     );
-  }
-
-  /** Whether requests may have piled up by the time of the attempt. */
-  isHeldUp(attempt: Attempt): boolean {
-    return this.isDisturbed(attempt) || this.isHeldUpAtPostgres(attempt);
   }
 
   stalledMs({ sentAt, at }: Attempt): number {

@@ -52,6 +52,7 @@ export interface KeyHistory {
 /** One attempt of a request. */
 export interface Attempt {
   request: number;
+  organization: number;
   api: number;
   operation: Operation;
   asksPostgres: boolean;
@@ -59,6 +60,7 @@ export interface Attempt {
   at: number;
   /** 0 where there was no answer. */
   status: number;
+  retryAfterSeconds?: number;
   why?: string;
   connection?: 'new' | 'kept';
 }
@@ -110,6 +112,8 @@ export interface Flaw {
   /** The status, and the event that it was about. */
   status?: number;
   subject?: string | undefined;
+  /** The statuses that it might have had. */
+  expect?: readonly number[];
   /** The event that is said to hold its idempotency key. */
   held?: string | undefined;
   attempt?: Attempt;

@@ -1,5 +1,6 @@
 import { HttpClient, type Answer, type Message } from '../clients/http-client.ts';
 import type { SystemUnderTest } from '../environment/system.ts';
+import { isForNow } from '../history.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const TIMEOUT_MS = 60_000;
@@ -27,7 +28,7 @@ export class Questions {
     for (let attempt = 1; ; attempt += 1) {
       const answer = await client.attempt(message, TIMEOUT_MS);
       if (!('status' in answer)) return { status: 0, text: answer.why };
-      if (answer.status !== 503 || attempt === ATTEMPTS_MAX) return answer;
+      if (!isForNow(answer.status) || attempt === ATTEMPTS_MAX) return answer;
       await delay(Number(answer.retryAfter ?? 1) * 1_000);
     }
   }

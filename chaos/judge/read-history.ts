@@ -154,8 +154,8 @@ export class FactReader {
   }
 
   #newAttempt(sent: SentLine, { api, at, request }: SentLine | RetriedLine): Attempt {
-    const { operation, asksPostgres = false } = sent;
-    return { request, api, operation, asksPostgres, sentAt: at, at: Number.NaN, status: 0 };
+    const { organization, operation, asksPostgres = false } = sent;
+    return { request, organization, api, operation, asksPostgres, sentAt: at, at: Number.NaN, status: 0 };
   }
 
   #end(line: AnsweredLine | UnansweredLine): void {
@@ -173,6 +173,7 @@ export class FactReader {
       return;
     }
     attempt.status = line.status;
+    if (line.retryAfter !== undefined) attempt.retryAfterSeconds = Number(line.retryAfter);
     this.#examine(open.sent, attempt, line);
     this.#tell(open, attempt, line);
     if (line.status >= 500) leaveOpen(open.keyHistories, attempt);
@@ -235,7 +236,8 @@ export class FactReader {
       const what = `${describe(sent)} was answered ${status}: ${JSON.stringify(line.body)}`;
       const { id } = (line.body ?? {}) as ProblemBody;
       const held = typeof id === 'string' ? id : undefined;
-      unexpected.push({ at, what, status, subject: sent.subject, held, attempt });
+      const { subject, expect } = sent;
+      unexpected.push({ at, what, status, subject, expect, held, attempt });
     }
     if (isForNow(status) && !/^\d+$/.test(line.retryAfter ?? '')) {
       malformed.push({ at, what: `${describe(sent)} was answered ${status} without Retry-After` });
