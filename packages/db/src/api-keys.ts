@@ -4,7 +4,7 @@ import type { Database, Queries } from './database.ts';
 import { DELETED_MAX, inSlices } from './delete-in-slices.ts';
 import { deleteOfEach } from './left-alone.ts';
 import { NEWEST_FIRST } from './order.ts';
-import { selectPage, type Page, type PageOf } from './page.ts';
+import { countRows, selectPage, type Page, type PageOf } from './page.ts';
 import type { Read, Scope } from './schema.ts';
 
 /** An API key without its secret, which nobody can read again. */
@@ -27,13 +27,9 @@ export async function insertApiKey(
 }
 
 export async function countApiKeys(db: Queries, organizationId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('api_keys')
-    .select(({ fn }) => fn.countAll<string>().as('count'))
-    .where('organization_id', '=', organizationId)
-    .where('revoked_at', 'is', null)
-    .executeTakeFirstOrThrow();
-  return Number(count);
+  return await countRows(
+    db.selectFrom('api_keys').where('organization_id', '=', organizationId).where('revoked_at', 'is', null),
+  );
 }
 
 /** The key with this SHA-256, whichever organization it belongs to. */

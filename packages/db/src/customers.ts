@@ -4,8 +4,8 @@ import { deleteAlertsOf } from './alerts/alerts.ts';
 import { CUSTOMER_COLUMNS, type Customer } from './customer-fields.ts';
 import type { Queries } from './database.ts';
 import { hashed, ofCustomer, ofOrganization } from './of-organization.ts';
-import { NEWEST_FIRST, OLDEST_FIRST, reversed, type Order } from './order.ts';
-import { containing, selectPage, type Page, type PageOf } from './page.ts';
+import { sortsByName } from './order.ts';
+import { holds, selectPage, type Page, type PageOf } from './page.ts';
 import { endWidgetTokens } from './widget-tokens.ts';
 
 /** A customer without what Weir itself says of it: what people fill in. */
@@ -29,18 +29,8 @@ export async function insertCustomer(
     .executeTakeFirstOrThrow();
 }
 
-/** As they are shown: one without a name by its external_id. */
-const BY_NAME: Order<Customer> = [
-  { field: 'name', orElse: 'external_id', anyCase: true, type: 'text' },
-  ...OLDEST_FIRST,
-];
-
-export const CUSTOMER_SORTS = {
-  created_at: OLDEST_FIRST,
-  '-created_at': NEWEST_FIRST,
-  name: BY_NAME,
-  '-name': reversed(BY_NAME),
-} satisfies Record<string, Order<Customer>>;
+/** By their names as they are shown: one without a name by its external_id. */
+export const CUSTOMER_SORTS = sortsByName<Customer>({ orElse: 'external_id' });
 
 /** Which customers to list: those whose external_id, name or email holds `search`, in whatever case. */
 export interface CustomerFilter {
@@ -63,13 +53,8 @@ export async function listCustomers(
   let query = db
     .selectFrom('customers')
     .select(CUSTOMER_COLUMNS)
-    .where(() => (externalId === undefined ? own : isNamed(organizationId, externalId)));
-  if (search !== '') {
-    const pattern = containing(search);
-    query = query.where(({ eb, or }) =>
-      or([eb('external_id', 'ilike', pattern), eb('name', 'ilike', pattern), eb('email', 'ilike', pattern)]),
-    );
-  }
+    .where(() => (externalId === undefined ? own : isNamed(organizationId, externalId)))
+    .where((eb) => holds(eb, search, 'external_id', 'name', 'email'));
   return await selectPage(query, CUSTOMER_SORTS[sort], page);
 }
 

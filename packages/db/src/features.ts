@@ -2,8 +2,8 @@ import type { AggregationType } from '@weir/shared/meter';
 import { sql } from 'kysely';
 import type { Queries } from './database.ts';
 import { holdRow } from './hold-row.ts';
-import { reversed, type Order } from './order.ts';
-import { containing, inOrder, selectPage, type Page, type PageOf } from './page.ts';
+import { sortsByName } from './order.ts';
+import { countRows, holds, inOrder, selectPage, type Page, type PageOf } from './page.ts';
 import type { FeatureType } from './schema.ts';
 
 /** A feature, with the meter behind it where its type is `meter`, and the number of plans that use it. */
@@ -69,27 +69,11 @@ export async function insertFeature(
 
 /** How many an organization has. */
 export async function countFeatures(db: Queries, organizationId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('features')
-    .select(({ fn }) => fn.countAll<string>().as('count'))
-    .where('organization_id', '=', organizationId)
-    .executeTakeFirstOrThrow();
-  return Number(count);
+  return await countRows(db.selectFrom('features').where('organization_id', '=', organizationId));
 }
 
-const OLDEST_FIRST: Order<Feature> = [{ field: 'id', column: 'features.id', type: 'uuid' }];
-const BY_NAME: Order<Feature> = [
-  { field: 'name', column: 'features.name', anyCase: true, type: 'text' },
-  ...OLDEST_FIRST,
-];
-
 /** All of an organization's are put in order for each page: a few thousand at most. */
-export const FEATURE_SORTS = {
-  created_at: OLDEST_FIRST,
-  '-created_at': reversed(OLDEST_FIRST),
-  name: BY_NAME,
-  '-name': reversed(BY_NAME),
-} satisfies Record<string, Order<Feature>>;
+export const FEATURE_SORTS = sortsByName<Feature>({ column: 'features.name' }, { column: 'features.id' });
 
 /** Which features to list: `search` is a part of the name or of the lookup_key, in whatever case. */
 export interface FeatureFilter {
@@ -107,15 +91,11 @@ export async function listFeatures(
   { search, type, aggregationType, sort = 'created_at' }: FeatureFilter,
   page: Page | undefined,
 ): Promise<PageOf<Feature>> {
-  let query = selectFeatures(db, organizationId);
+  let query = selectFeatures(db, organizationId).where((eb) =>
+    holds(eb, search, 'features.name', 'features.lookup_key'),
+  );
   if (type !== undefined) query = query.where('features.type', '=', type);
   if (aggregationType !== undefined) query = query.where('meters.aggregation_type', '=', aggregationType);
-  if (search !== '') {
-    const pattern = containing(search);
-    query = query.where(({ eb, or }) =>
-      or([eb('features.name', 'ilike', pattern), eb('features.lookup_key', 'ilike', pattern)]),
-    );
-  }
   if (page !== undefined) return await selectPage(query, FEATURE_SORTS[sort], page);
   return { rows: await inOrder(query, FEATURE_SORTS[sort]).execute(), next: null };
 }

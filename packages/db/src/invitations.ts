@@ -2,7 +2,7 @@ import { LIMITS } from '@weir/shared/limits';
 import { sql } from 'kysely';
 import type { Queries } from './database.ts';
 import { NEWEST_FIRST } from './order.ts';
-import { selectPage, type Page, type PageOf } from './page.ts';
+import { hasDone, selectPage, type Page, type PageOf } from './page.ts';
 import type { Read, Role } from './schema.ts';
 
 /** A person who was asked to join an organization and has not joined yet. */
@@ -55,13 +55,9 @@ export async function listInvitations(db: Queries, organizationId: string, page:
 
 /** Returns whether there was such an invitation that was open. */
 export async function deleteInvitation(db: Queries, organizationId: string, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('invitations')
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', id)
-    .where(isOpen)
-    .executeTakeFirst();
-  return numDeletedRows > 0n;
+  return await hasDone(
+    db.deleteFrom('invitations').where('organization_id', '=', organizationId).where('id', '=', id).where(isOpen),
+  );
 }
 
 /** The invitation whose token has this SHA-256, unless it was used or has expired. */
@@ -78,12 +74,7 @@ export async function findInvitation(db: Queries, tokenHash: Buffer): Promise<Op
 
 /** Uses an invitation up. Of several at the same time, one gets true, and the others wait for it. */
 export async function useInvitation(transaction: Queries, tokenHash: Buffer): Promise<boolean> {
-  const { numDeletedRows } = await transaction
-    .deleteFrom('invitations')
-    .where('token_hash', '=', tokenHash)
-    .where(isOpen)
-    .executeTakeFirst();
-  return numDeletedRows > 0n;
+  return await hasDone(transaction.deleteFrom('invitations').where('token_hash', '=', tokenHash).where(isOpen));
 }
 
 /** Removes what is left of the invitations that have expired. */

@@ -1,8 +1,8 @@
 import type { AggregationType, MeterStatus } from '@weir/shared/meter';
 import type { Queries } from './database.ts';
 import { announceChange } from './known-for-recording.ts';
-import { NEWEST_FIRST, OLDEST_FIRST, reversed, type Order } from './order.ts';
-import { containing, selectPage, type Page, type PageOf } from './page.ts';
+import { sortsByName } from './order.ts';
+import { countRows, hasDone, holds, selectPage, type Page, type PageOf } from './page.ts';
 import type { Read } from './schema.ts';
 
 export type Meter = Read<'meters'>;
@@ -46,23 +46,11 @@ export async function insertMeter(
 
 /** How many an organization has, with those that are archived. */
 export async function countMeters(db: Queries, organizationId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('meters')
-    .select(({ fn }) => fn.countAll<string>().as('count'))
-    .where('organization_id', '=', organizationId)
-    .executeTakeFirstOrThrow();
-  return Number(count);
+  return await countRows(db.selectFrom('meters').where('organization_id', '=', organizationId));
 }
 
-const BY_NAME: Order<Meter> = [{ field: 'name', anyCase: true, type: 'text' }, ...OLDEST_FIRST];
-
 /** All of an organization's are put in order for each page: `LIMITS.meters` at most. */
-export const METER_SORTS = {
-  created_at: OLDEST_FIRST,
-  '-created_at': NEWEST_FIRST,
-  name: BY_NAME,
-  '-name': reversed(BY_NAME),
-} satisfies Record<string, Order<Meter>>;
+export const METER_SORTS = sortsByName<Meter>();
 
 /** Which meters to list: `search` is a part of the name or of the token, in whatever case. */
 export interface MeterFilter {
@@ -80,13 +68,13 @@ export async function listMeters(
   { search, status, aggregationType, sort = '-created_at' }: MeterFilter,
   page: Page,
 ): Promise<PageOf<Meter>> {
-  let query = db.selectFrom('meters').select(columns).where('organization_id', '=', organizationId);
+  let query = db
+    .selectFrom('meters')
+    .select(columns)
+    .where('organization_id', '=', organizationId)
+    .where((eb) => holds(eb, search, 'name', 'meter_token'));
   if (status !== undefined) query = query.where('status', '=', status);
   if (aggregationType !== undefined) query = query.where('aggregation_type', '=', aggregationType);
-  if (search !== '') {
-    const pattern = containing(search);
-    query = query.where(({ eb, or }) => or([eb('name', 'ilike', pattern), eb('meter_token', 'ilike', pattern)]));
-  }
   return await selectPage(query, METER_SORTS[sort], page);
 }
 
@@ -126,13 +114,13 @@ export async function updateUnitOfFeature(
   featureId: string,
   unit: string | null,
 ): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('meters')
-    .set({ unit })
-    .where('organization_id', '=', organizationId)
-    .where('feature_id', '=', featureId)
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
+  return await hasDone(
+    db
+      .updateTable('meters')
+      .set({ unit })
+      .where('organization_id', '=', organizationId)
+      .where('feature_id', '=', featureId),
+  );
 }
 
 /** Closes the meter behind a feature, if there is one, for new events, and returns its id. What it has counted stays readable. */

@@ -46,6 +46,16 @@ export const NEWEST_FIRST = [{ field: 'id', type: 'uuid', descending: true }] as
 
 export const OLDEST_FIRST = [{ field: 'id', type: 'uuid' }] as const satisfies Order<{ id: string }>;
 
+/** The orders of a list by time or by name. `named` and `ids`: what is to be said of these columns besides. */
+export function sortsByName<Row extends { id: string; name: string | null }>(
+  named: Partial<SortKey<keyof Row & string>> = {},
+  ids: Partial<SortKey<keyof Row & string>> = {},
+) {
+  const oldest: Order<Row> = [{ field: 'id', type: 'uuid', ...ids }];
+  const byName: Order<Row> = [{ field: 'name', anyCase: true, type: 'text', ...named }, ...oldest];
+  return { created_at: oldest, '-created_at': reversed(oldest), name: byName, '-name': reversed(byName) };
+}
+
 /** The same order from its end. */
 export function reversed<Row>(order: Order<Row>): Order<Row> {
   return order.map((key) => ({ ...key, descending: key.descending !== true }));

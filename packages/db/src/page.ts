@@ -1,5 +1,13 @@
 import { DEFAULTS } from '@weir/shared/limits';
-import { sql, type SelectQueryBuilder, type SqlBool } from 'kysely';
+import {
+  sql,
+  type DeleteResult,
+  type ExpressionBuilder,
+  type ReferenceExpression,
+  type SelectQueryBuilder,
+  type SqlBool,
+  type UpdateResult,
+} from 'kysely';
 import { after, columnOf, readCursor, writeCursor, type Order } from './order.ts';
 
 /** Which part of a list: what comes after a cursor, or a page by its number, which counts from 1; neither: the beginning. */
@@ -66,6 +74,14 @@ export async function countRows<DB, TB extends keyof DB, Row>(query: SelectQuery
   return Number(total);
 }
 
+/** Whether a statement that changes or deletes rows found one. */
+export async function hasDone(statement: {
+  executeTakeFirst(): Promise<DeleteResult | UpdateResult>;
+}): Promise<boolean> {
+  const result = await statement.executeTakeFirst();
+  return ('numDeletedRows' in result ? result.numDeletedRows : result.numUpdatedRows) > 0n;
+}
+
 /** A page of what was found for it, which is one row more where there is one. */
 export function cutPage<Row>(found: Row[], order: Order<Row>, page: Page, total: number | undefined): PageOf<Row> {
   const { size, page: number } = spanOf(page);
@@ -96,8 +112,17 @@ function isAfter<Row>(order: Order<Row>, cursor: string) {
 }
 
 /** What ILIKE finds a part of a text by, whatever stands in it. */
-export function containing(part: string): string {
+function containing(part: string): string {
   return `%${beginningWith(part)}`;
+}
+
+/** Whether one of these columns holds a text, in whatever case: any row does, where the text is empty. */
+export function holds<DB, TB extends keyof DB>(
+  { eb, or, lit }: ExpressionBuilder<DB, TB>,
+  search: string,
+  ...columns: ReferenceExpression<DB, TB>[]
+) {
+  return search === '' ? lit(true) : or(columns.map((column) => eb(column, 'ilike', containing(search))));
 }
 
 /** What LIKE finds a text by that begins like this one. */

@@ -1,6 +1,7 @@
 import { LIMITS } from '@weir/shared/limits';
 import { sql } from 'kysely';
 import type { Queries } from './database.ts';
+import { countRows, hasDone } from './page.ts';
 
 /** Whose password a link sets. */
 export interface PasswordReset {
@@ -41,14 +42,13 @@ export async function insertPasswordReset(
 
 /** How many links a user was given within an hour that are still open. */
 export async function countRecentPasswordResets(db: Queries, user: PasswordReset): Promise<number> {
-  const { count } = await db
-    .selectFrom('password_resets')
-    .select(({ fn }) => fn.countAll<string>().as('count'))
-    .where('organization_id', '=', user.organization_id)
-    .where('user_id', '=', user.user_id)
-    .where('created_at', '>', sql<string>`now() - interval '1 hour'`)
-    .executeTakeFirstOrThrow();
-  return Number(count);
+  return await countRows(
+    db
+      .selectFrom('password_resets')
+      .where('organization_id', '=', user.organization_id)
+      .where('user_id', '=', user.user_id)
+      .where('created_at', '>', sql<string>`now() - interval '1 hour'`),
+  );
 }
 
 /** Whose password the link with this token's SHA-256 sets, unless it was used or has expired. */
@@ -63,12 +63,7 @@ export async function findPasswordReset(db: Queries, tokenHash: Buffer): Promise
 
 /** Uses a link up. Of several at the same time, one gets true, and the others wait for it. */
 export async function usePasswordReset(transaction: Queries, tokenHash: Buffer): Promise<boolean> {
-  const { numDeletedRows } = await transaction
-    .deleteFrom('password_resets')
-    .where('token_hash', '=', tokenHash)
-    .where(isOpen)
-    .executeTakeFirst();
-  return numDeletedRows > 0n;
+  return await hasDone(transaction.deleteFrom('password_resets').where('token_hash', '=', tokenHash).where(isOpen));
 }
 
 /** Removes what is left of the links that have expired. */

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Queries } from './database.ts';
 import type { Read } from './schema.ts';
+import { countRows } from './page.ts';
 
 /** One feature of a plan. */
 export type PlanFeature = Read<'plan_features', 'plan_id'>;
@@ -70,13 +71,9 @@ export async function updatePlanFeature(
 
 /** How many features a plan has. */
 export async function countPlanFeatures(db: Queries, organizationId: string, planId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('plan_features')
-    .select(({ fn }) => fn.countAll<string>().as('count'))
-    .where('organization_id', '=', organizationId)
-    .where('plan_id', '=', planId)
-    .executeTakeFirstOrThrow();
-  return Number(count);
+  return await countRows(
+    db.selectFrom('plan_features').where('organization_id', '=', organizationId).where('plan_id', '=', planId),
+  );
 }
 
 /** All features of a plan, in the order in which they were put there. */

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { Queries } from './database.ts';
 import { hashed, ofOrganization } from './of-organization.ts';
-import { NEWEST_FIRST, OLDEST_FIRST, reversed, type Order } from './order.ts';
-import { containing, selectPage, type Page, type PageOf } from './page.ts';
+import { sortsByName } from './order.ts';
+import { hasDone, holds, selectPage, type Page, type PageOf } from './page.ts';
 import type { PlanType, Read } from './schema.ts';
 
 export type Plan = Read<'plans'>;
@@ -34,14 +34,7 @@ export async function insertPlan(
   return await db.insertInto('plans').values(plan).returning(columns).executeTakeFirstOrThrow();
 }
 
-const BY_NAME: Order<Plan> = [{ field: 'name', anyCase: true, type: 'text' }, ...OLDEST_FIRST];
-
-export const PLAN_SORTS = {
-  created_at: OLDEST_FIRST,
-  '-created_at': NEWEST_FIRST,
-  name: BY_NAME,
-  '-name': reversed(BY_NAME),
-} satisfies Record<string, Order<Plan>>;
+export const PLAN_SORTS = sortsByName<Plan>();
 
 /** Which plans to list: those whose name or lookup_id holds `search`, in whatever case. */
 export interface PlanFilter {
@@ -65,14 +58,11 @@ export async function listPlans(
   let query = db
     .selectFrom('plans')
     .select(columns)
-    .where(() => (isByName ? hashed(organizationId, 0) : ofOrganization(organizationId)));
+    .where(() => (isByName ? hashed(organizationId, 0) : ofOrganization(organizationId)))
+    .where((eb) => holds(eb, search, 'name', 'lookup_id'));
   for (const column of ['type', 'billing_interval', 'currency', 'is_active'] as const) {
     const value = equal[column];
     if (value !== undefined) query = query.where(column, '=', value);
-  }
-  if (search !== '') {
-    const pattern = containing(search);
-    query = query.where(({ eb, or }) => or([eb('name', 'ilike', pattern), eb('lookup_id', 'ilike', pattern)]));
   }
   return await selectPage(query, PLAN_SORTS[sort], page);
 }
@@ -147,10 +137,5 @@ export async function updatePlan(
  * `subscriptions_organization_id_plan_id_fkey`, or another constraint of billing, where it has or had subscriptions.
  */
 export async function deletePlan(db: Queries, organizationId: string, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('plans')
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', id)
-    .executeTakeFirst();
-  return numDeletedRows > 0n;
+  return await hasDone(db.deleteFrom('plans').where('organization_id', '=', organizationId).where('id', '=', id));
 }

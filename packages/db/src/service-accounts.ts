@@ -3,7 +3,7 @@
 import { sql } from 'kysely';
 import type { Queries } from './database.ts';
 import { NEWEST_FIRST } from './order.ts';
-import { selectPage, type Page, type PageOf } from './page.ts';
+import { countRows, hasDone, selectPage, type Page, type PageOf } from './page.ts';
 import type { Read, ServiceRole } from './schema.ts';
 
 /** From the least to the most; each may do what those before it may. */
@@ -62,12 +62,7 @@ export async function insertServiceAccount(
 }
 
 export async function countServiceAccounts(db: Queries, organizationId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('service_accounts')
-    .select(({ fn }) => fn.countAll<string>().as('count'))
-    .where('organization_id', '=', organizationId)
-    .executeTakeFirstOrThrow();
-  return Number(count);
+  return await countRows(db.selectFrom('service_accounts').where('organization_id', '=', organizationId));
 }
 
 /** Newest first. */
@@ -94,23 +89,16 @@ export async function updateServiceAccount(
   id: string,
   changes: { name?: string | undefined; role?: ServiceRole | undefined },
 ): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('service_accounts')
-    .set(changes)
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', id)
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
+  return await hasDone(
+    db.updateTable('service_accounts').set(changes).where('organization_id', '=', organizationId).where('id', '=', id),
+  );
 }
 
 /** Deletes an account with its tokens. Returns whether there was such an account. */
 export async function deleteServiceAccount(db: Queries, organizationId: string, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('service_accounts')
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', id)
-    .executeTakeFirst();
-  return numDeletedRows > 0n;
+  return await hasDone(
+    db.deleteFrom('service_accounts').where('organization_id', '=', organizationId).where('id', '=', id),
+  );
 }
 
 /**
@@ -177,13 +165,13 @@ export async function deleteServiceToken(
   accountId: string,
   id: string,
 ): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('service_account_tokens')
-    .where('organization_id', '=', organizationId)
-    .where('service_account_id', '=', accountId)
-    .where('id', '=', id)
-    .executeTakeFirst();
-  return numDeletedRows > 0n;
+  return await hasDone(
+    db
+      .deleteFrom('service_account_tokens')
+      .where('organization_id', '=', organizationId)
+      .where('service_account_id', '=', accountId)
+      .where('id', '=', id),
+  );
 }
 
 /** The account of the token with this SHA-256, unless the token has ended. */

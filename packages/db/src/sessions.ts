@@ -2,7 +2,7 @@ import { LIMITS } from '@weir/shared/limits';
 import { sql } from 'kysely';
 import type { Queries } from './database.ts';
 import type { Order } from './order.ts';
-import { selectPage, type Page, type PageOf } from './page.ts';
+import { hasDone, selectPage, type Page, type PageOf } from './page.ts';
 import type { Role } from './schema.ts';
 import { BESIDE } from './standby.ts';
 
@@ -130,13 +130,13 @@ export async function deleteSessionOf(
   user: { organization_id: string; user_id: string },
   id: string,
 ): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('sessions')
-    .where('organization_id', '=', user.organization_id)
-    .where('user_id', '=', user.user_id)
-    .where('id', '=', id)
-    .executeTakeFirst();
-  return numDeletedRows > 0n;
+  return await hasDone(
+    db
+      .deleteFrom('sessions')
+      .where('organization_id', '=', user.organization_id)
+      .where('user_id', '=', user.user_id)
+      .where('id', '=', id),
+  );
 }
 
 /** Ends all sessions of a user, but for one where its id is given. */

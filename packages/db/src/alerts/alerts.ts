@@ -6,7 +6,7 @@ import type { Queries } from '../database.ts';
 import { makeRecordersLookAgain } from '../known-for-recording.ts';
 import { alsoOf, ofCustomer } from '../of-organization.ts';
 import { NEWEST_FIRST } from '../order.ts';
-import { mapPage, selectPage, type Page, type PageOf } from '../page.ts';
+import { countRows, hasDone, mapPage, selectPage, type Page, type PageOf } from '../page.ts';
 import type { AlertStatus } from './alert-tables.ts';
 
 export interface Alert {
@@ -40,13 +40,9 @@ export interface AlertChanges {
 
 /** How many an organization has, but for deleted ones. */
 export async function countAlerts(db: Queries, organizationId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('alerts')
-    .select(({ fn }) => fn.countAll<string>().as('count'))
-    .where('organization_id', '=', organizationId)
-    .where('status', '<>', 'DELETED')
-    .executeTakeFirstOrThrow();
-  return Number(count);
+  return await countRows(
+    db.selectFrom('alerts').where('organization_id', '=', organizationId).where('status', '<>', 'DELETED'),
+  );
 }
 
 /**
@@ -139,14 +135,14 @@ export async function lookAtCustomer(transaction: Queries, organizationId: strin
 
 /** Nothing crosses it any more from here on, and nobody sees it; a worker deletes what it crossed. Returns whether there was one. */
 export async function deleteAlert(db: Queries, organizationId: string, id: string): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('alerts')
-    .set({ status: 'DELETED' })
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', id)
-    .where('status', '<>', 'DELETED')
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
+  return await hasDone(
+    db
+      .updateTable('alerts')
+      .set({ status: 'DELETED' })
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', id)
+      .where('status', '<>', 'DELETED'),
+  );
 }
 
 /** The same for all that watch one customer alone, which may be named after it. Returns their ids. Needs a transaction. */

@@ -8,7 +8,7 @@ import type { Queries } from '../database.ts';
 import { DELETED_MAX, inSlices } from '../delete-in-slices.ts';
 import { deleteOfEach } from '../left-alone.ts';
 import { OLDEST_FIRST } from '../order.ts';
-import { mapPage, selectPage, type Page, type PageOf } from '../page.ts';
+import { countRows, mapPage, selectPage, type Page, type PageOf } from '../page.ts';
 import { ofEndpoint } from './deliveries.ts';
 import type { DisabledReason, EndpointStatus } from './webhook-tables.ts';
 
@@ -48,13 +48,9 @@ const isThere = (organizationId: string, id: string) =>
 
 /** How many an organization has. */
 export async function countEndpoints(db: Queries, organizationId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('webhook_endpoints')
-    .select(({ fn }) => fn.countAll<string>().as('count'))
-    .where('organization_id', '=', organizationId)
-    .where('deleted_at', 'is', null)
-    .executeTakeFirstOrThrow();
-  return Number(count);
+  return await countRows(
+    db.selectFrom('webhook_endpoints').where('organization_id', '=', organizationId).where('deleted_at', 'is', null),
+  );
 }
 
 /** Makes an endpoint that is told of what happens from now on; one that is turned off, once it is turned on. */
