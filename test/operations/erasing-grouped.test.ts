@@ -1,10 +1,12 @@
 // What usage is grouped by, and an erasure: what names the customer there is not kept, whenever it has come there.
 
 import { performMoves } from '@weir/db/moves/perform-moves';
+import { createLog } from '@weir/shared/log';
+import { deletingTasks } from '@weir/worker/deleting';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { findInTables, performAllMoves, throwIt } from '../support/erasing.ts';
 import { expectProblem } from '../support/expect-problem.ts';
-import { signUp, type Organization } from '../support/harness.ts';
+import { signUp, until, type Organization } from '../support/harness.ts';
 import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
 import { untilGrouped } from '../support/until-grouped.ts';
@@ -134,4 +136,54 @@ test('a name that the customer got just before it is held is looked for among gr
   await holder.query('COMMIT');
   holder.release();
   expectProblem(await erasing, 409, 'grouped_by_customer');
+});
+
+test('while usage is grouped without the key that was taken out, an erasure asks for no key any more', async () => {
+  await track('ada', EMAIL);
+  const { id } = (await send('POST', '/customers', { external_id: 'ada', email: EMAIL })).body;
+  const erasure = await erase(id);
+  await groupBy('mail');
+  await untilGrouped(weir);
+  expect(await look()).toEqual([]);
+  const waitsFor = async () => (await send('GET', `/erasures/${erasure}`)).body.grouped_meter_id;
+  expect(await waitsFor()).toBe(meter.id);
+  const holder = await weir.pool.connect();
+  try {
+    // It is not made while somebody else has it in hand. The worker may have been sooner.
+    await until(async () => {
+      await holder.query(
+        'INSERT INTO metadata_backfills (organization_id, meter_id) VALUES ($1, $2) ON CONFLICT DO NOTHING',
+        [admin.id, meter.id],
+      );
+      await holder.query('BEGIN');
+      const { rowCount } = await holder.query('SELECT FROM metadata_backfills FOR UPDATE');
+      if (rowCount === 0) await holder.query('ROLLBACK');
+      return rowCount === 1;
+    }, 'it is in hand');
+    expect(await look()).toEqual([]);
+    expect(await waitsFor()).toBeNull();
+  } finally {
+    holder.release(true);
+  }
+  await untilGrouped(weir);
+  // Another key was taken out: this one is there yet.
+  await expectToWaitForKey(erasure);
+});
+
+test('an erasure that a worker of 1.0.0 has ended waits for no key, and its names are forgotten', async () => {
+  await track('ada', EMAIL);
+  const { id } = (await send('POST', '/customers', { external_id: 'ada', email: EMAIL })).body;
+  const erasure = await erase(id);
+  await weir.pool.query(
+    'UPDATE usage_moves SET finished_at = now(), from_external_id = NULL, grouped_meter_id = $2 WHERE id = $1',
+    [erasure, meter.id],
+  );
+  const { body } = await send('GET', `/erasures/${erasure}`);
+  expect(body).toMatchObject({ status: 'DONE', grouped_meter_id: null });
+  const log = createLog('worker', 'silent');
+  await deletingTasks({ database: billing.database, auditLogDays: 0, log }).endedErasures?.perform(() => true);
+  const { rows } = await weir.pool.query('SELECT name_hashes, grouped_meter_id FROM usage_moves WHERE id = $1', [
+    erasure,
+  ]);
+  expect(rows).toEqual([{ name_hashes: null, grouped_meter_id: null }]);
 });

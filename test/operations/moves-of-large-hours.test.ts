@@ -101,7 +101,7 @@ test('an hour with very many events is moved in parts, and what happens between 
   const admin = await signUp(weir);
   const meter = await meterOf(admin, 'UNIQUE_COUNT', ['model']);
   const [first = '', ...sent] = await record(admin, meter, 'a-wrong', EVENTS);
-  await record(admin, meter, 'b-right', 30, 50);
+  const [ofTarget = ''] = await record(admin, meter, 'b-right', 30, 50);
   // What is moved has the same values.
   const others = await record(admin, meter, 'c-other', 10, 40);
   const { id } = await ask(admin, '/usage-moves', { from_external_id: 'a-wrong', to_external_id: 'b-right' });
@@ -118,6 +118,12 @@ test('an hour with very many events is moved in parts, and what happens between 
     for (const rows of ofRollups) expect(rows).toEqual(ofEvents);
     // What is left of the hour still tells of one that has come.
     expectProblem(await voidEvent(admin, first), 409, 'usage_moving');
+    const own = await voidEvent(admin, ofTarget);
+    expectProblem(own, 409, 'usage_moving');
+    expect(own.body).toMatchObject({
+      id,
+      detail: expect.stringContaining('Usage of another external_id is just being'),
+    });
     expect(await voidEvent(admin, others[parts] ?? '')).toMatchObject({ status: 201 });
   }
   const { rows: last } = await weir.pool.query(

@@ -8,6 +8,7 @@ import type { Database } from '@weir/db/database';
 import { DELETED_MAX } from '@weir/db/delete-in-slices';
 import { deleteExpiredInvitations } from '@weir/db/invitations';
 import { LeftAlone } from '@weir/db/left-alone';
+import { forgetNames } from '@weir/db/moves/finish-erasure';
 import { deleteExpiredPasswordResets } from '@weir/db/password-resets';
 import { deleteOldRequestKeys } from '@weir/db/request-keys';
 import { deleteExpiredSessions } from '@weir/db/sessions';
@@ -56,6 +57,7 @@ export function deletingTasks({ database, auditLogDays, log }: DeletingDeps): Re
         await deleteExpiredPasswordResets(db);
       },
     },
+    endedErasures: { everyMs: 3_600_000, perform: () => forgetNames(db) },
     auditLog: deleting('old entries of the audit log', async () =>
       auditLogDays === 0 ? 0 : await deleteOldAuditEntries(db, auditLogDays),
     ),

@@ -88,7 +88,11 @@ const WHAT_FOLLOWS =
   'Usage is exact with the answer: in every window, group and draft. An invoice that is finalized stays as it is; the next one of the ' +
   'subscription has a LATE_USAGE line for the difference. The event keeps its id and its idempotency_key, so that sending it again ' +
   'brings nothing back. One that is still queued is 409 not_correctable: ask again when its receipt says recorded. So is one of an hour ' +
-  'of which other events are in a month that was taken out of the database, until that month is attached again.';
+  'of which other events are in a month that was taken out of the database, until that month is attached again. One of an hour into which ' +
+  'usage of another external_id is being moved is 409 usage_moving until that is done.';
+
+const MOVED_INTO =
+  'Usage of another external_id is just being moved into the hour of this event: try again when the move, whose id is here, is DONE.';
 
 export function correctionRoutes(app: App, deps: EventDeps): void {
   const { database, guards } = deps;
@@ -244,6 +248,8 @@ export function correctionRoutes(app: App, deps: EventDeps): void {
     switch (outcome.outcome) {
       case 'moving':
         return new Refusal('usage_moving', USAGE_MOVING, { id: outcome.id });
+      case 'moved_into':
+        return new Refusal('usage_moving', MOVED_INTO, { id: outcome.id });
       case 'grouping':
         return new Refusal(
           'groups_not_ready',

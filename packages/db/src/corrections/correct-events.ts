@@ -75,6 +75,8 @@ export type Corrected =
   | { outcome: 'refused'; refused: RefusedCorrection[] }
   /** The usage of a customer is being moved or erased. */
   | { outcome: 'moving'; id: string }
+  /** Usage of another external id is being moved into an hour of an event. */
+  | { outcome: 'moved_into'; id: string }
   /** The usage of a meter is being grouped by new metadata keys. */
   | { outcome: 'grouping' };
 
@@ -305,14 +307,14 @@ async function findInTheWay(
   events: readonly FoundEvent[],
 ): Promise<Corrected | undefined> {
   const customers = new Set(events.map(({ event }) => event.customer_external_id));
-  const id =
-    (await findMoveInTheWay(db, organizationId, ...customers)) ??
-    (await findMoveOfHours(
-      db,
-      organizationId,
-      events.map(({ event }) => event),
-    ));
-  if (id !== undefined) return { outcome: 'moving', id };
+  const moving = await findMoveInTheWay(db, organizationId, ...customers);
+  if (moving !== undefined) return { outcome: 'moving', id: moving };
+  const into = await findMoveOfHours(
+    db,
+    organizationId,
+    events.map(({ event }) => event),
+  );
+  if (into !== undefined) return { outcome: 'moved_into', id: into };
   const meters = [...new Set(events.map(({ event }) => event.meter_id))];
   const { rows } = await sql`SELECT FROM metadata_backfills
     WHERE organization_id = ${organizationId}::uuid AND meter_id = ANY (${meters}::uuid[]) LIMIT 1`.execute(db);

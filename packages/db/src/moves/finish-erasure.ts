@@ -390,6 +390,12 @@ export async function endErasure(transaction: Queries, move: RunningMove): Promi
   return true;
 }
 
+/** Forgets what a worker of 1.0.0, which does not know of it, has left of the erasures that it has ended. */
+export async function forgetNames(db: Queries): Promise<void> {
+  await sql`UPDATE usage_moves SET name_hashes = NULL, grouped_meter_id = NULL
+    WHERE finished_at IS NOT NULL AND name_hashes IS NOT NULL`.execute(db);
+}
+
 /** Meters with usage that was sent under the former id since. */
 async function listLeft(db: Queries, { organization_id, from_external_id }: RunningMove): Promise<Touched[]> {
   const { rows } = await sql<{ id: string }>`

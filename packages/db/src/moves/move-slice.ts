@@ -311,7 +311,10 @@ async function moveSlice(
     const scope = scopeOf(move, meterId);
     const [closed] = isErased ? [] : await run<{ number: string; until: string }>(HOLD_CLOSING, scope);
     const meter = await lockMeter(run, scope);
-    if (meter === undefined) return 'busy';
+    if (meter === undefined) {
+      await run(WAITS_FOR_NO_KEY, [move.organization_id, meterId, move.id]);
+      return 'busy';
+    }
     await run(LOCK_DAYS, [...scope, asked]);
     const hours = await run<LockedHour>(LOCK_HOURS, [...scope, asked]);
     if (hours.length === 0) return 'done';
@@ -362,6 +365,8 @@ const COUNT_MOVED = `UPDATE usage_moves SET events = events + $4::bigint, groupe
   WHERE organization_id = $1 AND id = $3`;
 const WRITE_WHOLE = `UPDATE usage_moves SET stage_after = $3 WHERE organization_id = $1 AND id = $2 AND stage IS NULL`;
 const WAITS_FOR_KEY = 'UPDATE usage_moves SET grouped_meter_id = $2 WHERE organization_id = $1 AND id = $3';
+const WAITS_FOR_NO_KEY =
+  'UPDATE usage_moves SET grouped_meter_id = NULL WHERE organization_id = $1 AND id = $3 AND grouped_meter_id = $2';
 
 /**
  * Whether usage is grouped by what names the customer: also by a key that the meter got since the erasure was asked for, of events that

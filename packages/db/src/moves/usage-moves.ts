@@ -115,6 +115,8 @@ function moveOf({ events, ...row }: MoveRow): UsageMove {
     ...row,
     from_external_id: row.kind === 'ERASE' ? null : row.from_external_id,
     status: row.finished_at === null ? 'RUNNING' : 'DONE',
+    // A worker of 1.0.0 leaves it there when it ends an erasure.
+    grouped_meter_id: row.finished_at === null ? row.grouped_meter_id : null,
     events: Number(events),
   };
 }
