@@ -165,3 +165,16 @@ test('what is slow once recording goes on again is not paid for, nor called a co
   // For as long as it took, it would have to wait until its request is refused.
   expect((await ask(`/events/${id}/void`, { reason: 'a test' }, url)).status).toBe(201);
 });
+
+test('the audit log has the user that an event was amended to, with every digit', async () => {
+  const meter = await admin.createMeter('UNIQUE_COUNT');
+  const [id] = await use(meter, ['wrong']);
+  const raw = '{"reason":"a test","metadata":{"user_id":9007199254740993,"within":[[[9007199254740993.5]]],"n":0.10}}';
+  const { session } = admin;
+  expect((await weir.request('POST', `/api/v1/events/${id}/amend`, { session, raw })).status).toBe(201);
+  const { body } = await weir.request('GET', '/api/v1/audit-log?limit=1', { session });
+  expect(body.data[0].changes).toEqual({
+    reason: 'a test',
+    metadata: { user_id: '9007199254740993', within: [[['9007199254740993.5']]], n: 0.1 },
+  });
+});

@@ -13,6 +13,7 @@ import { isUnavailable, type Database } from '@weir/db/database';
 import { newId } from '@weir/shared/ids';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { readExact } from '../http/body/json.ts';
+import { withRoundedAsText } from '../http/body/json-decimals.ts';
 import type { App } from '../http/typed-app.ts';
 import { AUDITED, NOT_AUDITED, type AuditedOperation } from './audited-operations.ts';
 import { withoutSecrets } from './without-secrets.ts';
@@ -148,9 +149,9 @@ export function originOf(request: FastifyRequest): { address: string; user_agent
   return { address: request.ip, user_agent: agent?.slice(0, USER_AGENT_CHARACTERS_MAX) ?? null };
 }
 
-/** The body as it was sent, with every digit of an amount, and not as it was read, where defaults are filled in. */
+/** The body as it was sent, with every digit of a number, and not as it was read, where defaults are filled in. */
 export function sentWithoutSecrets(request: FastifyRequest): Record<string, unknown> | null {
   const { json } = request;
-  const sent = json === null ? null : withoutSecrets(readExact(request, json.text).value);
+  const sent = json === null ? null : withoutSecrets(readExact(request, withRoundedAsText(json.text)).value);
   return typeof sent === 'object' && sent !== null && !Array.isArray(sent) ? { ...sent } : null;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { walkMembers } from './json-decimals.ts';
+import { walkMembers, withRoundedAsText } from './json-decimals.ts';
 
 const NAMES = new Set(['price', 'up_to']);
 
@@ -94,4 +94,29 @@ test('any decimal keeps its value, however it is written', () => {
       );
     }),
   );
+});
+
+describe('a number that JavaScript would round is told as text', () => {
+  test.each([
+    ['{"a":9007199254740993,"b":9007199254740992}', { a: '9007199254740993', b: 9007199254740992 }],
+    ['[0.1,-0,1.50,1e2,-3]', [0.1, -0, 1.5, 100, -3]],
+    ['[1.0000000000000000001,-1e400,1e400,1e-400]', ['1.0000000000000000001', '-1e400', '1e400', '1e-400']],
+    [
+      '["9007199254740993"," \\" 9007199254740993",{"\\\\":9007199254740993}]',
+      ['9007199254740993', ' " 9007199254740993', { '\\': '9007199254740993' }],
+    ],
+  ])('%s', (text, value) => {
+    expect(JSON.parse(withRoundedAsText(text))).toEqual(value);
+  });
+
+  test('and nothing else is, whatever stands in the texts beside it, and however long they are', () => {
+    const other = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null));
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.array(other)), (value) => {
+        expect(withRoundedAsText(JSON.stringify(value))).toBe(JSON.stringify(value));
+      }),
+    );
+    const endless = JSON.stringify(['"\\'.repeat(2_000_000)]);
+    expect(withRoundedAsText(endless) === endless).toBe(true);
+  });
 });

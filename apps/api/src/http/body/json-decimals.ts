@@ -2,7 +2,8 @@
 // number, so that 123456789012345.123456789012345678 would come to be another price.
 
 import { plainDecimal } from '@weir/shared/decimal';
-import { itemsOf, skipSpace, Spans, spansOfMembers } from './json-spans.ts';
+import { itemsOf, skipSpace, skipString, Spans, spansOfMembers } from './json-spans.ts';
+import { isRounded } from './metadata-text.ts';
 
 /** Objects and arrays within each other that are looked into: as deep as a schema goes. Metadata may go deeper: see metadata-text.ts. */
 const LEVELS_MAX = 5;
@@ -43,6 +44,33 @@ export function walkMembers(
     else walkMembers(member, text, from, decimals, levels - 1);
   }
   return spans;
+}
+
+/** The text of JSON, with the decimal that was sent as a text in the place of each number that JavaScript would round. */
+export function withRoundedAsText(text: string): string {
+  let written = '';
+  let from = 0;
+  for (let at = 0; at < text.length;) {
+    const literal = numberAt(text, at);
+    if (literal === '') at = text[at] === '"' ? skipString(text, at) : at + 1;
+    else {
+      const end = at + literal.length;
+      if (isRounded(literal)) {
+        written += `${text.slice(from, at)}"${decimalOf(literal)}"`;
+        from = end;
+      }
+      at = end;
+    }
+  }
+  return written + text.slice(from);
+}
+
+const NUMBER = /-?\d[\d.eE+-]*/y;
+
+/** The number that begins here; empty where none does. Expects a place outside of texts. */
+function numberAt(text: string, at: number): string {
+  NUMBER.lastIndex = at;
+  return NUMBER.exec(text)?.[0] ?? '';
 }
 
 function decimalsOf(list: readonly unknown[], text: string, at: number): unknown[] {

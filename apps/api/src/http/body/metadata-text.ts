@@ -62,6 +62,12 @@ export function roundedKeyOf(text: string): string | undefined {
   return keys.find((_, index) => isRounded(`[${text.slice(starts[index], ends[index])}]`));
 }
 
+/** Whether JavaScript makes another number of a literal. */
+export function isRounded(literal: string): boolean {
+  const exact = canonicalNumber(literal);
+  return exact === undefined || exact !== canonicalNumber(String(Number(literal)));
+}
+
 function isTooLong(text: string): boolean {
   if (text.length > LIMITS.metadataBytes) return true;
   // No character of JavaScript's takes more than three bytes.
