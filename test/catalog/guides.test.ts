@@ -177,10 +177,10 @@ async function followBridge(admin: Organization, atFirstPay: () => Promise<boole
     };
     if (url?.endsWith('/pay') !== true || ++asked > 1) return pass();
     // The client does not ask again what a proxy forbids, so the whole webhook has failed.
-    void atFirstPay().then(async (isLet) => {
+    void atFirstPay().then((isLet) => {
       if (isLet) pass();
       else response.writeHead(403).end();
-      await sendAgain(admin.id);
+      return sendAgain(admin.id);
     });
   }).listen(0, '127.0.0.1');
   await once(proxy, 'listening');

@@ -84,8 +84,8 @@ test('no-barrier waits for no standby, and direct-uncounted counts nothing', asy
   expect(await counted()).toEqual([{ accepted: 0, perhaps: 0 }]);
 });
 
-test('direct-new-ids takes the place of the direct way', async () => {
+test.each(['direct-new-ids', 'claim-first'])('%s takes the place of what it breaks', async (build) => {
   // It ends with an error where it does not.
-  const { code, err } = await runToEnd('chaos/dist/broken/direct-new-ids-main.js', {});
+  const { code, err } = await runToEnd(`chaos/dist/broken/${build}-main.js`, {});
   expect(code, err).toBe(0);
 });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { backoffMs, parseRetryAfter } from './retry.ts';
+import { WeirError } from './error.ts';
+import { backoffMs, parseRetryAfter, withRetries } from './retry.ts';
 
 test('the wait is anywhere below a limit that doubles up to ten seconds', () => {
   for (const [tries, limit] of [
@@ -21,4 +22,21 @@ test('Retry-After is read as seconds or as a date, and left out when it is neith
   expect(parseRetryAfter('Wed, 31 Dec 2025 00:00:00 GMT', now)).toBe(0);
   expect(parseRetryAfter('soon', now)).toBeUndefined();
   expect(parseRetryAfter(null, now)).toBeUndefined();
+});
+
+const shed = { status: 503, code: 'unavailable', outcome: 'not_accepted' } as const;
+const doubtful = { ...shed, outcome: 'unknown' } as const;
+const cut = { status: 0, code: 'network_error' };
+const limited = { status: 429, code: 'rate_limited' };
+
+test.each([
+  ['not_accepted', [limited, shed]],
+  ['unknown', [doubtful, shed]],
+  ['unknown', [cut, shed]],
+  ['unknown', [shed, doubtful]],
+])('what is thrown is told of all attempts: %s', async (told, failures) => {
+  let tries = 0;
+  const attempt = () => Promise.reject(new WeirError({ detail: 'no', ...failures[tries++]! }));
+  await expect(withRetries(attempt, { retries: 1 })).rejects.toMatchObject({ outcome: told });
+  expect(tries).toBe(2);
 });
