@@ -3,7 +3,7 @@
 
 import { performAlerts } from '@weir/db/alerts/perform-alerts';
 import { readExpectedRevenue, reckonRevenue } from '@weir/db/billing/run/expected-revenue';
-import { postponeSettlement } from '@weir/db/billing/run/run-work';
+import { postponeSettlement, readRunState } from '@weir/db/billing/run/run-work';
 import { newCommand } from '@weir/reconcile/connect';
 import { parseReconcileOptions } from '@weir/reconcile/reconcile-options';
 import { describe as describeReconciliation } from '@weir/reconcile/reconcile-report';
@@ -155,11 +155,14 @@ test('late usage of a due whose cut hour is taken out gives no money back, and w
   // Each try would find the same, so there is none for hours.
   await runAt('2025-03-15T06:00:00Z');
   expect(run.failures()).toBe(1);
+  // It is not due before then, and is told as left out all the while.
+  expect(await readRunState(billing.database.kysely)).toMatchObject({ draftsDue: 0, leftOut: 1 });
 
   await attachMonth(weir, '2025-01');
   expect(await linesOf(draft)).toMatchObject([{ kind: 'USAGE' }, { kind: 'LATE_USAGE', amount: '0.10' }]);
   await runAt('2025-03-15T08:00:00Z');
   expect(await invoicesOf(cut)).toMatchObject([...billed, { status: 'OPEN', total: '0.10', run_error: null }]);
+  expect(await readRunState(billing.database.kysely)).toMatchObject({ leftOut: 0 });
 }, 120_000);
 
 test('late usage of what has ended waits for the month, and Home tells it until it is billed, also by hand', async () => {

@@ -104,7 +104,7 @@ describe('where only people finalize', () => {
     await run.untilDone();
     await billing.moveTo('2025-03-20T00:00:00Z', subscription);
     expect(await run.find()).toEqual([]);
-    expect(await readRunState(billing.database.kysely)).toEqual({ draftsDue: 0, oldestSeconds: 0 });
+    expect(await readRunState(billing.database.kysely)).toEqual({ draftsDue: 0, oldestSeconds: 0, leftOut: 0 });
     const drafts = await list(subscription);
     expect(drafts.map(({ status, finalizes_at }) => [status, finalizes_at])).toEqual([
       ['DRAFT', null],

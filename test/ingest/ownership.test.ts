@@ -3,7 +3,7 @@
 import { identify, requireSchema } from '@weir/db/installation';
 import { admit } from '@weir/queue/admit';
 import { queueKeys } from '@weir/queue/keys';
-import { Ownership, readOwner } from '@weir/queue/ownership';
+import { Ownership, readOwner, type StoreFault } from '@weir/queue/ownership';
 import { RECORD_QUEUE } from '@weir/queue/record-jobs';
 import { stagedText } from '@weir/queue/staged';
 import { newId } from '@weir/shared/ids';
@@ -108,6 +108,7 @@ test('a queue that nobody had marked is told of once where its database has coun
   const database = openTestDatabase({ databaseUrl: other.url });
   onTestFinished(() => database.close());
   const lines: string[] = [];
+  const faults: StoreFault[] = [];
   const log = createLog('test', 'warn', [], { write: (line) => void lines.push(line) });
   const look = async () => {
     const queue = { ...weir.queue, keys: queueKeys(`${weir.keys.prefix}-${newId()}`) };
@@ -120,6 +121,7 @@ test('a queue that nobody had marked is told of once where its database has coun
       },
       log,
       intervalMs: 3_600_000,
+      onFault: (fault) => faults.push(fault),
     });
     await ownership.requireOurs();
     await ownership.look();
@@ -132,6 +134,7 @@ test('a queue that nobody had marked is told of once where its database has coun
   await database.pool.query(`INSERT INTO accepted_events VALUES (gen_random_uuid(), '2026-01-01', 1)`);
   await look();
   expect(lines).toEqual([expect.stringContaining('belonged to no database')]);
+  expect(faults).toEqual(['redis_replaced']);
 });
 
 test('events of an organization that the database lacks are kept, and the others of their batch recorded', async () => {

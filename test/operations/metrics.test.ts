@@ -5,11 +5,30 @@ import { newId } from '@weir/shared/ids';
 import { readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { signUp, until } from '../support/harness.ts';
 import { openStoreEdges } from '../support/store-edges.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const weir = ownWeir({ withWorker: false });
+
+/** Metrics that one looks at and that wake nobody, and why not. */
+const OF_NO_RULE = {
+  weir_admissions_total: 'senders retry, and nothing is lost',
+  weir_batch_seconds: 'weir_queue_oldest_seconds follows',
+  weir_buffer_events: 'weir_direct_way or weir_refused_events_total follows',
+  weir_claim_life_seconds: 'later retries are duplicates in Postgres',
+  weir_claims_let_go_total: 'the same',
+  weir_drafts_due: 'weir_billing_oldest_seconds follows',
+  weir_drafts_waiting_for_events: 'weir_queue_oldest_seconds follows',
+  weir_queue_batches: 'the same',
+  weir_requests_in_flight: 'nobody notices',
+  weir_reused_keys_total: 'such events are among the rejected ones',
+  weir_shed_requests_total: 'those of tracking are refused events, or in weir_http_request_seconds',
+  weir_unbilled_usage_meters: 'each organization sees its own on Home',
+  weir_unknown_organization_attempts_total: 'weir_queue_oldest_seconds follows',
+  weir_webhook_endpoints: 'weir_webhook_attempts_total tells when all fail',
+};
 
 async function metricsOf(url = weir.baseUrl): Promise<string> {
   return (await fetch(`${url}/metrics`)).text();
@@ -89,8 +108,18 @@ test('every metric is described in docs/operations.md, and no other', async () =
   const described = [...rows.matchAll(/`(weir_[a-z_]+)/g)].map(([, name]) => name);
   expect(new Set(described)).toEqual(new Set(names));
 
-  const rules = [...operations.matchAll(/^ +expr: (.*)/gm)].map(([, rule]) => rule).join();
-  for (const [, name = ''] of rules.matchAll(/(weir_[a-z_]+?)(?:_count)?\b/g)) expect(names).toContain(name);
+  const [, yaml = ''] = /```yaml\n(groups:[^]*?)```/.exec(operations) ?? [];
+  const { groups } = parse(yaml) as { groups: { rules: { alert: string; expr: string }[] }[] };
+  const rules = groups.flatMap(({ rules }) => rules.map(({ expr }) => expr)).join('\n');
+  const all = [...texts.join('\n').matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name);
+  const used = [...rules.matchAll(/\b((?:weir|process)_[a-z_]+?)(?:_count)?\b/g)].map(([, name]) => name);
+  for (const name of used) expect(all).toContain(name);
+  // Who is to act at some value is woken by it, or by another one that follows from it.
+  const toActOn = [
+    ...operations.matchAll(/^\| `(weir_[a-z_]+).*?`.*? \| .*? \| (?!several versions)\S.*? \| .*? \|$/gm),
+  ];
+  const unruled = toActOn.map(([, name]) => name).filter((name) => !used.includes(name));
+  expect(new Set(unruled)).toEqual(new Set(Object.keys(OF_NO_RULE)));
   // Of each process one, that it has from its start on.
   const missed = [...rules.matchAll(/absent\((\w+)\)/g)].map(([, name]) => name);
   expect(texts.map((text) => missed.filter((name) => text.includes(`\n${name} 0\n`)).length)).toEqual([1, 1]);
@@ -143,11 +172,22 @@ test('a worker that waits for Redis at its start does not say that nothing waits
   await until(async () => (await read()) !== '', 'it answers');
   const values = async () =>
     [...(await read()).matchAll(/^weir_\w+_oldest_seconds (\S+)$/gm)].map(([, value]) => value);
-  expect(await values()).toEqual(['Nan', 'Nan', 'Nan']);
+  expect(await values()).toEqual(['Nan', 'Nan', 'Nan', 'Nan']);
   await edges.redis.heal();
   await until(async () => (await values()).every((value) => Number(value) >= 0), 'it has looked');
   await (await starting).close();
   await edges.close();
+});
+
+test('a task of maintenance that fails is counted', async () => {
+  const worker = await weir.startWorker();
+  const failed = async () =>
+    Number(/^weir_faults_total\{fault="maintenance"\} (\d+)$/m.exec(await metricsOf(worker.url))?.[1]);
+  expect(await failed()).toBe(0);
+  await weir.pool.query('ALTER TABLE revenue_reckonings RENAME TO set_aside');
+  await until(async () => (await failed()) > 0, 'it is counted');
+  await weir.pool.query('ALTER TABLE set_aside RENAME TO revenue_reckonings');
+  await worker.close();
 });
 
 test('what a counter says of the outcomes that it counts names each of them', async () => {
@@ -156,7 +196,7 @@ test('what a counter says of the outcomes that it counts names each of them', as
   await worker.close();
   const outcomes = [...countersIn(texts.join('\n'))].flatMap(([name, series]) =>
     series.flatMap((line) => {
-      const outcome = /\{outcome="(\w+)"\}/.exec(line)?.[1];
+      const outcome = /\{(?:outcome|fault)="(\w+)"\}/.exec(line)?.[1];
       return outcome === undefined ? [] : [{ name, outcome }];
     }),
   );

@@ -8,7 +8,7 @@ import { newId } from '@weir/shared/ids';
 import { countsValues, type AggregationType } from '@weir/shared/meter';
 import { monthAfter, utcMonthOf } from '@weir/shared/months';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findInTables, performAllMoves, throwIt } from '../support/erasing.ts';
+import { expectToBeTold, findInTables, performAllMoves, throwIt } from '../support/erasing.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, until } from '../support/harness.ts';
 import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
@@ -181,6 +181,7 @@ test('usage of a month that was taken out is moved once it is attached, and is b
     expect(await billing.get(`/usage-moves/${id}`)).toMatchObject({ status: 'RUNNING', events: 0 });
   }
   expect(await isAsBilled()).toEqual(before);
+  await expectToBeTold(weir, 'usage could not be moved on');
 
   await attachMonth(weir, '2024-05');
   await performAllMoves(database);

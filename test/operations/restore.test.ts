@@ -168,6 +168,8 @@ test('a Postgres that went back in time in place is found out by itself, while e
   const memory = await weir.redis.get(weir.keys.epoch);
   await restore();
   await until(async () => (await weir.redis.get(weir.keys.epoch)) !== memory, 'it is found out');
+  const told = async () => (await weir.request('GET', '/metrics')).body as string;
+  expect(await told()).toContain('weir_faults_total{fault="postgres_replaced"} 1\n');
 
   // Also before a worker has brought the counts back.
   const isMissing = async () => {

@@ -2,8 +2,13 @@
 
 import { performMoves } from '@weir/db/moves/perform-moves';
 import type { Database } from '@weir/db/database';
+import { createLog } from '@weir/shared/log';
+import { loadSettings } from '@weir/shared/settings';
+import { serveWorker } from '@weir/worker/serve';
+import { workerSettings } from '@weir/worker/settings';
 import type { Redis } from 'ioredis';
-import type { Weir } from './harness.ts';
+import { expect } from 'vitest';
+import { until, type Weir } from './harness.ts';
 import type { Invoicing } from './invoicing.ts';
 
 /** Where a text stands among all that Postgres keeps, as `table: row`. */
@@ -97,4 +102,22 @@ export async function correctThree(
   await billing.post(`/events/${voided}/void`, { reason: says }, 201);
   await billing.post(`/events/${amended}/amend`, { reason: says, metadata }, 201);
   await billing.post('/corrections', { corrections: [{ type: 'void', event_id: inBulk, reason: says }] }, 201);
+}
+
+/** By a worker: once for all that is alike, and by the age of the oldest for as long as it lasts. */
+export async function expectToBeTold(weir: Weir, what: string): Promise<void> {
+  const lines: { msg: string; alike?: number }[] = [];
+  const write = (line: string) => void lines.push(JSON.parse(line) as (typeof lines)[0]);
+  const settings = loadSettings(workerSettings, { ...weir.env, MOVES_INTERVAL_MS: '100' });
+  const worker = await serveWorker(settings, createLog('test', 'warn', [], { write }));
+  const told = () => lines.filter(({ msg }) => msg.startsWith(what));
+  await until(() => told().length > 1, 'it is told again');
+  expect(
+    told()
+      .map(({ alike }) => alike)
+      .slice(0, 2),
+  ).toEqual([undefined, expect.any(Number)]);
+  const { body } = await weir.request('GET', '/metrics', { baseUrl: worker.url });
+  expect(Number(/^weir_moves_oldest_seconds (\S+)$/m.exec(body as string)?.[1])).toBeGreaterThan(0);
+  await worker.close();
 }

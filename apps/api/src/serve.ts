@@ -121,6 +121,11 @@ export async function serveApi(
     );
     closer.add('Redis', () => disconnect(queue));
     await checkPolicy(queue, log);
+    const metrics = buildMetrics({
+      bufferDepth: () => ingest.depth,
+      isDirect: () => ingest.isDirect(),
+      queue: () => watch.state(),
+    });
     const ownership = new Ownership({
       queue,
       database: {
@@ -133,15 +138,11 @@ export async function serveApi(
       },
       log,
       intervalMs: OWNERSHIP_INTERVAL_MS,
+      onFault: (fault) => metrics.faults.inc({ fault }),
     });
     closer.add('the watch on the queue', () => ownership.close());
     await ownership.requireOurs();
 
-    const metrics = buildMetrics({
-      bufferDepth: () => ingest.depth,
-      isDirect: () => ingest.isDirect(),
-      queue: () => watch.state(),
-    });
     const serverWatch = openServerWatch(probe, settings.DATABASE_COPIES, log, metrics.showServer);
     closer.add('the watch on the server of Postgres', () => serverWatch.close());
     const claims = new PendingClaims({

@@ -1,9 +1,10 @@
 // Work that any one worker does again and again.
 
-import type { Database } from '@weir/db/database';
+import { isDatabaseAway, isStandbyAway, type Database } from '@weir/db/database';
 import { reckonRevenue } from '@weir/db/billing/run/expected-revenue';
 import { backfillGroups } from '@weir/db/group-backfill';
 import { performMoves } from '@weir/db/moves/perform-moves';
+import { readMovesOldestSeconds } from '@weir/db/moves/usage-moves';
 import { makePartitions } from '@weir/db/partitions';
 import { disconnect, openWorker, type QueueAddress, type QueueConnection } from '@weir/queue/connection';
 import {
@@ -14,16 +15,19 @@ import {
 } from '@weir/queue/maintenance-jobs';
 import type { JobWorker } from '@weir/queue/job-worker';
 import { isAllRecorded } from '@weir/queue/oldest-staged';
-import type { Ownership } from '@weir/queue/ownership';
+import { NotOurQueue, type Ownership } from '@weir/queue/ownership';
+import { isRedisAway } from '@weir/queue/redis-away';
 import { openSweeper, type Sweeper } from '@weir/queue/sweep';
 import { markWorkerSeen } from '@weir/queue/worker-seen';
 import type { BillingJobs } from '@weir/queue/billing-jobs';
 import type { WebhookJobs } from '@weir/queue/webhook-jobs';
 import type { Logger } from '@weir/shared/log';
+import { SparseLog } from '@weir/shared/sparse-log';
 import { addDueWork, addLooks, addSettling } from './billing/find-work.ts';
 import { addWebhookWork } from './webhooks/open-webhooks.ts';
 import { deletingTasks } from './deleting.ts';
 import { bringCountsBack, drainAcceptedCounts } from './drain-accepted-counts.ts';
+import { watchOldest } from './watch-oldest.ts';
 import type { WorkerMetrics } from './worker-metrics.ts';
 
 export interface MaintenanceDeps {
@@ -55,21 +59,35 @@ export function openMaintenance(deps: MaintenanceDeps): JobWorker {
     await deps.ownership.check();
     await markWorkerSeen(queue);
   };
+  const onFailed = (error: Error) => {
+    // That a part is away has metrics of its own.
+    const isOfAPart = isDatabaseAway(error) || isStandbyAway(error) || isRedisAway(error);
+    if (!isOfAPart && !(error instanceof NotOurQueue)) deps.metrics.faults.inc({ fault: 'maintenance' });
+  };
   const workers = [
-    openSchedule(queue, { name: MAINTENANCE_QUEUE, tasks: tasksOf(deps, queue, sweeper), begin, log }),
-    openSchedule(queue, { name: DELETING_QUEUE, tasks: deletingTasks(deps), begin, log }),
+    openSchedule(queue, { name: MAINTENANCE_QUEUE, tasks: tasksOf(deps, queue, sweeper), begin, onFailed, log }),
+    openSchedule(queue, { name: DELETING_QUEUE, tasks: deletingTasks(deps), begin, onFailed, log }),
   ];
+  const endWatch = watchOldest(deps.metrics.movesOldestSeconds, {
+    intervalMs: STATE_INTERVAL_MS,
+    look: () => readMovesOldestSeconds(deps.database.kysely),
+    onFailed: (error) => log.warn({ err: error }, 'which erasures and moves of usage wait could not be read'),
+  });
   return {
     take(isOn) {
       for (const worker of workers) worker.take(isOn);
     },
     async close() {
+      endWatch();
       await Promise.all(workers.map((worker) => worker.close()));
       await sweeper.close();
       disconnect(queue);
     },
   };
 }
+
+/** How often it is looked what waits, for the metrics. */
+const STATE_INTERVAL_MS = 10_000;
 
 /** So much of grouping, and of moves, at a time; other maintenance has its turn in between. */
 const TURN_MS = 1_000;
@@ -80,6 +98,7 @@ const REVENUE_TURN_MS = 500;
 /** All that is done again and again: how often, and what. The name stands in Redis, so a new name is a new task. */
 function tasksOf(deps: MaintenanceDeps, queue: QueueConnection, sweeper: Sweeper): Record<string, MaintenanceTask> {
   const { database, log, metrics } = deps;
+  const sparseLog = new SparseLog();
   return {
     sweep: {
       everyMs: deps.sweepIntervalMs,
@@ -154,8 +173,16 @@ function tasksOf(deps: MaintenanceDeps, queue: QueueConnection, sweeper: Sweeper
           database,
           TURN_MS,
           isRecorded,
-          (error, { id, organization_id }) =>
-            log.warn({ err: error, move: id, organization_id }, 'usage could not be moved on; it is tried again'),
+          (error, { id, organization_id }) => {
+            const fields = { err: error, move: id, organization_id };
+            // A month that is taken out is in the way of each move of it, at each look.
+            sparseLog.warn(
+              log,
+              `${organization_id} ${textOf(error)}`,
+              fields,
+              'usage could not be moved on; it is tried again',
+            );
+          },
           (hours, { id, organization_id }) =>
             log.warn({ hours, move: id, organization_id }, 'events of hours are lost: these stay under the former id'),
         );
@@ -177,3 +204,5 @@ function tasksOf(deps: MaintenanceDeps, queue: QueueConnection, sweeper: Sweeper
     },
   };
 }
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -85,6 +85,7 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
       log,
       intervalMs: OWNERSHIP_INTERVAL_MS,
       onLook: takeOrLeave,
+      onFault: (fault) => metrics.faults.inc({ fault }),
     });
     closer.add('the watch on the queue', () => ownership.close());
     const health = buildHealth(metrics, {

@@ -2,6 +2,7 @@ import { readBuild } from '@weir/shared/build';
 import { serverGauges } from '@weir/db/server-watch';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { Persisted } from '@weir/db/record-batch';
+import type { StoreFault } from '@weir/queue/ownership';
 
 /** Metrics of a worker. */
 export type WorkerMetrics = ReturnType<typeof buildWorkerMetrics>;
@@ -23,6 +24,11 @@ export function buildWorkerMetrics() {
   ).set({ ...readBuild() }, 1);
   const metrics = {
     registry,
+    faults: counter(
+      'weir_faults_total',
+      'Faults that a person has to look at: postgres_replaced, redis_replaced, maintenance.',
+      'fault',
+    ),
     events: counter(
       'weir_events_total',
       'Events that left the queue, by what became of them: recorded, duplicates or rejected.',
@@ -65,6 +71,10 @@ export function buildWorkerMetrics() {
       'weir_billing_oldest_seconds',
       'How long the oldest boundary, draft or due date of an invoice has waited since it was due.',
     ),
+    billingLeftOut: gauge(
+      'weir_billing_left_out',
+      'Subscriptions and invoices that could not be billed when it was tried last, and are put off.',
+    ),
     unbilledUsageMeters: gauge(
       'weir_unbilled_usage_meters',
       'Priced meters that had usage on the last day looked at which no charge bills.',
@@ -88,15 +98,30 @@ export function buildWorkerMetrics() {
       'weir_webhook_oldest_seconds',
       'How long the oldest webhook waits that is to be sent by now to an endpoint which is on.',
     ),
+    movesOldestSeconds: gauge(
+      'weir_moves_oldest_seconds',
+      'How long ago the oldest erasure or move of usage was asked for that is not done.',
+    ),
     showServer: serverGauges(gauge),
   };
   // Nobody has looked yet: 0 would say that nothing waits.
-  const unseen = [metrics.billingOldestSeconds, metrics.alertsOldestSeconds, metrics.webhookOldestSeconds];
+  const unseen = [
+    metrics.billingOldestSeconds,
+    metrics.alertsOldestSeconds,
+    metrics.webhookOldestSeconds,
+    metrics.movesOldestSeconds,
+  ];
   for (const gauge of unseen) gauge.set(NaN);
   // Prometheus sees no rise in a series that begins with its first count.
+  for (const fault of Object.keys(FAULTS)) metrics.faults.inc({ fault }, 0);
   for (const outcome of Object.keys(OUTCOMES)) metrics.events.inc({ outcome }, 0);
   for (const outcome of ['delivered', 'failed']) metrics.webhookAttempts.inc({ outcome }, 0);
   return metrics;
 }
 
+const FAULTS: Record<StoreFault | 'maintenance', true> = {
+  postgres_replaced: true,
+  redis_replaced: true,
+  maintenance: true,
+};
 const OUTCOMES: Record<Exclude<keyof Persisted, 'reused'>, true> = { recorded: true, duplicates: true, rejected: true };

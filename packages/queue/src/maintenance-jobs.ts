@@ -1,6 +1,7 @@
 // What has to be done again and again, by any one worker: BullMQ keeps the schedule, so ten workers do it as often as one.
 
 import type { Logger } from '@weir/shared/log';
+import { SparseLog } from '@weir/shared/sparse-log';
 import { Queue } from 'bullmq';
 import type { QueueConnection } from './connection.ts';
 import { openJobWorker, type JobWorker } from './job-worker.ts';
@@ -28,16 +29,21 @@ export interface MaintenanceOptions {
   tasks: Record<string, MaintenanceTask>;
   /** Comes before each task; what it throws keeps the task from being done now. */
   begin(): Promise<void>;
+  onFailed?(error: Error): void;
   log: Logger;
 }
 
 /** Schedules the tasks for all workers, and does those that come up here. After a close the schedule stays for the others. */
-export function openMaintenance(queue: QueueConnection, { name, tasks, begin, log }: MaintenanceOptions): JobWorker {
+export function openMaintenance(
+  queue: QueueConnection,
+  { name, tasks, begin, onFailed, log }: MaintenanceOptions,
+): JobWorker {
   const { redis, keys } = queue;
   const known = new Map(Object.entries(tasks));
   const onError = (error: Error) => log.warn({ err: noteOfRedis(error) }, 'maintenance met an error');
   const jobs = new Queue(name, { connection: redis, prefix: keys.prefix });
   jobs.on('error', onError);
+  const sparseLog = new SparseLog();
   let isTaking = true;
   const perform = async (job: { name: string }) => {
     const task = known.get(job.name);
@@ -47,7 +53,17 @@ export function openMaintenance(queue: QueueConnection, { name, tasks, begin, lo
     await task.perform(() => !isTaking || performance.now() > end);
   };
   const worker = openJobWorker<unknown>(queue, name, {}, perform, {
-    onFailed: (error, job) => log.error({ err: error, task: job?.name }, 'maintenance failed; it will be done again'),
+    onFailed(error, job) {
+      const fields = { err: error, task: job?.name };
+      sparseLog.write(
+        log,
+        'error',
+        `${job?.name} ${error.message}`,
+        fields,
+        'maintenance failed; it will be done again',
+      );
+      onFailed?.(error);
+    },
     onError,
   });
   const schedule = () => {

@@ -71,6 +71,9 @@ function keysOf({ keys }: QueueConnection): string[] {
   return [keys.database, keys.epoch, keys.lastDrained, keys.timeline, keys.countsAhead];
 }
 
+/** What a store was replaced by is short of what it had: `postgres_replaced` went back in time or follows another, `redis_replaced` is empty. */
+export type StoreFault = 'postgres_replaced' | 'redis_replaced';
+
 export interface OwnershipOptions {
   queue: QueueConnection;
   database: DatabaseQuestions;
@@ -79,6 +82,8 @@ export interface OwnershipOptions {
   intervalMs: number;
   /** Called after each look, with whether the queue may be touched. */
   onLook?: () => void;
+  /** Told by the one process that finds it out. */
+  onFault?: (fault: StoreFault) => void;
 }
 
 /** What is known of whose queue this is. */
@@ -249,6 +254,7 @@ export class Ownership {
     const values = [facts.mark, drained, timeline, randomUUID(), facts.timeline];
     if ((await renewEpoch(redis, keysOf(queue), values)) !== 1) return;
     this.#raises = 0;
+    this.#options.onFault?.('postgres_replaced');
     log.error(
       { timeline: facts.timeline, before: timeline, events, err },
       facts.hasDrained
@@ -261,12 +267,14 @@ export class Ownership {
   async #own(mark: string): Promise<[owner: string, epoch?: string]> {
     const { redis, keys } = this.#options.queue;
     const [owner, epoch, isNew] = await ownQueue(redis, [keys.database, keys.epoch], [mark, randomUUID()]);
-    if (isNew === 1 && this.#hasCounted)
+    if (isNew === 1 && this.#hasCounted) {
+      this.#options.onFault?.('redis_replaced');
       this.#options.log.error(
         `the queue ${keys.prefix} in Redis belonged to no database, and this one has counted events: Redis lost its data, or is another one ` +
           'than before (REDIS_URL, QUEUE_PREFIX). What waits in another one is recorded by no process that is given this one: see ' +
           '"Move Redis" in docs/operations.md',
       );
+    }
     return epoch === undefined ? [owner] : [owner, epoch];
   }
 

@@ -3,6 +3,7 @@ import { serverGauges } from '@weir/db/server-watch';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { DirectAnswer } from '@weir/db/record-directly';
 import type { Admission } from '@weir/queue/admit';
+import type { StoreFault } from '@weir/queue/ownership';
 import type { Shortage } from '@weir/shared/errors';
 import { SparseLog } from '@weir/shared/sparse-log';
 import { trafficOf, type ShedReason } from './load/pressure.ts';
@@ -67,6 +68,11 @@ export function buildMetrics(sources: MetricSources) {
   addGauges(registry, gauges);
   const metrics = {
     registry,
+    faults: counter(
+      'weir_faults_total',
+      'Faults that a person has to look at: postgres_replaced, redis_replaced; of workers also maintenance.',
+      'fault',
+    ),
     admissions: counter(
       'weir_admissions_total',
       'Events that were put to the admit script, by its answer: staged, held, revoked or unsure.',
@@ -105,6 +111,7 @@ export function buildMetrics(sources: MetricSources) {
     showServer: serverGauges(gauge),
   };
   // Prometheus sees no rise in a series that begins with its first count.
+  for (const fault of Object.keys(FAULTS)) metrics.faults.inc({ fault }, 0);
   for (const outcome of Object.keys(ADMISSIONS)) metrics.admissions.inc({ outcome }, 0);
   for (const outcome of Object.keys(DIRECT)) metrics.directEvents.inc({ outcome }, 0);
   for (const reason of Object.keys(SHED)) metrics.shed.inc({ reason }, 0);
@@ -112,6 +119,7 @@ export function buildMetrics(sources: MetricSources) {
   return metrics;
 }
 
+const FAULTS: Record<StoreFault, true> = { postgres_replaced: true, redis_replaced: true };
 const ADMISSIONS: Record<Admission['outcome'], true> = { staged: true, held: true, revoked: true, unsure: true };
 const DIRECT: Record<DirectAnswer['outcome'], true> = {
   taken: true,

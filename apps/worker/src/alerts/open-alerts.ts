@@ -86,7 +86,7 @@ interface Turns {
   places: TouchedPlaces;
   log: Logger;
   metrics: WorkerMetrics;
-  /** That usage of an organization and month cannot be told is said now and then, and not for each use. */
+  /** What stays so is said now and then, and not at each look. */
   sparseLog: SparseLog;
   goesOn: () => boolean;
 }
@@ -108,10 +108,8 @@ async function haveTurns({ database, places, log, metrics, sparseLog, goesOn }: 
         sparseLog.warn(log, `${organizationId} ${why.month}`, fields, 'alerts cannot tell some usage');
       }
     } catch (error) {
-      log.warn(
-        { err: error, organization_id: organizationId },
-        'alerts could not be held against usage; it is tried again',
-      );
+      const fields = { err: error, organization_id: organizationId };
+      sparseLog.warn(log, organizationId, fields, 'alerts could not be held against usage; it is tried again');
     }
   }
   return hasLeft;

@@ -124,8 +124,9 @@ function afterRefusal({ task, organizationId, after }: BillingJob): BillingJob {
 
 /** Returns how long the oldest has been due. */
 async function showState(database: Database, queue: QueueConnection, metrics: WorkerMetrics): Promise<number> {
-  const { draftsDue, oldestSeconds } = await readRunState(database.kysely);
+  const { draftsDue, oldestSeconds, leftOut } = await readRunState(database.kysely);
   metrics.draftsDue.set(draftsDue);
+  metrics.billingLeftOut.set(leftOut);
   metrics.unbilledUsageMeters.set(await countUnbilledMeters(database.kysely));
   metrics.draftsWaitingForEvents.set(draftsDue === 0 ? 0 : await countWaiting(database, queue));
   return oldestSeconds;

@@ -7,6 +7,7 @@ import type { JobWorker } from '@weir/queue/job-worker';
 import { openWebhookWorker, type WebhookJobs } from '@weir/queue/webhook-jobs';
 import type { Logger } from '@weir/shared/log';
 import type { Networks } from '@weir/shared/networks';
+import { SparseLog } from '@weir/shared/sparse-log';
 import { watchOldest } from '../watch-oldest.ts';
 import type { WorkerMetrics } from '../worker-metrics.ts';
 import { deliverTurn } from './deliver.ts';
@@ -60,6 +61,7 @@ export function openWebhooks(options: WebhookOptions): JobWorker {
     log.warn({ err: error }, 'webhooks lost their connection to Redis'),
   );
   const closing = new AbortController();
+  const sparseLog = new SparseLog();
   const lookup = options.lookup ?? openNameLookup();
   const sender = new Sender({ lookup, allowed: options.allowedNetworks });
   const places = new EndpointPlaces(concurrency);
@@ -76,11 +78,10 @@ export function openWebhooks(options: WebhookOptions): JobWorker {
               log.warn({ err: error }, 'webhooks could not go on at once; what is left will be found again');
             });
           },
-          onFailed: (error, job) =>
-            log.warn(
-              { err: error, organization_id: job?.organizationId, webhook_endpoint: job?.endpointId },
-              'webhooks could not be delivered; they will be sent again',
-            ),
+          onFailed(error, job) {
+            const fields = { err: error, organization_id: job?.organizationId, webhook_endpoint: job?.endpointId };
+            sparseLog.warn(log, error.message, fields, 'webhooks could not be delivered; they will be sent again');
+          },
           onError: (error) => log.warn({ err: error }, 'webhooks met an error outside any job'),
         });
   const endWatch = watchOldest(metrics.webhookOldestSeconds, {

@@ -140,6 +140,14 @@ export async function listRunningMoves(db: Queries): Promise<RunningMove[]> {
   return rows;
 }
 
+/** How long ago the oldest erasure or move was asked for that is not done, in seconds; 0 where none is. */
+export async function readMovesOldestSeconds(db: Queries): Promise<number> {
+  const { rows } = await sql<{ seconds: number | null }>`
+    SELECT extract(epoch FROM now() - min(created_at))::float8 AS seconds FROM usage_moves
+    WHERE finished_at IS NULL`.execute(db);
+  return Math.max(0, rows[0]?.seconds ?? 0);
+}
+
 /**
  * The id of a move that has taken only a part of the usage of these away, or has brought only a part of an erased customer's: reading it
  * would tell half of it. What is brought to a living customer is read as far as it is there.

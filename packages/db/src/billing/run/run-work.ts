@@ -119,10 +119,12 @@ export interface RunState {
   draftsDue: number;
   /** How long the oldest boundary, draft or due date that is past has waited, in seconds; 0 where none is. */
   oldestSeconds: number;
+  /** What could not be opened, finalized or marked as past due when it was tried last, and is put off. */
+  leftOut: number;
 }
 
 export async function readRunState(db: Queries): Promise<RunState> {
-  const { rows } = await sql<{ drafts: string; seconds: number }>`
+  const { rows } = await sql<{ drafts: string; seconds: number; left_out: string }>`
     SELECT (SELECT count(*) FROM invoices i JOIN organizations o ON o.id = i.organization_id
         WHERE i.run_at <= billing_now() AND o.finalize = 'automatic') AS drafts,
       greatest(0, extract(epoch FROM billing_now() - least(
@@ -134,9 +136,15 @@ export async function readRunState(db: Queries): Promise<RunState> {
         (SELECT min(due.past_due_at) FROM organizations o CROSS JOIN LATERAL (
           SELECT past_due_at FROM invoices WHERE organization_id = o.id AND status = 'OPEN' AND NOT is_past_due
           ORDER BY past_due_at LIMIT 1) AS due),
-        billing_now())))::float8 AS seconds`.execute(db);
+        billing_now())))::float8 AS seconds,
+      (SELECT count(*) FROM invoices WHERE run_error IS NOT NULL AND status IN ('DRAFT', 'OPEN'))
+        + (SELECT count(*) FROM subscriptions WHERE run_error IS NOT NULL) AS left_out`.execute(db);
   const [row] = rows;
-  return { draftsDue: Number(row?.drafts ?? 0), oldestSeconds: row?.seconds ?? 0 };
+  return {
+    draftsDue: Number(row?.drafts ?? 0),
+    oldestSeconds: row?.seconds ?? 0,
+    leftOut: Number(row?.left_out ?? 0),
+  };
 }
 
 /** How many drafts whose grace is over end at an instant (ISO 8601), but for those that have waited for long. */
