@@ -87,15 +87,15 @@ test.each(['api', 'worker'])('whatever the %s has a metric of, it counts', (app)
     /(?<!\.test)\.ts$/.test(file),
   );
   const source = files.map((file) => readFileSync(folder + file, 'utf8')).join('\n');
-  const named = [...source.matchAll(/^ {2}(\w+): (Counter|Gauge|Histogram)\b/gm)];
+  const named = [...source.matchAll(/^ {4}(\w+): (counter|gauge|new Histogram)\(/gm)];
   expect(named.length).toBeGreaterThan(5);
   // What is said of one is no count, and a series that begins at 0 is not counted by that.
   const code = source.replace(/^\s*(?:\/\/|\/?\*).*$/gm, '');
   const isCounted = (name: string) => new RegExp(`metrics\\.${name}\\b(?!\\.inc\\((?:[^)]*, )?0\\))`).test(code);
   expect(named.map(([, name = '']) => name).filter((name) => !isCounted(name))).toEqual([]);
   // One without a name can be counted by nobody; a gauge may ask for its value when it is read.
-  const kinds = named.map(([, , kind]) => kind).filter((kind) => kind !== 'Gauge');
-  expect([...code.matchAll(/\bnew (Counter|Histogram)\b/g)].length).toBe(kinds.length);
+  const kinds = named.map(([, , kind]) => kind).filter((kind) => kind !== 'gauge');
+  expect([...code.matchAll(/\b(counter|new Histogram)\(/g)].length).toBe(kinds.length);
 });
 
 test('every metric is described in docs/operations.md, and no other', async () => {
