@@ -19,7 +19,7 @@ import { answerOf, answerPage, idInPath, nothing, nullInRepeats, listQuery, page
 import { found, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { gone, made, writing, type Write, type Written } from '../http/writing/writing.ts';
-import { accountAnswer, answerAccount, email, role } from './accounts.ts';
+import { accountAnswer, email, role } from './accounts.ts';
 import { requireSameOrigin } from './authenticate.ts';
 import { holdMaker, linkToken, newLink, notValid, openLink } from './links.ts';
 import { invitationMail, type SendMail } from './mail.ts';
@@ -192,10 +192,7 @@ export function invitationRoutes(app: App, deps: PeopleDeps): void {
         const signIn = { account, action: 'invitation.accept', resourceId: found.id } as const;
         return await beginSession(transaction, request, signIn);
       });
-      if (token === undefined) throw new Error('a session could not begin for an account that was just made');
-      await throttle.know(email, request.ip);
-      sendSession(request, reply, { token, account, publicUrl });
-      return reply.code(201).send(answerAccount(account));
+      return reply.code(201).send(await sendSession(request, reply, { token, account }, { publicUrl, throttle }));
     },
   );
 }

@@ -18,7 +18,7 @@ import { idInPath, nothing, time } from '../http/fields.ts';
 import { NO_SUCH_THING, found, invalidFields, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { gone, made, writing } from '../http/writing/writing.ts';
-import { accountAnswer, answerAccount } from './accounts.ts';
+import { accountAnswer } from './accounts.ts';
 import { personOf, requireSameOrigin } from './authenticate.ts';
 import { linkFields, mailed, type PeopleDeps } from './invitation-routes.ts';
 import { holdMaker, linkToken, newLink, notValid, openLink } from './links.ts';
@@ -126,7 +126,7 @@ export function passwordRoutes(app: App, deps: PeopleDeps): void {
         (tokenHash) => findPasswordReset(db, tokenHash),
       );
       const password_hash = await passwords.hash(request, request.body.new_password);
-      const { account, token } = await db.transaction().execute(async (transaction) => {
+      const begun = await db.transaction().execute(async (transaction) => {
         // The user first: of two links of one user the second then finds that it was ended, and neither waits for the other.
         const isThere = await lockUser(transaction, found);
         if (!isThere || !(await usePasswordReset(transaction, tokenHash))) throw notValid();
@@ -138,10 +138,7 @@ export function passwordRoutes(app: App, deps: PeopleDeps): void {
         const signIn = { account, action: 'user.reset_password', resourceId: found.user_id } as const;
         return { account, token: await beginSession(transaction, request, signIn) };
       });
-      if (token === undefined) throw new Error('a session could not begin with a password that was just set');
-      await throttle.know(account.email, request.ip);
-      sendSession(request, reply, { token, account, publicUrl });
-      return answerAccount(account);
+      return await sendSession(request, reply, begun, { publicUrl, throttle });
     },
   );
 

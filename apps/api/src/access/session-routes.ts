@@ -101,11 +101,8 @@ export function sessionRoutes(app: App, { database, guards, throttle, passwords,
         await takeBackSignup();
         throw error;
       }
-      if (token === undefined) throw new Error('a session could not begin for an account that was just made');
       await takeBack();
-      await throttle.know(email, request.ip);
-      sendSession(request, reply, { token, account, publicUrl });
-      return reply.code(201).send(answerAccount(account));
+      return reply.code(201).send(await sendSession(request, reply, { token, account }, { publicUrl, throttle }));
     },
   );
 
@@ -141,9 +138,7 @@ export function sessionRoutes(app: App, { database, guards, throttle, passwords,
           'The email address or the password is not right: check both and try again.',
         );
       }
-      await throttle.know(email, request.ip);
-      sendSession(request, reply, { token, account, publicUrl });
-      return answerAccount(account);
+      return await sendSession(request, reply, { token, account }, { publicUrl, throttle });
     },
   );
 

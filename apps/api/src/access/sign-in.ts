@@ -8,9 +8,12 @@ import { deleteSession, insertSession } from '@weir/db/sessions';
 import type { AccountWithPassword } from '@weir/db/users';
 import { newId } from '@weir/shared/ids';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import { answerAccount, type accountAnswer } from './accounts.ts';
 import { originOf, sentWithoutSecrets } from './audit.ts';
 import { SESSION_COOKIE, sessionTokensOf } from './authenticate.ts';
 import { hashSecret, newSessionToken } from './secrets.ts';
+import type { Throttle } from './throttle.ts';
 
 /** Whose session begins, and by what; the second and third stand in the audit log. */
 export interface SignIn {
@@ -58,14 +61,21 @@ export function cookieOf(publicUrl: string | undefined): CookieSerializeOptions 
   return { path: '/', httpOnly: true, sameSite: 'lax', secure: publicUrl?.startsWith('https:') ?? false };
 }
 
-/** Gives the browser a session that has begun. */
-export function sendSession(
+/**
+ * Gives the browser a session that has begun, and returns what it is answered. From now on the throttle knows the address it is at.
+ * Throws where none could begin: the account was just made, or its password just set.
+ */
+export async function sendSession(
   request: FastifyRequest,
   reply: FastifyReply,
-  { token, account, publicUrl }: { token: string; account: AccountWithPassword; publicUrl: string | undefined },
-): void {
+  { token, account }: { token: string | undefined; account: AccountWithPassword },
+  { publicUrl, throttle }: { publicUrl: string | undefined; throttle: Throttle },
+): Promise<z.output<typeof accountAnswer>> {
+  if (token === undefined) throw new Error('a session could not begin for an account that was just made, or changed');
+  await throttle.know(account.email, request.ip);
   // The server ends a session that is idle; the browser only has to forget the cookie when no session can be left.
   void reply.setCookie(SESSION_COOKIE, token, { ...cookieOf(publicUrl), maxAge: LIMITS.sessionDays * 86_400 });
   const { organization_id, user_id } = account;
   request.log.info({ organization_id, user_id, address: request.ip }, 'signed in');
+  return answerAccount(account);
 }

@@ -12,12 +12,21 @@ import { findInvoiceRow } from '@weir/db/billing/invoices/invoices';
 import { inSnapshot } from '@weir/db/billing/snapshot';
 import { findCustomer } from '@weir/db/customers';
 import { findTimeZone } from '@weir/db/organizations';
-import { isCurrency } from '@weir/rating/currencies';
 import { instantInZone } from '@weir/shared/date-or-instant';
 import { Refusal } from '@weir/shared/errors';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
-import { answerPage, dateOrInstant, idInPath, idOf, listQuery, oneOf, pageSchema, time } from '../http/fields.ts';
+import {
+  answerPage,
+  currency,
+  dateOrInstant,
+  idInPath,
+  idOf,
+  listQuery,
+  oneOf,
+  pageSchema,
+  time,
+} from '../http/fields.ts';
 import { found, invalidFields, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { balance, CREDIT_STATUSES, creditAnswer, creditEntry, listedCredit } from './credit-shape.ts';
@@ -29,11 +38,6 @@ const asOf = dateOrInstant.optional().meta({
     'by it. The answer of an instant that is some minutes old stays the same. A bare date is its first instant in the time zone of the organization: 2027-01-01 is the end of 2026.',
 });
 const customerId = idOf('must be the id of a customer record').optional();
-const currency = z
-  .string()
-  .refine(isCurrency, 'must be an ISO 4217 code in upper case, such as USD')
-  .optional()
-  .meta({ examples: ['USD'] });
 
 export function creditLedgerRoutes(app: App, { database, guards }: RouteDeps): void {
   const db = database.kysely;
@@ -89,7 +93,7 @@ export function creditLedgerRoutes(app: App, { database, guards }: RouteDeps): v
         summary: 'The grants of all customers, newest first',
         querystring: listQuery({
           customer_id: customerId,
-          currency,
+          currency: currency.optional(),
           status: oneOf(CREDIT_STATUSES).optional(),
           as_of: asOf,
         }),
@@ -117,7 +121,7 @@ export function creditLedgerRoutes(app: App, { database, guards }: RouteDeps): v
         operationId: 'getCreditBalance',
         tags: ['Billing'],
         summary: 'What all customers together have in advance, or one of them, now or at an instant',
-        querystring: z.strictObject({ customer_id: customerId, currency, as_of: asOf }),
+        querystring: z.strictObject({ customer_id: customerId, currency: currency.optional(), as_of: asOf }),
         response: {
           200: z
             .object({ as_of: time.meta({ description: 'The instant that was asked for, or now.' }), balance })

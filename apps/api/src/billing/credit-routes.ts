@@ -20,7 +20,7 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { decimal } from '../http/decimals.ts';
 import { endTime, readEnd } from '../http/end-time.ts';
-import { idInPath } from '../http/fields.ts';
+import { currency, idInPath } from '../http/fields.ts';
 import { found, invalidFields, problemResponses } from '../http/problem.ts';
 import { refuseErased } from '../catalog/refuse-erased.ts';
 import { credentialOf } from '../http/load/caller.ts';
@@ -39,10 +39,7 @@ const creditBody = z
       isAbove0: true,
       description: 'In units of the currency, with at most its minor digits.',
     }),
-    currency: z
-      .string()
-      .refine(isCurrency, 'must be an ISO 4217 code in upper case, such as USD')
-      .meta({ description: 'ISO 4217, in upper case.', examples: ['USD'] }),
+    currency,
     expires_at: endTime('ISO 8601 with an offset: it counts until then, exclusive.'),
     priority: z
       .int('must be a whole number')

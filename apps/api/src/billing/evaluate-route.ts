@@ -8,7 +8,7 @@ import { settle } from '@weir/rating/settle';
 import { Refusal } from '@weir/shared/errors';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
-import { currency } from '../catalog/plan-routes.ts';
+import { currency } from '../http/fields.ts';
 import { decimal } from '../http/decimals.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';

@@ -12,7 +12,7 @@ import { LIMITS } from '@weir/shared/limits';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { problemOfOne } from '../http/problem-of-one.ts';
-import { answerOf, oneOf, sizeOf, time } from '../http/fields.ts';
+import { answerOf, flag, sizeOf, time } from '../http/fields.ts';
 import { shownCharge } from './charge-models.ts';
 import { party } from './party.ts';
 import { meterUsage } from '../usage/usage-answer.ts';
@@ -40,8 +40,7 @@ export const ratedDetail = z
   .meta({ description: 'By tier, or the number of packages, before minimum and maximum; else null.' });
 
 /** Whether invoices are past due, in the query of a list. */
-export const pastDueQuery = oneOf(['true', 'false'])
-  .transform((word) => word === 'true')
+export const pastDueQuery = flag
   .optional()
   .meta({ description: 'Of open ones whose due date has ended, or of all others.' });
 

@@ -15,7 +15,7 @@ import { GROUPINGS, planningWindow, type Grouping } from '@weir/shared/window';
 import { LIMITS } from '@weir/shared/limits';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { cursorMeta, idCursor, idInPath, idOf, nothing, oneOf, sizeOf } from '../http/fields.ts';
+import { cursorMeta, flag, idCursor, idInPath, idOf, nothing, oneOf, sizeOf } from '../http/fields.ts';
 import { NO_SUCH_THING, found, invalidFields, problemResponses } from '../http/problem.ts';
 import { sendJson } from '../http/body/send-json.ts';
 import { inTurns, type Turns } from '../http/load/turns.ts';
@@ -178,9 +178,7 @@ export function lineRoutes(app: App, { database, guards, turns }: RouteDeps & { 
         querystring: z.strictObject({
           cursor: idCursor,
           limit: sizeOf('pageSize'),
-          changes: oneOf(['true', 'false'])
-            .transform((word) => word === 'true')
-            .default(false),
+          changes: flag.default(false),
         }),
         response: {
           200: z.object({ data: z.array(receipt), meta: cursorMeta }),

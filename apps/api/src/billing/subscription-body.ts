@@ -11,7 +11,7 @@ import { isoOf, microsOfText, type Micros } from '@weir/shared/instant';
 import { text } from '@weir/shared/text';
 import { FIRST_YEAR, LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
-import { answerOf, changesOf, dateOrInstant, idOf, listQuery, oneOf, sortOf, time } from '../http/fields.ts';
+import { answerOf, changesOf, dateOrInstant, flag, idOf, listQuery, oneOf, sortOf, time } from '../http/fields.ts';
 import { invalidFields } from '../http/problem.ts';
 import { refuseTooFarAhead } from './months-ahead.ts';
 
@@ -77,13 +77,10 @@ export const subscriptionQuery = listQuery({
   plan_id: idOf('must be the id of a plan').optional(),
   external_id: text(1, LIMITS.key).optional().meta({ description: 'Of the subscription, to the letter.' }),
   status: oneOf(SUBSCRIPTION_STATUSES).optional(),
-  has_run_error: oneOf(['true', 'false'])
-    .transform((word) => word === 'true')
-    .optional()
-    .meta({
-      description:
-        'Those of which the run could not bill something when it last tried, a period or a draft that it finalizes; or all others. It tries again by itself.',
-    }),
+  has_run_error: flag.optional().meta({
+    description:
+      'Those of which the run could not bill something when it last tried, a period or a draft that it finalizes; or all others. It tries again by itself.',
+  }),
   ...sortOf(SUBSCRIPTION_SORTS, '-created_at'),
 });
 

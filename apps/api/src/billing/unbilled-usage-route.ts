@@ -7,7 +7,7 @@ import {
   type UnbilledUsage,
 } from '@weir/db/billing/usage/unbilled-usage';
 import { z } from 'zod';
-import { answerOf, answerPage, listQuery, oneOf, pageSchema } from '../http/fields.ts';
+import { answerOf, answerPage, flag, listQuery, pageSchema } from '../http/fields.ts';
 import type { App } from '../http/typed-app.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
@@ -22,10 +22,7 @@ const month = z
     examples: ['2026-11'],
   });
 
-const isTold = oneOf(['true', 'false'])
-  .transform((word) => word === 'true')
-  .optional()
-  .meta({ description: 'What the feed tells, or only the rest: what is not_in_plan.' });
+const isTold = flag.optional().meta({ description: 'What the feed tells, or only the rest: what is not_in_plan.' });
 
 const unbilledUsage = answerOf<UnbilledUsage>()({
   meter_id: z.uuid(),

@@ -16,7 +16,6 @@ import {
   PLAN_SORTS,
 } from '@weir/db/plans';
 import { PLAN_TYPES } from '@weir/db/schema';
-import { isCurrency } from '@weir/rating/currencies';
 import { INTERVALS } from '@weir/rating/periods';
 import { Refusal } from '@weir/shared/errors';
 import { newId } from '@weir/shared/ids';
@@ -34,16 +33,18 @@ import {
   answerOf,
   answerPage,
   changesOf,
+  currency,
   displayName,
+  flag,
   idInPath,
   idOf,
-  nothing,
   listQuery,
+  nothing,
   oneOf,
   pageSchema,
   searchOf,
-  time,
   sortOf,
+  time,
 } from '../http/fields.ts';
 import { PLAN_IN_USE, found, problemResponses } from '../http/problem.ts';
 import { changingWithin, reading } from '../http/writing/versions.ts';
@@ -51,11 +52,6 @@ import { PLAN_FEATURE_DECIMALS, planFeatureAnswer, planFeatureBody } from './pla
 import { putFeatures, takeOutFeatures } from './put-features.ts';
 import { plans } from './whole-plan.ts';
 import type { RouteDeps } from '../route-deps.ts';
-
-export const currency = z
-  .string()
-  .refine(isCurrency, 'must be an ISO 4217 code in upper case, such as USD')
-  .meta({ description: 'ISO 4217, in upper case.', examples: ['USD'] });
 
 const planFields = {
   name: displayName,
@@ -158,9 +154,7 @@ const planQuery = listQuery({
   type: planFields.type.optional(),
   billing_interval: planFields.billing_interval.optional(),
   currency: planFields.currency.optional(),
-  is_active: oneOf(['true', 'false'])
-    .transform((word) => word === 'true')
-    .optional(),
+  is_active: flag.optional(),
 });
 
 export function planRoutes(app: App, { database, guards }: RouteDeps): void {

@@ -2,6 +2,7 @@
 
 import { NO_CURSOR } from '@weir/db/order';
 import type { PageOf } from '@weir/db/page';
+import { isCurrency } from '@weir/rating/currencies';
 import { isCountry } from '@weir/shared/countries';
 import { problemOfDateOrInstant } from '@weir/shared/date-or-instant';
 import { text } from '@weir/shared/text';
@@ -20,6 +21,9 @@ export function oneOf<const Words extends readonly [string, ...string[]]>(words:
     error: ({ input }) => (input === undefined ? 'is required' : `must be one of ${words.join(', ')}`),
   });
 }
+
+/** Yes or no, in a query string. */
+export const flag = oneOf(['true', 'false']).transform((word) => word === 'true');
 
 /**
  * The id of a thing, in the form in which it is kept: Postgres takes it in capitals as well, but keys of Redis, the text of
@@ -40,6 +44,12 @@ export const timeZone = z
   .string()
   .refine(isTimeZone, 'must be a time zone of the IANA database, such as Europe/Berlin or UTC')
   .meta({ description: 'A time zone of the IANA database.', examples: ['Europe/Berlin'] });
+
+/** Three letters of ISO 4217. */
+export const currency = z
+  .string()
+  .refine(isCurrency, 'must be an ISO 4217 code in upper case, such as USD')
+  .meta({ description: 'ISO 4217, in upper case.', examples: ['USD'] });
 
 /** Two letters of ISO 3166-1. In capitals, as they are written there: a code in small letters is of something else. */
 export const countryCode = z

@@ -20,7 +20,7 @@ import { AGGREGATION_TYPES, METER_STATUSES } from '@weir/shared/meter';
 import { text } from '@weir/shared/text';
 import type { Grouping, Window } from '@weir/shared/window';
 import { LIMITS } from '@weir/shared/limits';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { sendJson } from '../http/body/send-json.ts';
 import { inTurns, type Turns } from '../http/load/turns.ts';
@@ -76,6 +76,21 @@ export interface UsageDeps extends RouteDeps {
 export function usageRoutes(app: App, deps: UsageDeps): void {
   const { database, guards, turns } = deps;
 
+  const sendChart = async (
+    request: FastifyRequest & { query: z.output<typeof usageQuery> },
+    reply: FastifyReply,
+    find: (organizationId: string) => Promise<Meter>,
+  ): Promise<FastifyReply> => {
+    const { query, caller } = request;
+    const { organizationId } = caller;
+    const window = await windowOf(turns, request, query);
+    const meter = await find(organizationId);
+    const customerExternalId = await externalIdOf(database, organizationId, query);
+    const groups = groupsOf(request, meter, query, window);
+    const chart = { organizationId, meter, customerExternalId, window, grouping: query.group_by, groups };
+    return await sendMeterUsage(deps, reply, chart);
+  };
+
   app.get(
     '/api/v1/meters/:id/usage',
     {
@@ -94,16 +109,8 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
         },
       },
     },
-    async (request, reply) => {
-      const { params, query } = request;
-      const { organizationId } = request.caller;
-      const window = await windowOf(turns, request, query);
-      const meter = await getMeter(database, organizationId, params.id);
-      const customerExternalId = await externalIdOf(database, organizationId, query);
-      const groups = groupsOf(request, meter, query, window);
-      const chart = { organizationId, meter, customerExternalId, window, grouping: query.group_by, groups };
-      return await sendMeterUsage(deps, reply, chart);
-    },
+    async (request, reply) =>
+      await sendChart(request, reply, (organizationId) => getMeter(database, organizationId, request.params.id)),
   );
 
   app.get(
@@ -123,16 +130,10 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
         },
       },
     },
-    async (request, reply) => {
-      const { query } = request;
-      const { organizationId } = request.caller;
-      const window = await windowOf(turns, request, query);
-      const meter = await getMeterByToken(database, organizationId, query.meter_token);
-      const customerExternalId = await externalIdOf(database, organizationId, query);
-      const groups = groupsOf(request, meter, query, window);
-      const chart = { organizationId, meter, customerExternalId, window, grouping: query.group_by, groups };
-      return await sendMeterUsage(deps, reply, chart);
-    },
+    async (request, reply) =>
+      await sendChart(request, reply, (organizationId) =>
+        getMeterByToken(database, organizationId, request.query.meter_token),
+      ),
   );
 
   app.get(
