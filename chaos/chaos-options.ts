@@ -1,6 +1,9 @@
 import { problemOfFile } from '@weir/services/file-to-write';
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import { lanesOf } from './faults/fault.ts';
 import { FAULT_KINDS } from './faults/fault-kinds.ts';
+import { kindsOf } from './faults/fault-schedule.ts';
+import { secondsOfFaults } from './parts-of-run.ts';
 
 /** Builds that break the promise on purpose, which the judge has to catch, and of which apps they are. */
 export const BROKEN_BUILDS = {
@@ -14,6 +17,16 @@ export const BROKEN_BUILDS = {
   'direct-uncounted': ['api'],
 } as const;
 export type BrokenBuild = keyof typeof BROKEN_BUILDS;
+
+/** What shows that they are broken, of those that not every run shows. */
+const BROKEN_SHOWN_BY: Partial<Record<BrokenBuild, '--hostile' | '--machines'>> = {
+  'leaking-slots': '--hostile',
+  'no-wait': '--machines',
+  'held-unwritten': '--machines',
+  'no-barrier': '--machines',
+  'direct-new-ids': '--machines',
+  'direct-uncounted': '--machines',
+};
 
 export interface ChaosOptions {
   /** How long there is load; faults are made as long, or for a part of it beside hostile clients. */
@@ -103,15 +116,30 @@ export function parseChaosOptions(args: readonly string[], command: Command, dra
     (name) => !['all', 'none'].includes(name) && !FAULT_KINDS.some((kind) => kind.name === name),
   );
   if (unknown !== undefined) command.error(`error: there is no fault '${unknown}'; docs/chaos.md has the names`);
+  const isHostile = hostile === true;
+  const hasMachines = machines !== undefined;
+  const faultSeconds = secondsOfFaults({ seconds: minutes * 60, isHostile });
+  const made = lanesOf(hasMachines).flatMap((lane) => kindsOf(lane, faultSeconds));
+  const unmade = faults.find((name) => !['all', 'none'].includes(name) && !made.some((kind) => kind.name === name));
+  if (unmade !== undefined)
+    command.error(
+      `error: this run does not make '${unmade}': it ${FAULT_KINDS.some(({ name, lane }) => name === unmade && lanesOf(hasMachines).includes(lane)) ? 'needs at least three minutes of faults' : hasMachines ? 'is not made with --machines' : 'needs --machines 3'}`,
+    );
+  const unseen = broken?.find((build) => {
+    const by = BROKEN_SHOWN_BY[build];
+    return (by === '--hostile' && !isHostile) || (by === '--machines' && !hasMachines);
+  });
+  if (unseen !== undefined)
+    command.error(`error: nothing of this run shows that '${unseen}' is broken; give ${BROKEN_SHOWN_BY[unseen]}, too`);
   return {
     seconds: minutes * 60,
     seed: seed ?? drawSeed(),
     requestsPerSecond: rate,
-    isHostile: hostile === true,
+    isHostile,
     makesFaults: !faults.includes('none'),
     faultKinds: isAll ? undefined : faults,
     pauseSeconds: pause,
-    hasMachines: machines !== undefined,
+    hasMachines,
     folder,
     keepsFolder: keep === true || folder !== undefined,
     broken: broken ?? [],

@@ -24,6 +24,7 @@ export function chaosReport(
 export function chaosReportText({ seed, seconds, checks, violations, figures }: ChaosReport): string {
   const { requests, attempts, accepted, faults, byStatus, door, alertsMs } = figures;
   const count = faults.reduce((sum, fault) => sum + fault.count, 0);
+  const idle = checks.filter(({ examined }) => examined === 0).map(({ name }) => name);
   const examples = checks.flatMap(({ name, examples }) => examples.map((example) => `- ${name}: ${example}`));
   return [
     `Seed ${seed}, ${seconds} s: ${whole(requests)} requests in ${whole(attempts)} attempts, ${whole(accepted)} events accepted, ${whole(count)} faults, ${whole(violations)} violations.`,
@@ -32,6 +33,9 @@ export function chaosReportText({ seed, seconds, checks, violations, figures }: 
       ['check', 'examined', 'violations', 'promise'],
       checks.map(({ name, examined, violations, promise }) => [name, whole(examined), whole(violations), promise]),
     ),
+    ...(idle.length === 0
+      ? []
+      : ['', `Nothing was there to be examined, and nothing is proved, by: ${idle.join(', ')}.`]),
     ...(examples.length === 0 ? [] : ['', ...examples]),
     '',
     markdown(

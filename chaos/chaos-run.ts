@@ -19,6 +19,7 @@ import { judge, type Judgement } from './judge/judge.ts';
 import { untilBilled, untilDelivered, untilLooked } from './judge/read-billing-state.ts';
 import { untilDrained } from './judge/drained-queue.ts';
 import { BROKEN_BUILDS, type BrokenBuild, type ChaosOptions } from './chaos-options.ts';
+import { CALM_SHARE, HOSTILE_SHARE, secondsOfFaults } from './parts-of-run.ts';
 import { Random } from './random.ts';
 
 const REPOSITORY_HOME = fileURLToPath(new URL('../../.weir', import.meta.url));
@@ -33,10 +34,6 @@ const RECOVERY_SECONDS_MAX = 90;
 
 /** A build that breaks the promise may have lost the very event that is waited for. */
 const BROKEN_RECOVERY_SECONDS_MAX = 5;
-
-/** Of a run with hostile clients: so much of it without them, to compare with, and so much with them and without faults. */
-const CALM_SHARE = 0.2;
-const HOSTILE_SHARE = 0.2;
 
 /** A process that has just begun, or that was at rest, is slower than it will be. So long it is not measured. */
 const WARM_UP_SECONDS_MAX = 10;
@@ -100,7 +97,7 @@ export async function runChaos(options: RunOptions): Promise<Judgement> {
     const history = new History(join(folder, 'history.jsonl'));
     for (const receiver of stack.receivers) receiver.writeTo(history);
     log(`Seed ${seed}: ${seconds} s ${makesFaults ? 'of faults ' : ''}under ${requestsPerSecond} requests/s.`);
-    const phase = (name: Phase) => history.write({ type: 'phase', at: history.now(), phase: name });
+    const phase = (name: Phase) => history.write({ type: 'phase', at: history.now(), time: Date.now(), phase: name });
     phase('load');
     const measuredPerSecond = isHostile ? Math.ceil(requestsPerSecond * MEASURED_SHARE) : 0;
     const billingTime = await BillingTime.begin(stack, seconds);
@@ -203,13 +200,12 @@ async function wait(seconds: number, signal: AbortSignal): Promise<void> {
 
 /** Faults in every lane, until each is undone and the system was seen to recover. */
 async function makeFaults(course: Course): Promise<void> {
-  const { stack, traffic, history, random, seconds, isHostile, faultKinds, pauseSeconds, broken, log, signal } = course;
-  const faultSeconds = isHostile ? seconds * (1 - CALM_SHARE - HOSTILE_SHARE) : seconds;
+  const { stack, traffic, history, random, faultKinds, pauseSeconds, broken, log, signal } = course;
   const injection = injectFaults({
     stack,
     history,
     random: random.fork(),
-    seconds: faultSeconds,
+    seconds: secondsOfFaults(course),
     kinds: faultKinds,
     pauseSeconds,
     probe: (until) => traffic.probe(until),

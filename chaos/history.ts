@@ -232,6 +232,8 @@ export type Phase = 'load' | 'calm' | 'hostile' | 'heal' | 'drain' | 'judge';
 export interface PhaseLine {
   type: 'phase';
   at: At;
+  /** The same in milliseconds since 1970, as the logs have it. */
+  time: number;
   phase: Phase;
 }
 

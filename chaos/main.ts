@@ -24,12 +24,18 @@ async function chaos(options: ChaosOptions, folder: string, signal: AbortSignal)
   try {
     const report = chaosReport(options, await runChaos({ ...options, folder, reaper, log, signal }));
     const { violations } = report;
-    // Before anything that may fail, such as for want of room: it is all that tells what went wrong.
     if (violations > 0) reaper.keepFolder();
     console.log(`\n${chaosReportText(report)}\n`);
     if (violations > 0 || options.keepsFolder) log(`History, logs and data are in ${folder}.`);
     if (options.json !== undefined) await writeFile(options.json, `${JSON.stringify(report, null, 2)}\n`);
     return violations === 0;
+  } catch (error) {
+    // Whatever broke the run off is told by its history and its logs.
+    if (!(error instanceof Interrupted)) {
+      reaper.keepFolder();
+      log(`History, logs and data are in ${folder}.`);
+    }
+    throw error;
   } finally {
     await reaper.close();
   }

@@ -20,9 +20,20 @@ export interface ChildPlan {
   records: ProcessRecord[];
   log: (line: string) => void;
   signal: AbortSignal;
+  startSecondsMax?: number;
+  endSecondsMax?: number;
 }
 
 const RESTART_PAUSE_MS = 1_000;
+
+/**
+ * After so long no start is tried again. A start may fail some times while Postgres has no connection left; what fails for longer than
+ * any fault lasts does not come back.
+ */
+const START_SECONDS_MAX = 300;
+
+/** Of any process that is told to end. Postgres waits a minute for a standby that does not listen, and an API ends after 10 s. */
+const END_SECONDS_MAX = 120;
 
 export class Child {
   readonly name: string;
@@ -32,6 +43,8 @@ export class Child {
   #starting: Promise<void> = Promise.resolve();
   /** Whether it is meant to run; an end while it is not is one that was asked for. */
   #isWanted = false;
+  /** Those that had to be killed. */
+  readonly #hung = new WeakSet<Server>();
 
   constructor(plan: ChildPlan) {
     this.name = plan.name;
@@ -43,7 +56,10 @@ export class Child {
     return this.#server?.pid ?? 0;
   }
 
-  /** Starts it, and resolves when it is ready. A start that fails is written down and made again. */
+  /**
+   * Starts it, and resolves when it is ready. A start that fails is written down and made again; rejects where none went well in five
+   * minutes.
+   */
   start(variant: Variant = {}): Promise<void> {
     this.#isWanted = true;
     this.#variant = variant;
@@ -51,11 +67,20 @@ export class Child {
     return this.#starting;
   }
 
-  /** Ends it with a signal and waits until it is gone. */
+  /** Ends it with a signal and waits until it is gone. One that is not gone in two minutes is killed, and its record says so. */
   async end(signal: NodeJS.Signals): Promise<void> {
     this.#isWanted = false;
     this.send(signal);
-    await this.#server?.ended;
+    const server = this.#server;
+    if (server === undefined) return;
+    const { name, logPath, log, endSecondsMax = END_SECONDS_MAX } = this.#plan;
+    const timer = setTimeout(() => {
+      log(`${name} did not end in ${endSecondsMax} s after ${signal}; its log is ${logPath}`);
+      this.#hung.add(server);
+      if (server.pid !== 0) process.kill(server.pid, 'SIGKILL');
+    }, endSecondsMax * 1_000);
+    await server.ended;
+    clearTimeout(timer);
   }
 
   send(signal: NodeJS.Signals): void {
@@ -75,7 +100,8 @@ export class Child {
   }
 
   async #startUntilReady(): Promise<void> {
-    const { launch, log, signal } = this.#plan;
+    const { name, logPath, launch, log, signal, startSecondsMax = START_SECONDS_MAX } = this.#plan;
+    const deadline = performance.now() + startSecondsMax * 1_000;
     while (this.#isWanted) {
       signal.throwIfAborted();
       try {
@@ -84,6 +110,10 @@ export class Child {
       } catch (error) {
         signal.throwIfAborted();
         log(error instanceof Error ? error.message : String(error));
+        if (performance.now() >= deadline)
+          throw new Error(`${name} could not be started in ${startSecondsMax} s; its log is ${logPath}`, {
+            cause: error,
+          });
       }
       await delay(RESTART_PAUSE_MS, undefined, { signal });
     }
@@ -107,6 +137,7 @@ export class Child {
       code: code === undefined ? null : Number(code),
       signal: code === undefined ? how : null,
       expected: !this.#isWanted,
+      ...(this.#hung.has(server) && { isHung: true }),
     };
     if (!this.#isWanted) return;
     this.#plan.log(`${this.name} ended by itself (${how}); its log is ${record.logPath}`);

@@ -18,12 +18,17 @@ test('an API went directly from when it left Redis until it took it again, for e
     line(70, 'direct', {}),
     line(80, 'redis', {}),
     line(90, 'direct', away),
+    line(91, 'direct', room),
+    JSON.stringify({ level: 30, time: 93, msg: 'the API listens' }),
+    line(94, 'direct', away),
     '{"level":40,"time":95,"way":"redis","sec',
   ];
   expect(await readDirectWays(lines)).toEqual([
     { from: 10, until: 50 },
     { from: 20, until: 40 },
     { from: 70, until: 80 },
-    { from: 90 },
+    { from: 90, until: 93 },
+    { from: 91, until: 93 },
+    { from: 94 },
   ]);
 });

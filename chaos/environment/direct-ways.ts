@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import type { History } from '../history.ts';
 import type { SystemUnderTest } from './system.ts';
 
-/** Writes down when APIs recorded events directly, as their logs say. One that died on that way took it to its end. */
+/** Writes down when APIs recorded events directly, as their logs say. One that died on that way took it until it was started again. */
 export async function writeDirectWays(
   { processes }: Pick<SystemUnderTest, 'processes'>,
   history: History,
@@ -22,6 +22,9 @@ export async function writeDirectWays(
   }
 }
 
+/** An API that has just started was on no way. */
+const STARTED = 'the API listens';
+
 /** Milliseconds since 1970. `until` is missing where the way back is not in the log. */
 interface DirectWay {
   from: number;
@@ -37,7 +40,12 @@ export async function readDirectWays(lines: AsyncIterable<string> | Iterable<str
   const open = new Map<string, DirectWay>();
   for await (const line of lines) {
     const entry = entryOf(line);
-    if (entry?.way === undefined) continue;
+    if (entry === undefined) continue;
+    if (entry.msg === STARTED) {
+      for (const way of open.values()) way.until = entry.time;
+      open.clear();
+    }
+    if (entry.way === undefined) continue;
     const reason = reasonOf(entry);
     const way = open.get(reason);
     if (entry.way === 'direct' && way === undefined) {
@@ -54,6 +62,7 @@ export async function readDirectWays(lines: AsyncIterable<string> | Iterable<str
 
 interface Entry {
   time: number;
+  msg?: string;
   way?: string;
   /** When Redis did not answer, and when it was taken again. */
   because?: string;
@@ -68,7 +77,7 @@ function reasonOf({ because, seconds, memoryShare }: Entry): string {
 }
 
 function entryOf(line: string): Entry | undefined {
-  if (!line.includes('"way":')) return undefined;
+  if (!line.includes('"way":') && !line.includes(STARTED)) return undefined;
   try {
     return JSON.parse(line) as Entry;
   } catch {

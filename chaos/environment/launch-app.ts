@@ -4,6 +4,7 @@ import { NODE_OPTIONS } from '@weir/services/node-options';
 import { startServer, type Server } from '@weir/services/server';
 import { fileURLToPath } from 'node:url';
 import type { Variant } from './child.ts';
+import { REDIS_AWAY_SECONDS_MAX } from '../parts-of-run.ts';
 
 /** The root of the repository, from `chaos/dist/environment`. */
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -34,8 +35,8 @@ export function launchApp(plan: AppPlan, variant: Variant, onLaunch: (server: Se
       env: { PATH: process.env['PATH'], NODE_ENV: 'production', ...plan.env, ...variant.env },
       folder: ROOT,
       logPath: plan.logPath,
-      // A worker waits for Redis, which may be away for a minute.
-      startSeconds: 180,
+      // A worker waits for Redis, and one that is away comes back first.
+      startSeconds: REDIS_AWAY_SECONDS_MAX + 60,
       // The drain of an app ends by itself after ten seconds.
       stopSteps: [
         ['SIGTERM', 20],

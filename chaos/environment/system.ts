@@ -4,8 +4,11 @@ import type { Receiver } from './receiver.ts';
 export interface ProcessRecord {
   name: string;
   logPath: string;
-  /** Undefined while it runs. `expected`: the suite has ended it; else it ended by itself. */
-  ended?: { code: number | null; signal: string | null; expected: boolean };
+  /**
+   * Undefined while it runs. `expected`: the suite has ended it; else it ended by itself. `isHung`: it did not end when it was told to,
+   * and was killed.
+   */
+  ended?: { code: number | null; signal: string | null; expected: boolean; isHung?: boolean };
 }
 
 /** The stack under test, as the clients and the judge see it. */

@@ -34,3 +34,16 @@ test('every kind comes before any comes again, and is planned for a run of ten m
 test('a short run has none of the kinds that take long', () => {
   expect(plan(1, 25, 30).every(({ kind }) => kind.isQuick)).toBe(true);
 });
+
+test.for([
+  ['away', 20, 3],
+  ['away', 300, 30],
+  ['away', 6_000, 60],
+  ['Redis away', 600, 120],
+  ['Redis away', 1_500, 300],
+  ['Redis away', 6_000, 300],
+])('%s, in a run of %i s, lasts for its share of it: %i s', ([name, runSeconds, seconds]) => {
+  const lane = name === 'away' ? 'stores' : 'machines';
+  const planned = take(planLane(lane, Number(runSeconds), new Random(1), [String(name)]), 2);
+  expect(planned.map((fault) => fault.seconds)).toEqual([seconds]);
+});

@@ -18,7 +18,11 @@ export interface PlannedFault {
 /** A run that is shorter has only the quick kinds, and has them short. */
 const SHORT_RUN_SECONDS = 180;
 
-const FULL_RUN_SECONDS = 600;
+/** The kinds of a lane that a run makes whose faults are made for so long. */
+export function kindsOf(lane: Lane, runSeconds: number): FaultKind[] {
+  const isShort = runSeconds < SHORT_RUN_SECONDS;
+  return FAULT_KINDS.filter((kind) => kind.lane === lane && (kind.isQuick || !isShort));
+}
 
 /**
  * The faults of one lane, without end: every kind before any comes again, and every target of a kind before any does. `names`: only
@@ -31,14 +35,12 @@ export function* planLane(
   names?: readonly string[],
 ): Generator<PlannedFault, void> {
   const isShort = runSeconds < SHORT_RUN_SECONDS;
-  const kinds = FAULT_KINDS.filter(
-    (kind) => kind.lane === lane && (kind.isQuick || !isShort) && (names?.includes(kind.name) ?? true),
-  );
+  const kinds = kindsOf(lane, runSeconds).filter(({ name }) => names?.includes(name) ?? true);
   if (kinds.length === 0) return;
   const decks = new Map<FaultKind, string[]>();
-  for (let round = 0; round === 0 || kinds.some(({ isOnce }) => isOnce !== true); round += 1) {
+  for (let round = 0; round === 0 || kinds.some(({ shareOfRun }) => shareOfRun === undefined); round += 1) {
     for (const kind of random.shuffle(kinds)) {
-      if (kind.isOnce === true && round > 0) continue;
+      if (kind.shareOfRun !== undefined && round > 0) continue;
       const deck = decks.get(kind) ?? [];
       if (deck.length === 0) deck.push(...random.shuffle(kind.targets));
       const target = deck.pop() ?? '';
@@ -56,7 +58,6 @@ export function* planLane(
 
 function secondsOf(kind: FaultKind, runSeconds: number, isShort: boolean, random: Random): number {
   const [min, max] = kind.seconds;
-  if (kind.isOnce === true)
-    return Math.max(3, Math.round((max * Math.min(runSeconds, FULL_RUN_SECONDS)) / FULL_RUN_SECONDS));
+  if (kind.shareOfRun !== undefined) return Math.max(min, Math.min(max, Math.round(kind.shareOfRun * runSeconds)));
   return random.int(min * 1_000, Math.min(max, isShort ? min + 1 : max) * 1_000) / 1_000;
 }

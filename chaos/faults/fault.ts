@@ -56,8 +56,8 @@ export interface FaultKind {
   seconds: readonly [number, number];
   /** Made in runs that are shorter than a few minutes as well. */
   isQuick: boolean;
-  /** Made once in a run, for as much of ten minutes as the run lasts. */
-  isOnce?: boolean;
+  /** Made once in a run, for this share of it. */
+  shareOfRun?: number;
   /** No other fault is made while it lasts, and it begins on a system that serves. */
   isExclusive?: boolean;
   /** Makes the fault, lets it last, and undoes it, also when it fails on the way. */

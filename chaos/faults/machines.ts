@@ -4,6 +4,7 @@ import type { Machines } from '../machines/machines.ts';
 import type { Side } from '../machines/network.ts';
 import { machineOf, MACHINES, POSTGRESES, processesOn, REDISES, type MachineName } from '../machines/placement.ts';
 import { APIS, type Stack } from '../environment/stack.ts';
+import { REDIS_AWAY_SECONDS_MAX } from '../parts-of-run.ts';
 import type { FaultContext, FaultKind, Outcome } from './fault.ts';
 import { redisFull } from './limits.ts';
 
@@ -22,7 +23,7 @@ interface MachineKind {
   targets: readonly string[];
   seconds: readonly [number, number];
   isQuick?: boolean;
-  isOnce?: boolean;
+  shareOfRun?: number;
   make(context: MachineContext, target: string): Promise<Outcome | void>;
 }
 
@@ -194,12 +195,12 @@ const postgresLostUnseen = kindOf({
   },
 });
 
-/** A minute, in a run of ten: whoever waits for it waits for nobody then. */
+/** Up to a minute, which is a tenth of a run of ten: whoever waits for it waits for nobody then. */
 const standbyAway = kindOf({
   name: 'standby away',
   targets: POSTGRES_TARGETS,
-  seconds: [60, 60],
-  isOnce: true,
+  seconds: [3, 60],
+  shareOfRun: 0.1,
   async make({ machines, seconds, hold }) {
     const { child } = machines.postgres.standby;
     await child.end('SIGINT');
@@ -209,12 +210,12 @@ const standbyAway = kindOf({
   },
 });
 
-/** Both of them, for two minutes in a run of ten. */
+/** Both of them: a fifth of the run, so that one of ten minutes has room for the other kinds, and five minutes of one of 25. */
 const redisAway = kindOf({
   name: 'Redis away',
   targets: REDIS_TARGETS,
-  seconds: [120, 120],
-  isOnce: true,
+  seconds: [3, REDIS_AWAY_SECONDS_MAX],
+  shareOfRun: 0.2,
   async make({ machines, seconds, hold }) {
     const children = REDISES.map((name) => machines.redis.child(name));
     await Promise.all(children.map((child) => child.end('SIGKILL')));

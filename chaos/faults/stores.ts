@@ -54,14 +54,14 @@ const stopImmediately: FaultKind = {
   },
 };
 
-/** A minute without Postgres, in a run of ten: tracking goes on, and everything waits in Redis. */
+/** Up to a minute without Postgres, which is a tenth of a run of ten: tracking goes on, and everything waits in Redis. */
 const away: FaultKind = {
   name: 'away',
   lane: 'stores',
   targets: ['postgres'],
-  seconds: [60, 60],
+  seconds: [3, 60],
   isQuick: true,
-  isOnce: true,
+  shareOfRun: 0.1,
   async inflict({ stack, seconds, hold }, target) {
     const child = stack.child(target);
     await child.end('SIGINT');

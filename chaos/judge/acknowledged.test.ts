@@ -40,6 +40,9 @@ test('an event whose user came with a replay counts with that user, and none tha
   const rejected = eventOf('u', { meter: UNIQUE_COUNT, quantity: '1' });
   const run = () => new MadeUpRun().accept(rejected, idOf(1));
   expect(quantitiesOf(run().reject(rejected, idOf(1)))).toEqual([]);
+  const complete = { ...rejected, userId: 'x' };
+  const wronged = new MadeUpRun().accept(complete, idOf(2)).reject(complete, idOf(2));
+  expect(quantitiesOf(wronged)).toEqual(['1']);
   const corrected = { ...rejected, userId: 'replayed' };
   const replayed = run()
     .exchange([corrected], { operation: 'replay', subject: idOf(1), status: 202, body: {} })

@@ -35,11 +35,12 @@ function acknowledgedEvent(
     return storedAs({ ...recorded, ...sent }, sent.timestamp ?? recorded.timestamp);
   }
   // A meter that counts users has not taken it, or Redis has lost it; other checks say whether that may be.
-  if (answer?.status !== 201 || isRejectable(facts, keyHistory) || lost.has(answer.id)) return undefined;
-  const sent = payloads[answer.payload];
-  return (
-    sent &&
-    storedAs({ ...sent, id: answer.id, organization }, sent.timestamp ?? answer.timestamp ?? receivedAt(answer.id))
+  const sent = payloads[answer?.payload ?? -1];
+  if (answer?.status !== 201 || sent === undefined || lost.has(answer.id)) return undefined;
+  if (isRejectable(facts, organization, sent)) return undefined;
+  return storedAs(
+    { ...sent, id: answer.id, organization },
+    sent.timestamp ?? answer.timestamp ?? receivedAt(answer.id),
   );
 }
 
@@ -58,8 +59,8 @@ function sentAs(facts: Facts, { payloads, answers }: KeyHistory, recorded: Store
   );
 }
 
-function isRejectable(facts: Facts, { organization, payloads }: KeyHistory): boolean {
-  const meter = payloads[0]?.meter ?? -1;
+/** Whether its meter counts users and it names none: the one thing for which an event is rejected that was accepted. */
+export function isRejectable(facts: Facts, organization: number, { meter, userId }: SentEvent): boolean {
   const found = facts.organizations[organization]?.meters[meter];
-  return found !== undefined && countsValues(found.aggregation);
+  return found !== undefined && countsValues(found.aggregation) && userId === undefined;
 }

@@ -3,6 +3,7 @@ import { answersAreExpected, answersAreWellFormed, requestsAreSettled } from './
 import { organizationsAreApart } from './isolation.ts';
 import { processesAreSound, problemInLog } from './logs.ts';
 import { MadeUpRun, eventOf, idOf, type Exchange } from './made-up-run.ts';
+import type { FaultLine, SentEvent } from '../history.ts';
 import { queueIsDrained } from './drained-queue.ts';
 
 const event = eventOf('a');
@@ -95,6 +96,30 @@ test('an item of a batch that failed with an internal error is found', () => {
   expect(answersAreExpected(run.facts).violations).toBe(1);
 });
 
+test('an item of a batch that is answered what it must not be is found, and so is a wrong whole', () => {
+  const violationsOf = (sent: SentEvent, item: object, status = 207) => {
+    const run = new MadeUpRun().accept(eventOf('held'), idOf(1));
+    run.exchange([sent], { operation: 'batch', status, body: { data: [item] }, expect: [201, 207] });
+    return answersAreExpected(run.facts).violations;
+  };
+  const refused = (status: number, code = 'x') => ({ status, code, detail: 'y' });
+  const { key: _, ...keyless } = eventOf('b', { mark: 'b' });
+  const [unknown, nothing] = [eventOf('b', { meter: -1 }), eventOf('b', { quantity: '0' })];
+  for (const status of [400, 401, 404, 422, 429]) expect(violationsOf(event, refused(status))).toBe(1);
+  expect(violationsOf(keyless, refused(409))).toBe(1);
+  expect(violationsOf(unknown, { status: 201, id: idOf(2) }, 201)).toBe(1);
+  expect(violationsOf(nothing, refused(404))).toBe(1);
+  expect(violationsOf(event, refused(422, 'idempotency_key_reused'))).toBe(1);
+  expect(violationsOf(event, { status: 201, id: idOf(2) })).toBe(1);
+  expect(violationsOf(event, refused(409), 201)).toBe(1);
+
+  expect(violationsOf(event, { status: 201, id: idOf(2) }, 201)).toBe(0);
+  for (const status of [409, 503]) expect(violationsOf(event, refused(status))).toBe(0);
+  for (const status of [404, 503]) expect(violationsOf(unknown, refused(status))).toBe(0);
+  expect(violationsOf(nothing, refused(422))).toBe(0);
+  expect(violationsOf(eventOf('held', { quantity: '7' }), refused(422, 'idempotency_key_reused'))).toBe(0);
+});
+
 test('a refusal without a detail, and a 503 without Retry-After, are found', () => {
   const right = { code: 'unavailable', detail: 'later' };
   const fine = new MadeUpRun().exchange([event], { status: 503, body: right, retryAfter: '1' });
@@ -138,26 +163,48 @@ test('a queue with anything left in it is found', () => {
 });
 
 test('a log line that tells of something that broke is found, and one that tells of a fault is not', () => {
-  expect(problemInLog('{"level":40,"msg":"a batch could not be recorded; it will be tried again"}')).toBeUndefined();
-  expect(problemInLog('{"level":50,"msg":"maintenance failed; it will be done again"}')).toBeUndefined();
+  const lineOf = (line: string) => problemInLog('worker-0', line)?.line;
+  expect(lineOf('{"level":40,"msg":"a batch could not be recorded; it will be tried again"}')).toBeUndefined();
   const killed = 'a worker began this and did not come back from it: it may need more memory than there is';
-  expect(problemInLog(`{"level":50,"msg":"left out","err":{"message":"${killed}"}}`)).toBeUndefined();
+  expect(lineOf(`{"level":50,"msg":"left out","err":{"message":"${killed}"}}`)).toBeUndefined();
   const unmarked = 'the queue {weir} in Redis belonged to no database, and this one has counted events';
-  expect(problemInLog(`{"level":50,"msg":"${unmarked}: Redis lost its data"}`)).toBeUndefined();
-  expect(problemInLog('{"level":50,"msg":"a request failed","err":{"message":"x"}}')).toBe('a request failed: x');
-  expect(problemInLog('{"level":60,"msg":"an error that nobody caught"}')).toBe('an error that nobody caught');
-  expect(problemInLog('[UnhandledPromiseRejection: x]')).toBeUndefined();
-  expect(problemInLog('node:internal/process/promises:391')).toBeDefined();
+  expect(lineOf(`{"level":50,"msg":"${unmarked}: Redis lost its data"}`)).toBeUndefined();
+  expect(lineOf('{"level":50,"msg":"a request failed","err":{"message":"x"}}')).toBe('a request failed: x');
+  expect(lineOf('{"level":60,"msg":"an error that nobody caught"}')).toBe('an error that nobody caught');
+  expect(lineOf('[UnhandledPromiseRejection: x]')).toBeUndefined();
+  expect(lineOf('node:internal/process/promises:391')).toBeDefined();
+});
+
+test('maintenance may fail where it meets a fault, and is found to fail where it meets none', () => {
+  const failed = (time: number) =>
+    problemInLog('worker-0', `{"level":50,"time":${time},"msg":"maintenance failed; it will be done again"}`);
+  const violationsOf = (fault: Partial<FaultLine>, time: number) => {
+    const run = new MadeUpRun().line({ type: 'phase', at: 100, time: 1_000_100, phase: 'load' });
+    const [problem] = [failed(1_000_000 + time)];
+    const problems = problem === undefined ? [] : [problem];
+    return processesAreSound(run.fault({ at: 5_000, until: 6_000, ...fault }).facts, [], { lines: 1, problems })
+      .violations;
+  };
+  for (const target of ['postgres', 'redis', 'worker-0', 'worker-1,worker-0>redis'])
+    expect(violationsOf({ target }, 5_500), target).toBe(0);
+  for (const target of ['worker-1', 'api-0>postgres', 'receiver-0'])
+    expect(violationsOf({ target }, 5_500), target).toBe(1);
+  expect(violationsOf({}, 21_000)).toBe(0);
+  for (const time of [4_000, 23_000]) expect(violationsOf({}, time)).toBe(1);
+  const off = { kind: 'clock off', target: 'worker-0' };
+  expect(violationsOf(off, 3_605_500)).toBe(0);
 });
 
 test('a process that ended by itself, or did not stop in order, is found', () => {
+  const { facts } = new MadeUpRun();
   const ended = { code: null, signal: 'SIGKILL', expected: true };
-  const judge = (how: typeof ended | { code: number; signal: null; expected: boolean }) =>
-    processesAreSound([{ name: 'api-0', logPath: '', ended: how }], { lines: 0, problems: [] }).violations;
+  const judge = (how: (typeof ended & { isHung?: boolean }) | { code: number; signal: null; expected: boolean }) =>
+    processesAreSound(facts, [{ name: 'api-0', logPath: '', ended: how }], { lines: 0, problems: [] }).violations;
   expect(judge(ended)).toBe(0);
   expect(judge({ code: 0, signal: null, expected: true })).toBe(0);
   expect(judge({ ...ended, expected: false })).toBe(1);
+  expect(judge({ ...ended, isHung: true })).toBe(1);
   expect(judge({ code: 1, signal: null, expected: true })).toBe(1);
   const problems = [{ process: 'api-0', line: 'a request failed' }];
-  expect(processesAreSound([], { lines: 1, problems }).violations).toBe(1);
+  expect(processesAreSound(facts, [], { lines: 1, problems }).violations).toBe(1);
 });

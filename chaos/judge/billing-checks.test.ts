@@ -127,7 +127,8 @@ test('a payment that was answered and is not so in the end is found', () => {
 });
 
 test('a change that was answered and is not so in the end is found', () => {
-  const finders = (body: unknown) => findersOf((billing) => void answered(billing, 'billing', 'a change', body));
+  const finders = (body: unknown, subject = 'a change') =>
+    findersOf((billing) => void answered(billing, 'billing', subject, body));
   const first = { id: 'first', status: 'OPEN', invoice_number: 'INV-2026-000001', total: '1.12' };
   expect(finders({ ...first, total: '1.13' })).toEqual(['billing kept']);
   expect(finders({ ...first, status: 'PAID' })).toEqual(['billing kept']);
@@ -138,6 +139,14 @@ test('a change that was answered and is not so in the end is found', () => {
   expect(finders({ id: 'line-5', billed_before: '0.00', amount: '0.67' })).toEqual(['billing kept']);
   expect(finders({ id: 'sub', plan_name: 'a', status: 'ACTIVE' })).toEqual([]);
   expect(finders({ id: 'sub', plan_name: 'a', status: 'CANCELED' })).toEqual(['billing kept']);
+  const now = { id: 'sub', plan_name: 'a', status: 'ACTIVE', cycle: 2, plan_id: 'small' };
+  const begun = { ...now, current_period_start: '2026-11-20T23:00:00.000Z' };
+  expect(finders(begun, 'change now sub')).toEqual([]);
+  expect(finders({ ...begun, plan_id: 'large' }, 'change now sub')).toEqual(['billing kept']);
+  const later = { ...begun, current_period_start: '2026-11-20T23:00:01.000Z' };
+  expect(finders(later, 'change now sub')).toEqual(['billing kept']);
+  expect(finders({ ...later, cycle: null }, 'change now sub')).toEqual([]);
+  expect(finders(later, 'change sub')).toEqual([]);
   expect(finders({ invoice: null })).toEqual([]);
   expect(finders({ invoice: first })).toEqual([]);
   expect(finders({ invoice: { ...first, total: '1.13' } })).toEqual(['billing kept']);

@@ -1,7 +1,7 @@
 // That what clients were told of billing is so: each change that was answered with 200 or 201, and each page of the feed, is there
 // when all is over.
 
-import { canonical } from './exact.ts';
+import { canonical, microsOf } from './exact.ts';
 import type { BillingState } from './billing-state.ts';
 import { Check } from './check.ts';
 import type { Facts } from './history-facts.ts';
@@ -26,6 +26,10 @@ interface Told {
   billed_before?: string;
   /** Of a subscription. */
   plan_name?: string;
+  plan_id?: string;
+  /** Null in a trial. */
+  cycle?: number | null;
+  current_period_start?: string;
   /** Of an alert. */
   thresholds?: string[];
 }
@@ -33,7 +37,7 @@ interface Told {
 export function changesOfBillingAreKept(state: BillingState, { billing }: Facts): Check {
   const check = new Check(
     'billing kept',
-    'What a change of billing was answered is so in the end: the invoice with its number and total, the line, the grant, the subscription, the alert.',
+    'What a change of billing was answered is so in the end: the invoice with its number and total, the line, the grant, the subscription and, of one that was changed now, its period, and the alert.',
   );
   const invoices = new Map(state.invoices.map((invoice) => [invoice.id, invoice]));
   const lines = new Map(state.lines.map((line) => [line.id, line]));
@@ -42,7 +46,8 @@ export function changesOfBillingAreKept(state: BillingState, { billing }: Facts)
   const subscriptions = new Map(state.subscriptions.map((subscription) => [subscription.id, subscription]));
   // Whatever such an invoice was, it may have been open since.
   const reopened = new Set(state.payments.filter(({ isTakenBack }) => isTakenBack).map(({ invoice }) => invoice));
-  const problemOf = (told: Told): string | undefined => {
+  const periods = new Set(state.periods.map(({ subscription, plan, start }) => `${subscription} ${plan} ${start}`));
+  const problemOf = (told: Told, subject: string): string | undefined => {
     const { id = '' } = told;
     if (told.invoice_number !== undefined) {
       const invoice = invoices.get(id);
@@ -65,6 +70,9 @@ export function changesOfBillingAreKept(state: BillingState, { billing }: Facts)
     if (told.plan_name === undefined) return 'was answered with what the judge does not know';
     const subscription = subscriptions.get(id);
     if (subscription === undefined) return 'is nowhere';
+    const { plan_id, cycle = null, current_period_start = '' } = told;
+    const hasPeriod = () => periods.has(`${id} ${plan_id} ${microsOf(current_period_start)}`);
+    if (subject.startsWith('change now') && cycle !== null && !hasPeriod()) return 'no period begins so';
     return told.status === 'CANCELED' && subscription.status !== 'CANCELED' ? `is ${subscription.status}` : undefined;
   };
   for (const { operation, subject, status, body, at } of billing) {
@@ -74,7 +82,7 @@ export function changesOfBillingAreKept(state: BillingState, { billing }: Facts)
     if (invoice === null) continue;
     const told = invoice ?? own;
     check.examine();
-    const problem = problemOf(told);
+    const problem = problemOf(told, subject);
     if (problem !== undefined)
       check.violate(`${subject} was answered ${JSON.stringify(told).slice(0, 200)} at ${at} ms, and ${problem}`);
   }

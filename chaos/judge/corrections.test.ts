@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { acknowledgedEvents } from './acknowledged.ts';
 import { correctionsAreKept, withAmended } from './corrections.ts';
-import { MadeUpRun, UNIQUE_COUNT, eventOf, idOf, storedOf } from './made-up-run.ts';
+import { MadeUpRun, UNIQUE_COUNT, eventOf, idOf, storedOf, type Exchange } from './made-up-run.ts';
 import type { SentEvent } from '../history.ts';
 
 const [id, amendedBy, correction] = [idOf(1), idOf(2), idOf(3)];
@@ -33,6 +33,11 @@ test('what was corrected as it was asked for passes, and an amended event counts
     [id, '0.1', '2026-11-20T10:15:00.000000Z', 'someone', 'eu'],
     [amendedBy, '7.5', '2026-11-18T23:59:59.999000Z', 'other', 'us'],
   ]);
+});
+
+test('corrections that were all refused prove nothing', () => {
+  const refused: Exchange = { operation: 'correct', subject: id, status: 409, body: {}, expect: [201, 409] };
+  expect(judged(new MadeUpRun().exchange([], refused))).toMatchObject({ examined: 0, violations: 0 });
 });
 
 test.for<[what: string, spoil: (run: MadeUpRun) => unknown]>([

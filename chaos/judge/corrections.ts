@@ -37,8 +37,9 @@ export function correctionsAreKept(facts: Facts, state: StoredState, index: Stat
   const lost = lostEventsOf(facts);
   const amended = new Map(state.amended.map((event) => [event.id, event]));
   for (const [id, { made, statuses }] of facts.corrections) {
-    check.examine();
     const stored = state.corrections.get(id);
+    // One that was refused is right, and proves nothing of corrections.
+    if (made !== undefined || stored !== undefined) check.examine();
     if (made !== undefined && stored?.id !== made)
       check.violate(`${id} was corrected by ${made}, and is by ${stored?.id ?? 'none'}`);
     if (statuses.includes(404) && index.recorded.has(id) && !lost.has(id))

@@ -24,6 +24,17 @@ describe('an accepted event', () => {
     expect(check.examples[0]).toMatch(/000000000002 of 0 key b .* is nowhere/);
   });
 
+  test('is found when it is rejected for want of a user, and has one or needs none', () => {
+    for (const wronged of [eventOf('u', { meter: UNIQUE_COUNT, userId: 'x' }), a]) {
+      const run = () => new MadeUpRun().accept(wronged, idOf(1)).reject(wronged, idOf(1));
+      expect(acceptedIsCountedOnce(run().facts, run().index).violations).toBe(1);
+      // Another payload holds the key.
+      const reused = run().exchange([{ ...wronged, quantity: '0.2' }], { status: 201, body: { id: idOf(2) } });
+      reused.record({ ...wronged, quantity: '0.2' }, idOf(2));
+      expect(acceptedIsCountedOnce(reused.facts, reused.index).violations).toBe(0);
+    }
+  });
+
   test('is found when it is recorded and rejected', () => {
     const run = new MadeUpRun().accept(a, idOf(1)).record(a, idOf(1)).reject(a, idOf(1));
     expect(acceptedIsCountedOnce(run.facts, run.index).violations).toBe(1);

@@ -1,5 +1,6 @@
 // A 201 is counted once; a 409 names an event that is; nothing else is there.
 
+import { isRejectable } from './acknowledged.ts';
 import { Check } from './check.ts';
 import {
   lostEventsOf,
@@ -62,6 +63,7 @@ function problemOf(
   const stored = recorded ?? rejected;
   if (stored !== undefined && keyName(stored.organization, stored) !== keyHistory.name)
     return 'is the event of another key';
+  if (rejected !== undefined && !mayBeRejected(facts, keyHistory)) return 'is rejected, and nothing is wrong with it';
   if (duplicateOf === undefined) return undefined;
   const original = index.recorded.get(duplicateOf);
   if (original === undefined) return `is a duplicate of ${duplicateOf}, which is not recorded`;
@@ -75,6 +77,11 @@ function problemOf(
   return mayHaveLostClaim(facts, keyHistory.firstSentAt, laterAt)
     ? undefined
     : 'is a duplicate, though Redis never lost its claim';
+}
+
+/** Whether it has no user that its meter counts, or another payload may hold the key. */
+function mayBeRejected(facts: Facts, { organization, payloads }: KeyHistory): boolean {
+  return payloads.length > 1 || payloads.every((payload) => isRejectable(facts, organization, payload));
 }
 
 /** Events of which the clients know that they were refused. */

@@ -110,7 +110,7 @@ export function rollingRestartsDropNothing(facts: Facts): Check {
 }
 
 /** What was done to the system while an attempt was under way. */
-export class FaultWindows {
+class FaultWindows {
   readonly #facts: Facts;
 
   constructor(facts: Facts) {

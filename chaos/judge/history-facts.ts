@@ -81,6 +81,8 @@ export interface CorrectionFact {
   organization: number;
   /** The id that a 201 named. */
   made: string | undefined;
+  /** When it was first told. */
+  madeAt?: number;
   /** Of all answers. */
   statuses: number[];
 }

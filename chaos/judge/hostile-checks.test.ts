@@ -60,9 +60,9 @@ describe('what hostile clients got accepted', () => {
 /** So many requests of each phase take so long, and one in fifty of them so much longer. */
 function runOf(calmMs: number, hostileMs: number): MadeUpRun {
   const run = new MadeUpRun()
-    .line({ type: 'phase', at: 0, phase: 'calm' })
-    .line({ type: 'phase', at: 10_000, phase: 'hostile' })
-    .line({ type: 'phase', at: 20_000, phase: 'load' });
+    .line({ type: 'phase', at: 0, time: 0, phase: 'calm' })
+    .line({ type: 'phase', at: 10_000, time: 10_000, phase: 'hostile' })
+    .line({ type: 'phase', at: 20_000, time: 20_000, phase: 'load' });
   for (const [from, slowMs] of [
     [0, calmMs],
     [10_000, hostileMs],
@@ -89,7 +89,7 @@ describe('p99 of tracking', () => {
 
   test('counts from the moment that a request was due, whenever it was sent', () => {
     const late = new MadeUpRun()
-      .line({ type: 'phase', at: 0, phase: 'calm' })
+      .line({ type: 'phase', at: 0, time: 0, phase: 'calm' })
       .exchange([eventOf('a')], { status: 201, body: { id: idOf(1) }, at: 900, due: 100, tookMs: 10 });
     expect(speedIn(late.facts, 'calm')).toEqual({ count: 1, p50Ms: 810, p99Ms: 810 });
   });
@@ -101,7 +101,7 @@ describe('p99 of tracking', () => {
 
 describe('readers beside hostile clients', () => {
   const runWith = (statuses: number[]) => {
-    const run = new MadeUpRun().line({ type: 'phase', at: 0, phase: 'hostile' });
+    const run = new MadeUpRun().line({ type: 'phase', at: 0, time: 0, phase: 'hostile' });
     statuses.forEach((status, index) =>
       run.exchange([], { operation: 'usage', subject: '0', expect: [200], status, body: {}, at: index * 100 }),
     );

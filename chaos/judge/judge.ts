@@ -85,7 +85,7 @@ export async function judge(system: SystemUnderTest, historyPath: string): Promi
       reconcileFindsAllEqual(facts, reconciled),
       reconcileFindsAllBilled(reconciled),
       invoicesComputeAgain(facts, reconciled),
-      processesAreSound(system.processes, await readLogs(system)),
+      processesAreSound(facts, system.processes, await readLogs(system)),
     );
     if (hostile.length > 0) {
       checks.push(

@@ -188,11 +188,20 @@ export class FactReader {
     const { sent, keyHistories, payloads } = open;
     const body = (typeof line.body === 'object' && line.body !== null ? line.body : {}) as ProblemBody;
     const isBatchAnswer = sent.operation === 'batch' && (line.status === 201 || line.status === 207);
+    if (isBatchAnswer && (line.status === 201) !== body.data?.every(({ status }) => status === 201))
+      this.#facts.unexpected.push({
+        at: line.at,
+        what: `${describe(sent)} was answered ${line.status} as a whole`,
+        attempt,
+      });
     keyHistories.forEach((keyHistory, index) => {
       const item = isBatchAnswer ? (body.data?.[index] ?? {}) : body;
       const status = isBatchAnswer ? Number(item.status) : line.status;
-      if (isBatchAnswer && status === 500) {
-        this.#facts.unexpected.push({ at: line.at, what: `${describe(sent)} has an item that was answered 500` });
+      const event = sent.events?.[index];
+      if (isBatchAnswer && event !== undefined && !isExpectedOfItem(keyHistory, event, { ...item, status })) {
+        const what = `${describe(sent)} has an item that was answered ${JSON.stringify(item)}: ${JSON.stringify(event)}`;
+        const held = typeof item.id === 'string' ? item.id : undefined;
+        this.#facts.unexpected.push({ at: line.at, what, status, held, attempt });
       }
       settle(keyHistory, { ...item, status }, { payload: payloads[index] ?? 0, sentAt: attempt.sentAt, at: line.at });
     });
@@ -203,7 +212,7 @@ export class FactReader {
     else if (sent.operation === 'list') this.#facts.lists.push(read);
     else if (sent.operation === 'cross-read') this.#facts.crossReads.push(read);
     else if (BILLING_OPERATIONS.has(sent.operation)) this.#facts.billing.push({ ...read, operation: sent.operation });
-    else if (sent.operation === 'correct') this.#endCorrection(subject, line.status, body.id);
+    else if (sent.operation === 'correct') this.#endCorrection(subject, line, body.id);
     else if (open.replay !== undefined && line.status === 202) open.replay.isAccepted = true;
   }
 
@@ -212,10 +221,12 @@ export class FactReader {
     this.#facts.corrections.set(subject, { event, sentAt: at, organization, made: undefined, statuses: [] });
   }
 
-  #endCorrection(event: string, status: number, id: unknown): void {
+  #endCorrection(event: string, { status, at }: AnsweredLine, id: unknown): void {
     const correction = this.#facts.corrections.get(event);
     correction?.statuses.push(status);
-    if (correction !== undefined && status === 201 && typeof id === 'string') correction.made = id;
+    if (correction === undefined || status !== 201 || typeof id !== 'string') return;
+    correction.made = id;
+    correction.madeAt ??= at;
   }
 
   #beginReplay({ operation, organization, subject = '', events = [] }: SentLine): ReplayFact | undefined {
@@ -287,6 +298,20 @@ function payloadIn(keyHistory: KeyHistory, event: SentEvent): number {
 /** `7` and `7.0e0` are one quantity, and so one payload. What is no quantity at all is refused for what it is. */
 function textOf(event: SentEvent): string {
   return JSON.stringify({ ...event, quantity: canonical(event.quantity) });
+}
+
+/** Whether the item of a batch that is this event may be answered so. */
+function isExpectedOfItem(
+  { isKeyed, payloads }: KeyHistory,
+  { meter, quantity }: SentEvent,
+  { status, code }: ProblemBody & { status: number },
+): boolean {
+  if (status === 503) return true;
+  const isReused = code === 'idempotency_key_reused';
+  if (meter === -1) return status === 404;
+  if (quantity === '0') return status === 422 && !isReused;
+  if (status === 201 || !isKeyed) return status === 201;
+  return status === 409 || (status === 422 && isReused && payloads.length > 1);
 }
 
 function moveUnclear(keyHistory: KeyHistory, to: 'refused' | 'notAccepted'): void {

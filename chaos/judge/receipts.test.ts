@@ -25,6 +25,9 @@ test('a receipt that goes from queued to recorded passes, with a pause while Pos
 test('a receipt that goes back is found, but for one that was overtaken', () => {
   const back = new MadeUpRun().exchange([], receipt('recorded', 10)).exchange([], receipt('queued', 20));
   expect(receiptsHold(back.facts).violations).toBe(1);
+  const lost = (until: number) => back.fault({ losesClaims: true, at: until - 5, until });
+  expect(receiptsHold(lost(10).facts).violations).toBe(1);
+  expect(receiptsHold(lost(18).facts).violations).toBe(0);
   const overtaken = new MadeUpRun().exchange([], receipt('recorded', 10, 20)).exchange([], receipt('queued', 20));
   expect(receiptsHold(overtaken.facts).violations).toBe(0);
 });

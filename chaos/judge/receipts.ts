@@ -49,7 +49,7 @@ export function receiptsHold(facts: Facts): Check {
       const next = (body as Receipt).status as Status;
       if (next === last.status) continue;
       if (FOLLOWED_BY[last.status].includes(next)) last = { status: next, at };
-      else if (last.at < sentAt && !mayHaveLostClaim(facts, 0, at))
+      else if (last.at < sentAt && !mayHaveLostClaim(facts, last.at, at))
         check.violate(`the receipt of ${id} went from ${last.status} to ${next} at ${at} ms`);
     }
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { MadeUpRun, SUM, UNIQUE_COUNT, eventOf, idOf } from './made-up-run.ts';
+import { MadeUpRun, SUM, UNIQUE_COUNT, eventOf, idOf, type Exchange } from './made-up-run.ts';
 import { usageEqualsAcknowledged, usageOnlyGrows, type UsageReading } from './usage-answers.ts';
 
 function run(): MadeUpRun {
@@ -94,6 +94,21 @@ test('usage that grows passes, and so does a read that overtakes another', () =>
 test('usage that goes back is found', () => {
   const shrinks = run().exchange([], read(2, 10)).exchange([], read(1, 20));
   expect(usageOnlyGrows(shrinks.facts, shrinks.state).violations).toBe(1);
+});
+
+test('usage goes back by what was voided since, and by nothing that was void when it was read before', () => {
+  const correction: Exchange = { operation: 'correct', expect: [201], status: 201 };
+  const voided = (at: number) => {
+    const made = run().exchange([], { ...correction, subject: idOf(1), body: { id: idOf(9) }, at });
+    made.state.corrections.set(idOf(1), { id: idOf(9), amendedBy: null });
+    return made.exchange([], read(2, 100)).exchange([], read(1, 200));
+  };
+  for (const [at, violations] of [
+    [150, 0],
+    [99, 0],
+    [10, 1],
+  ] as const)
+    expect(usageOnlyGrows(voided(at).facts, voided(at).state).violations, String(at)).toBe(violations);
 });
 
 test('usage that was more than there is in the end is found', () => {

@@ -3,7 +3,7 @@
 import type { AggregationType } from '@weir/shared/meter';
 import { Check } from './check.ts';
 import { decimalOf, meanOf, unitsOf } from './exact.ts';
-import type { Facts } from './history-facts.ts';
+import type { CorrectionFact, Facts } from './history-facts.ts';
 import type { StoredEvent, StoredState } from './stored-state.ts';
 
 /** What the API says of one meter over a window that holds the whole run. */
@@ -125,12 +125,14 @@ export function usageOnlyGrows(facts: Facts, state: StoredState): Check {
     const name = `${organization} ${meter}`;
     totals.set(name, (totals.get(name) ?? 0) + 1);
   }
-  const voided = new Map<string, number[]>();
+  const voided = new Map<string, CorrectionFact[]>();
   for (const { id, organization, meter } of state.events) {
-    const sentAt = facts.corrections.get(id)?.sentAt;
-    if (sentAt === undefined) continue;
+    const correction = state.corrections.has(id) ? facts.corrections.get(id) : undefined;
+    if (correction === undefined) continue;
     const name = `${organization} ${meter}`;
-    voided.set(name, [...(voided.get(name) ?? []), sentAt]);
+    const ofMeter = voided.get(name);
+    if (ofMeter === undefined) voided.set(name, [correction]);
+    else ofMeter.push(correction);
   }
   const byMeter = new Map<string, { sentAt: number; at: number; count: number }[]>();
   for (const { organization, subject, sentAt, at, status, body } of facts.usage) {
@@ -142,16 +144,22 @@ export function usageOnlyGrows(facts: Facts, state: StoredState): Check {
   for (const [name, reads] of byMeter) {
     const total = totals.get(name) ?? 0;
     const answered = reads.toSorted((a, b) => a.at - b.at);
+    const corrections = voided.get(name) ?? [];
+    const voidedBefore = (at: number) => corrections.filter(({ madeAt = Infinity }) => madeAt < at).length;
+    // With what was void by then: that is not taken off again.
     let seen = 0;
     let next = 0;
     for (const read of reads.toSorted((a, b) => a.sentAt - b.sentAt)) {
       check.examine();
       for (; next < answered.length && (answered[next]?.at ?? Infinity) < read.sentAt; next += 1) {
-        seen = Math.max(seen, answered[next]?.count ?? 0);
+        const earlier = answered[next];
+        if (earlier !== undefined) seen = Math.max(seen, earlier.count + voidedBefore(earlier.sentAt));
       }
-      const voids = voided.get(name)?.filter((sentAt) => sentAt <= read.at).length ?? 0;
+      const voids = corrections.filter(({ sentAt }) => sentAt <= read.at).length;
       if (read.count < seen - voids)
-        check.violate(`meter ${name} had ${seen} events and then ${read.count}, at ${read.sentAt} ms`);
+        check.violate(
+          `meter ${name} had ${seen} events, ${voids} of which were voided, and then ${read.count}, at ${read.sentAt} ms`,
+        );
       if (read.count > total)
         check.violate(`meter ${name} had ${read.count} events at ${read.at} ms, and ${total} in the end`);
     }

@@ -1,6 +1,6 @@
 // The suite of chaos itself, in short: what it proves at length is in docs/chaos.md.
 
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -42,6 +42,17 @@ test('whatever fails under load, every event that was accepted is counted exactl
   expect(report.checks.find(({ name }) => name === 'billed lines')?.examined).toBeGreaterThan(100);
   expect(code).toBe(0);
 }, 180_000);
+
+test('a run that breaks off keeps its folder, which is all that tells why', async () => {
+  const temporary = await mkdtemp(join(folder, 'temporary-'));
+  // Programs cannot be kept in what is no folder.
+  const env = { WEIR_HOME: join(import.meta.dirname, 'chaos.test.ts'), TMPDIR: temporary };
+  const { code, err } = await runToEnd('chaos/dist/main.js', env, ['--minutes', '0.1']);
+  expect(code).toBe(1);
+  expect(err).toMatch(/ENOTDIR|EEXIST/);
+  const [kept = ''] = await readdir(temporary);
+  expect(err).toContain(`History, logs and data are in ${join(temporary, kept)}.`);
+}, 60_000);
 
 /** Those that are run each night alone, which takes half as long as all else here: broken-builds.test.ts holds that it is broken. */
 const BY_NIGHT = process.env['CHAOS_BROKEN'] === 'all' ? ['claim-first'] : [];
