@@ -20,14 +20,9 @@ let strangersAccount: RequestOptions;
 let owners: Ids;
 let strangers: Ids;
 
-async function furnish({ session, createMeter, createKey }: Organization): Promise<Ids> {
-  const post = async (path: string, body: object, status: number) => {
-    const answer = await weir.request('POST', `/api/v1${path}`, { session, body });
-    expect(answer.status).toBe(status);
-    return answer.body;
-  };
-  const create = (path: string, body: object) => post(path, body, 201);
-  const request = (path: string, body: object) => post(path, body, 202);
+async function furnish({ session, call, createMeter, createKey }: Organization): Promise<Ids> {
+  const create = (path: string, body: object) => call('POST', path, body, 201);
+  const request = (path: string, body: object) => call('POST', path, body, 202);
   const meter = await createMeter('UNIQUE_COUNT');
   const plan = await create('/plans', {
     name: 'Pro',
@@ -52,7 +47,7 @@ async function furnish({ session, createMeter, createKey }: Organization): Promi
   const { body: invoice } = await weir.request('POST', finalize, { session });
   const account = await create('/service-accounts', { name: 'Shared', role: 'viewer' });
   const endpoint = await create('/webhook-endpoints', { url: 'https://example.com/secret' });
-  const { payments } = await post(`/invoices/${invoice.id}/pay`, { amount: '1.00' }, 200);
+  const { payments } = await call('POST', `/invoices/${invoice.id}/pay`, { amount: '1.00' });
   return {
     serviceAccount: account.id,
     serviceToken: (await create(`/service-accounts/${account.id}/tokens`, { name: 'Shared' })).id,

@@ -26,12 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-const post = async (path: string, body?: object): Promise<string> => {
-  const options = { session: admin.session, ...(body !== undefined && { body }) };
-  const answer = await weir.request('POST', `/api/v1${path}`, options);
-  if (answer.status >= 300) throw new Error(`${path} answered ${JSON.stringify(answer.body)}`);
-  return answer.body.id;
-};
+const post = async (path: string, body?: object): Promise<string> => (await admin.call('POST', path, body)).id;
 
 /** A customer with a subscription. */
 interface Customer {

@@ -13,18 +13,15 @@ beforeAll(async () => {
   admin = await signUp(weir);
 });
 
-const send = (method: string, path: string, body?: unknown): Promise<Answer> =>
-  weir.request(method, `/api/v1${path}`, { session: admin.session, ...(body !== undefined && { body }) });
-
-const createCustomer = async (): Promise<string> => (await send('POST', '/customers', {})).body.id;
+const createCustomer = async (): Promise<string> => (await admin.ask('POST', '/customers', {})).body.id;
 
 const grant = (customer: string, body: object): Promise<Answer> =>
-  send('POST', `/customers/${customer}/credits`, { amount: '10.00', currency: 'USD', ...body });
+  admin.ask('POST', `/customers/${customer}/credits`, { amount: '10.00', currency: 'USD', ...body });
 
-const creditsOf = async (customer: string) => (await send('GET', `/customers/${customer}/credits`)).body;
+const creditsOf = async (customer: string) => (await admin.ask('GET', `/customers/${customer}/credits`)).body;
 
 const feed = async (): Promise<{ type: string; actor: string; data: Record<string, unknown> }[]> =>
-  (await send('GET', '/billing-events?limit=1000')).body.data;
+  (await admin.ask('GET', '/billing-events?limit=1000')).body.data;
 
 const NOBODY = '01890000-0000-7000-8000-000000000005';
 
@@ -121,7 +118,7 @@ describe('granting', () => {
 
   test('to a customer that does not exist is 404', async () => {
     expectProblem(await grant(NOBODY, {}), 404, 'not_found');
-    expectProblem(await send('GET', `/customers/${NOBODY}/credits`), 404, 'not_found');
+    expectProblem(await admin.ask('GET', `/customers/${NOBODY}/credits`), 404, 'not_found');
   });
 
   test('with an external_id that is taken is 409 with the id of the first one, before any other conflict', async () => {
@@ -150,7 +147,7 @@ describe('granting', () => {
     const customer = await createCustomer();
     const { body } = await grant(customer, { external_id: 'told' });
     await grant(customer, { external_id: 'told' });
-    const { body: me } = await send('GET', '/auth/me');
+    const { body: me } = await admin.ask('GET', '/auth/me');
     expect((await feed()).slice(before)).toEqual([
       {
         sequence: expect.any(Number),
@@ -200,7 +197,7 @@ describe('reading', () => {
   test('a customer with credits is not deleted', async () => {
     const customer = await createCustomer();
     await grant(customer, {});
-    expectProblem(await send('DELETE', `/customers/${customer}`), 409, 'customer_in_use');
+    expectProblem(await admin.ask('DELETE', `/customers/${customer}`), 409, 'customer_in_use');
     expect((await creditsOf(customer)).balance).toEqual({ USD: '10.00' });
   });
 });
@@ -210,7 +207,7 @@ describe('voiding', () => {
     const customer = await createCustomer();
     const { body: first } = await grant(customer, {});
     const { body: second } = await grant(customer, { amount: '5.00' });
-    const { status, body } = await send('POST', `/credits/${first.id}/void`);
+    const { status, body } = await admin.ask('POST', `/credits/${first.id}/void`);
     expect([status, body]).toEqual([200, { ...first, remaining: '0.00', status: 'VOID' }]);
     expect(await creditsOf(customer)).toEqual({ balance: { USD: '5.00' }, grants: [second, body] });
   });
@@ -219,8 +216,8 @@ describe('voiding', () => {
     const customer = await createCustomer();
     const { body } = await grant(customer, {});
     const before = (await feed()).length;
-    const first = await send('POST', `/credits/${body.id}/void`);
-    const second = await send('POST', `/credits/${body.id}/void`);
+    const first = await admin.ask('POST', `/credits/${body.id}/void`);
+    const second = await admin.ask('POST', `/credits/${body.id}/void`);
     expect([second.status, second.body]).toEqual([200, first.body]);
     expect((await feed()).slice(before)).toMatchObject([
       {
@@ -234,7 +231,7 @@ describe('voiding', () => {
   test('ten times at once ends a grant once', async () => {
     const { body } = await grant(await createCustomer(), {});
     const before = (await feed()).length;
-    const answers = await Promise.all(Array.from({ length: 10 }, () => send('POST', `/credits/${body.id}/void`)));
+    const answers = await Promise.all(Array.from({ length: 10 }, () => admin.ask('POST', `/credits/${body.id}/void`)));
     for (const answer of answers) expect([answer.status, answer.body.status]).toEqual([200, 'VOID']);
     expect(await feed()).toHaveLength(before + 1);
     const { rows } = await weir.pool.query('SELECT kind, amount FROM credit_entries WHERE grant_id = $1', [body.id]);
@@ -247,7 +244,7 @@ describe('voiding', () => {
     const before = (await feed()).length;
     try {
       await setBillingTime(weir.pool, '2100-01-01T00:00:00Z');
-      const answer = await send('POST', `/credits/${body.id}/void`);
+      const answer = await admin.ask('POST', `/credits/${body.id}/void`);
       expect([answer.status, answer.body.status, answer.body.remaining]).toEqual([200, 'EXPIRED', '0.00']);
     } finally {
       await shiftBillingTime(weir.pool);
@@ -256,6 +253,6 @@ describe('voiding', () => {
   });
 
   test('a grant that does not exist is 404', async () => {
-    expectProblem(await send('POST', `/credits/${NOBODY}/void`), 404, 'not_found');
+    expectProblem(await admin.ask('POST', `/credits/${NOBODY}/void`), 404, 'not_found');
   });
 });

@@ -22,12 +22,11 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-const call = (method: string, path: string, body?: object) =>
-  weir.request(method, `/api/v1${path}`, { session: organization.session, ...(body !== undefined && { body }) });
-
 /** An endpoint with many deliveries that wait. */
 async function createEndpoint(deliveries = DELIVERIES): Promise<string> {
-  const { status, body } = await call('POST', '/webhook-endpoints', { url: 'https://example.com/webhooks' });
+  const { status, body } = await organization.ask('POST', '/webhook-endpoints', {
+    url: 'https://example.com/webhooks',
+  });
   expect(status).toBe(201);
   await weir.pool.query(
     `INSERT INTO webhook_deliveries (organization_id, id, endpoint_id, sequence, next_attempt_at)
@@ -42,7 +41,7 @@ const countDeliveries = async (): Promise<number> =>
 
 test('from the 204 on nobody finds the endpoint or a delivery of it, and a worker deletes the rest', async () => {
   const id = await createEndpoint();
-  expect((await call('DELETE', `/webhook-endpoints/${id}`)).status).toBe(204);
+  expect((await organization.ask('DELETE', `/webhook-endpoints/${id}`)).status).toBe(204);
   expect(await countDeliveries()).toBeGreaterThan(DELIVERIES / 2);
   const { rows } = await weir.pool.query<{ id: string }>('SELECT id FROM webhook_deliveries LIMIT 1');
   const asked: [method: string, path: string, body?: object][] = [
@@ -55,8 +54,8 @@ test('from the 204 on nobody finds the endpoint or a delivery of it, and a worke
     ['GET', `/webhook-endpoints/${id}/deliveries`],
     ['POST', `/deliveries/${rows[0]?.id}/retry`],
   ];
-  for (const each of asked) expectProblem(await call(...each), 404, 'not_found');
-  expect((await call('GET', '/webhook-endpoints')).body.data).toEqual([]);
+  for (const each of asked) expectProblem(await organization.ask(...each), 404, 'not_found');
+  expect((await organization.ask('GET', '/webhook-endpoints')).body.data).toEqual([]);
   expect(await findEndpointsWithWork(database.kysely)).toEqual([]);
   expect(await readWebhookState(database.kysely)).toMatchObject({ disabled: 0, failing: 0, oldestSeconds: 0 });
 
@@ -80,7 +79,7 @@ test('what deleting does in the request does not grow with the deliveries', asyn
 test('an endpoint with few deliveries is gone with them at once', async () => {
   await weir.pool.query('DELETE FROM webhook_endpoints');
   const id = await createEndpoint(999);
-  expect((await call('DELETE', `/webhook-endpoints/${id}`)).status).toBe(204);
+  expect((await organization.ask('DELETE', `/webhook-endpoints/${id}`)).status).toBe(204);
   expect(await countDeliveries()).toBe(0);
   expect((await weir.pool.query('SELECT FROM webhook_endpoints')).rowCount).toBe(0);
 });
@@ -89,7 +88,7 @@ test.each([1_001, 1])('no test of an endpoint is told that is deleted meanwhile:
   const id = await createEndpoint(deliveries);
   const { asked } = await database.kysely.transaction().execute(async (transaction) => {
     await deleteEndpoint(transaction, organization.id, id);
-    const asked = call('POST', `/webhook-endpoints/${id}/test`);
+    const asked = organization.ask('POST', `/webhook-endpoints/${id}/test`);
     await until(
       async () =>
         (

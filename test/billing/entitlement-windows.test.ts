@@ -102,9 +102,7 @@ describe('what is not recorded yet', () => {
   beforeAll(async () => {
     organization = await signUp(idle);
     key = await organization.createKey();
-    const { session } = organization;
-    const post = async (path: string, body: object) =>
-      (await idle.request('POST', `/api/v1${path}`, { session, body })).body;
+    const post = (path: string, body: object) => organization.call('POST', path, body);
     const made = await post('/features', {
       name: 'Calls',
       lookup_key: 'calls',

@@ -246,11 +246,9 @@ describe('a subscription', () => {
     const { customer, feature } = await here.metered({});
     const stranger = await signUp(weir);
     const query = `customer_external_id=${customer.externalId}`;
-    const all = await weir.request('GET', `/api/v1/entitlements?${query}`, { session: stranger.session });
+    const all = await stranger.ask('GET', `/entitlements?${query}`);
     expect([all.status, all.body]).toEqual([200, { data: [] }]);
-    const one = await weir.request('GET', `/api/v1/entitlements?${query}&feature=${feature.key}`, {
-      session: stranger.session,
-    });
+    const one = await stranger.ask('GET', `/entitlements?${query}&feature=${feature.key}`);
     expectProblem(one, 404, 'not_found');
   });
 });

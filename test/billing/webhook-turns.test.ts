@@ -12,7 +12,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { EndpointPlaces } from '@weir/worker/webhooks/endpoint-places';
 import { deliverTo } from '../support/deliver-to.ts';
 import { expectProblem } from '../support/expect-problem.ts';
-import { signUp, until, type Answer, type Organization } from '../support/harness.ts';
+import { signUp, until, type Organization } from '../support/harness.ts';
 import { openReceiver, type Answering, type Receiver } from '../support/receiver.ts';
 import { rowsReadBy } from '../support/reading-effort.ts';
 import { openTestDatabase } from '../support/test-database.ts';
@@ -45,11 +45,8 @@ async function receiving(answer?: Answering): Promise<Receiver> {
   return receiver;
 }
 
-const call = (method: string, path: string, body?: unknown): Promise<Answer> =>
-  weir.request(method, `/api/v1${path}`, { session: admin.session, ...(body !== undefined && { body }) });
-
 async function createEndpoint(url: string) {
-  const { status, body } = await call('POST', '/webhook-endpoints', { url });
+  const { status, body } = await admin.ask('POST', '/webhook-endpoints', { url });
   expect(status).toBe(201);
   return body as { id: string; secret: string };
 }
@@ -65,7 +62,7 @@ const happen = (count = 1): Promise<void> =>
 
 const deliver = (endpointId: string) => deliverTo({ database, sender }, admin.id, endpointId);
 
-const read = async (id: string) => (await call('GET', `/webhook-endpoints/${id}`)).body;
+const read = async (id: string) => (await admin.ask('GET', `/webhook-endpoints/${id}`)).body;
 
 /** Has turns until the receiver has got something more: one may end just before another part of it has staged what is to be sent. */
 async function deliverMore(endpointId: string, { received }: Receiver): Promise<void> {
@@ -92,13 +89,13 @@ async function passTime(endpointId: string, interval: string): Promise<void> {
 test('ten tests of an endpoint wait and no more, and its events go out beside them', async () => {
   const receiver = await receiving();
   const { id } = await createEndpoint(receiver.url);
-  const ask = () => call('POST', `/webhook-endpoints/${id}/test`);
+  const ask = () => admin.ask('POST', `/webhook-endpoints/${id}/test`);
   const asked = await Promise.all(Array.from({ length: 12 }, ask));
   expect(asked.filter(({ status }) => status === 201)).toHaveLength(10);
   for (const refused of asked.filter(({ status }) => status !== 201)) expectProblem(refused, 429, 'rate_limited');
   // Those of another endpoint are counted by themselves.
   const { id: other } = await createEndpoint(receiver.url);
-  expect((await call('POST', `/webhook-endpoints/${other}/test`)).status).toBe(201);
+  expect((await admin.ask('POST', `/webhook-endpoints/${other}/test`)).status).toBe(201);
   await happen();
   while (receiver.received.length < 11) await deliverMore(id, receiver);
   expect(receiver.received.filter(({ type }) => type === 'invoice.created')).toHaveLength(1);
@@ -109,7 +106,7 @@ test('a test that fails says nothing of an endpoint, and one that is taken ends 
   let status = 404;
   const receiver = await receiving((_, response) => response.writeHead(status).end());
   const { id } = await createEndpoint(receiver.url);
-  await call('POST', `/webhook-endpoints/${id}/test`);
+  await admin.ask('POST', `/webhook-endpoints/${id}/test`);
   await deliver(id);
   expect(receiver.received).toHaveLength(1);
   expect(await read(id)).toMatchObject({ status: 'ACTIVE', failing_since: null });
@@ -121,13 +118,13 @@ test('a test that fails says nothing of an endpoint, and one that is taken ends 
   await passTime(id, '4 days');
   await weir.pool.query(`UPDATE webhook_deliveries SET status = 'FAILED' WHERE endpoint_id = $1`, [id]);
   const { failing_since: before } = await read(id);
-  await call('POST', `/webhook-endpoints/${id}/test`);
+  await admin.ask('POST', `/webhook-endpoints/${id}/test`);
   await deliver(id);
   expect(receiver.received.at(-1)?.type).toBe('webhook.test');
   expect(await read(id)).toMatchObject({ status: 'ACTIVE', failing_since: before });
 
   status = 204;
-  await call('POST', `/webhook-endpoints/${id}/test`);
+  await admin.ask('POST', `/webhook-endpoints/${id}/test`);
   await deliver(id);
   expect(await read(id)).toMatchObject({ status: 'ACTIVE', failing_since: null });
 });
@@ -180,7 +177,7 @@ test('an event keeps its id in attempts and replays, and one with its sequence a
   status = 204;
   await passTime(id, '7 seconds');
   await deliver(id);
-  await call('POST', `/webhook-endpoints/${id}/replay`, { from: 1 });
+  await admin.ask('POST', `/webhook-endpoints/${id}/replay`, { from: 1 });
   await deliverMore(id, receiver);
   const [before] = ids();
   expect(ids().length).toBeGreaterThanOrEqual(3);
@@ -220,11 +217,11 @@ test.each([
     const turn = deliver(id);
     await until(() => hanging.length === 2, 'an attempt is under way');
     const find = async () =>
-      (await call('GET', `/webhook-endpoints/${id}/deliveries`)).body.data.find(
+      (await admin.ask('GET', `/webhook-endpoints/${id}/deliveries`)).body.data.find(
         ({ sequence }: { sequence: number }) => sequence === 1,
       );
-    if (asked === 'by itself') await call('POST', `/deliveries/${(await find()).id}/retry`);
-    else await call('POST', `/webhook-endpoints/${id}/replay`, { from: 1, to: 1 });
+    if (asked === 'by itself') await admin.ask('POST', `/deliveries/${(await find()).id}/retry`);
+    else await admin.ask('POST', `/webhook-endpoints/${id}/replay`, { from: 1, to: 1 });
     await until(async () => (await read(id)).replay === null, 'it is to be sent again');
     answer = (_, response) => response.writeHead(200).end();
     for (const response of hanging) response.writeHead(late).end();
@@ -273,7 +270,7 @@ test('an attempt that fails by itself ends the turn, which says so, and the next
   await expect(deliverTo({ database, sender: broken }, admin.id, id)).rejects.toThrow('broken');
   await deliver(id);
   expect(receiver.received.map(({ sequence }) => sequence)).toEqual([1]);
-  await call('POST', `/webhook-endpoints/${id}/test`);
+  await admin.ask('POST', `/webhook-endpoints/${id}/test`);
   await expect(deliverTo({ database, sender: broken }, admin.id, id)).rejects.toThrow('broken');
 });
 
@@ -296,7 +293,7 @@ test('a changed URL and a new secret hold for what a turn sends next, also of wh
     () => hanging.size === 12,
     'all requests that it may have wait for answers, and one more of each kind for them',
   );
-  await call('PATCH', `/webhook-endpoints/${id}`, { url: next.url });
+  await admin.ask('PATCH', `/webhook-endpoints/${id}`, { url: next.url });
   // Each look at the endpoint has it in hand for 30 s.
   await until(async () => {
     const { rows } = await weir.pool.query(
@@ -308,7 +305,7 @@ test('a changed URL and a new secret hold for what a turn sends next, also of wh
   hanging.get(6)?.writeHead(204).end();
   await until(() => next.received.length === 1, 'what it had read goes to the other URL');
 
-  const { body: rotated } = await call('POST', `/webhook-endpoints/${id}/rotate`);
+  const { body: rotated } = await admin.ask('POST', `/webhook-endpoints/${id}/rotate`);
   await happen();
   await until(() => next.received.length === 2, 'what is new does');
   hanging.delete(6);
@@ -330,8 +327,8 @@ test('what is sent again by request or by the schedule waits from then on, and n
   await happen();
   await deliver(id);
   await passTime(id, '20 days');
-  const [{ id: deliveryId }] = (await call('GET', `/webhook-endpoints/${id}/deliveries`)).body.data;
-  await call('POST', `/deliveries/${deliveryId}/retry`);
+  const [{ id: deliveryId }] = (await admin.ask('GET', `/webhook-endpoints/${id}/deliveries`)).body.data;
+  await admin.ask('POST', `/deliveries/${deliveryId}/retry`);
   expect(await waited()).toBeLessThan(DAY);
   await passTime(id, '2 days');
   expect(await waited()).toBeGreaterThan(2 * DAY);
@@ -361,7 +358,7 @@ test('what is sent again by request or by the schedule waits from then on, and n
   await weir.pool.query('DELETE FROM webhook_deliveries WHERE endpoint_id = $1 AND sequence > 1000000', [id]);
   expect(await waited()).toBeGreaterThan(4 * DAY);
   status = 204;
-  await call('POST', `/webhook-endpoints/${id}/replay`, { from: 1 });
+  await admin.ask('POST', `/webhook-endpoints/${id}/replay`, { from: 1 });
   await deliverMore(id, receiver);
   expect(await waited()).toBe(0);
 

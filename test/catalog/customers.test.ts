@@ -1,18 +1,16 @@
 // Customer records.
 
 import { beforeAll, describe, expect, test } from 'vitest';
-import { signUp, type Answer } from '../support/harness.ts';
+import { signUp, type Organization } from '../support/harness.ts';
 import { sharedWeir } from '../support/use-weir.ts';
 
 const weir = sharedWeir();
 let session: string;
+let send: Organization['ask'];
 
 beforeAll(async () => {
-  ({ session } = await signUp(weir));
+  ({ session, ask: send } = await signUp(weir));
 });
-
-const send = (method: string, path: string, body?: unknown): Promise<Answer> =>
-  weir.request(method, `/api/v1${path}`, { session, ...(body !== undefined && { body }) });
 
 const full = {
   external_id: 'acme-1',

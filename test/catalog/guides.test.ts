@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { signUp, until, type Answer, type Organization } from '../support/harness.ts';
+import { signUp, until, type Organization } from '../support/harness.ts';
 import { makeServiceAccount } from '../support/service-accounts.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
@@ -206,12 +206,8 @@ test('the bridge of the guide collects once, also where Weir did not hear of it 
 }, 30_000);
 
 test('what the bridge of the guide has collected above what is due is credit of the customer', async () => {
-  const { session, ...admin } = await signUp(weir);
-  const request = async (method: string, path: string, body?: object): Promise<Answer['body']> => {
-    const answer = await weir.request(method, `/api/v1${path}`, { session, ...(body !== undefined && { body }) });
-    if (answer.status >= 300) throw new Error(`${method} ${path} answered ${JSON.stringify(answer.body)}`);
-    return answer.body;
-  };
+  const admin = await signUp(weir);
+  const { call: request } = admin;
   const lower = async () => {
     const [{ id: customer_id }] = (await request('GET', '/customers?external_id=umbrella')).data;
     const plan = { name: 'Desk', lookup_id: 'desk', type: 'HYBRID', billing_interval: 'month', currency: 'USD' };
@@ -223,7 +219,7 @@ test('what the bridge of the guide has collected above what is due is credit of 
     await request('POST', `/invoices/${draft.id}/finalize`);
     return true;
   };
-  const printed = await followBridge({ session, ...admin }, lower);
+  const printed = await followBridge(admin, lower);
   expect(printed).toEqual({
     status: 'PAID',
     amount_paid: '28.00',

@@ -16,8 +16,6 @@ beforeAll(async () => {
 });
 afterEach(() => vi.useRealTimers());
 
-const asAdmin = (method: string, path: string, body?: unknown) =>
-  weir.request(method, `/api/v1${path}`, { session: admin.session, body });
 async function track(baseUrl = weir.baseUrl): Promise<string> {
   const body = { meter_token: meter.token, customer_external_id: 'acme', quantity: 1 };
   const { status, body: accepted } = await weir.request('POST', '/api/v1/sdk/track', { apiKey, body, baseUrl });
@@ -27,9 +25,9 @@ async function track(baseUrl = weir.baseUrl): Promise<string> {
 
 test('a receipt is found under the id in capitals, while the event is queued and after', async () => {
   const id = await track();
-  const read = () => asAdmin('GET', `/events/${id.toUpperCase()}`);
+  const read = () => admin.ask('GET', `/events/${id.toUpperCase()}`);
   expect((await read()).body).toMatchObject({ id, status: 'queued' });
-  const replayed = await asAdmin('POST', `/events/${id.toUpperCase()}/replay`);
+  const replayed = await admin.ask('POST', `/events/${id.toUpperCase()}/replay`);
   expect([replayed.status, replayed.body.detail]).toEqual([409, expect.stringContaining('queued')]);
   const worker = await weir.startWorker();
   await weir.drained();
@@ -38,27 +36,27 @@ test('a receipt is found under the id in capitals, while the event is queued and
 });
 
 test('an API key that is deleted by its id in capitals is revoked like any other', async () => {
-  const { id, key } = (await asAdmin('POST', '/api-keys', { name: 'to go', scopes: ['usage.write'] })).body;
+  const { id, key } = (await admin.ask('POST', '/api-keys', { name: 'to go', scopes: ['usage.write'] })).body;
   const body = { meter_token: meter.token, customer_external_id: 'acme', quantity: 1 };
   expect((await weir.request('POST', '/api/v1/sdk/track', { apiKey: key, body })).status).toBe(201);
-  expect((await asAdmin('DELETE', `/api-keys/${id.toUpperCase()}`)).status).toBe(204);
+  expect((await admin.ask('DELETE', `/api-keys/${id.toUpperCase()}`)).status).toBe(204);
   expect((await weir.request('POST', '/api/v1/sdk/track', { apiKey: key, body })).status).toBe(401);
 });
 
 test('ids in queries and bodies may be in capitals too', async () => {
-  const customer = (await asAdmin('POST', '/customers', { external_id: 'acme' })).body;
+  const customer = (await admin.ask('POST', '/customers', { external_id: 'acme' })).body;
   const upper = { meter: meter.id.toUpperCase(), customer: customer.id.toUpperCase() };
   const fields = { name: 'Pro', lookup_id: 'pro', type: 'HYBRID', billing_interval: 'month', currency: 'USD' };
-  const plan = (await asAdmin('POST', '/plans', fields)).body;
+  const plan = (await admin.ask('POST', '/plans', fields)).body;
   const feature = { feature_id: meter.featureId.toUpperCase(), is_enabled: true };
-  const added = await asAdmin('POST', `/plans/${plan.id.toUpperCase()}/features`, feature);
+  const added = await admin.ask('POST', `/plans/${plan.id.toUpperCase()}/features`, feature);
   expect([added.status, added.body.feature_id]).toEqual([201, meter.featureId]);
   for (const path of [
     `/meters/${upper.meter}/usage?customer_id=${upper.customer}`,
     `/events?meter_id=${upper.meter}&cursor=${upper.customer}`,
     `/customers/${upper.customer}/usage`,
   ])
-    expect([path, (await asAdmin('GET', path)).status]).toEqual([path, 200]);
+    expect([path, (await admin.ask('GET', path)).status]).toEqual([path, 200]);
 });
 
 test('an event that came in under a clock that was ahead has its receipt, and a list goes on past it', async () => {
@@ -68,13 +66,13 @@ test('an event that came in under a clock that was ahead has its receipt, and a 
   const { url } = await weir.startApi();
   const ahead = await track(url);
   vi.useRealTimers();
-  expect((await asAdmin('GET', `/events/${ahead}`)).body).toMatchObject({ id: ahead, status: 'queued' });
+  expect((await admin.ask('GET', `/events/${ahead}`)).body).toMatchObject({ id: ahead, status: 'queued' });
   const worker = await weir.startWorker();
   await weir.drained();
   await worker.close();
-  expect((await asAdmin('GET', `/events/${ahead}`)).body).toMatchObject({ id: ahead, status: 'recorded' });
-  const first = (await asAdmin('GET', '/events?limit=1')).body;
+  expect((await admin.ask('GET', `/events/${ahead}`)).body).toMatchObject({ id: ahead, status: 'recorded' });
+  const first = (await admin.ask('GET', '/events?limit=1')).body;
   expect(first).toMatchObject({ data: [{ id: ahead }], meta: { next_cursor: ahead } });
-  const next = await asAdmin('GET', `/events?limit=1&cursor=${ahead}`);
+  const next = await admin.ask('GET', `/events?limit=1&cursor=${ahead}`);
   expect([next.status, next.body.data[0]?.id]).toEqual([200, earlier]);
 });

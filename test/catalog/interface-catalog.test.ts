@@ -1,18 +1,17 @@
 // What the interface document says about features and plans, row by row. Meters and customers are in catalog.test.ts.
 
 import { beforeAll, describe, expect, test } from 'vitest';
-import { signUp, type Answer } from '../support/harness.ts';
+import { signUp, type Organization } from '../support/harness.ts';
 import { sharedWeir } from '../support/use-weir.ts';
 
 const weir = sharedWeir();
 let session: string;
+let send: Organization['ask'];
 
 beforeAll(async () => {
-  ({ session } = await signUp(weir));
+  ({ session, ask: send } = await signUp(weir));
 });
 
-const send = (method: string, path: string, body?: unknown): Promise<Answer> =>
-  weir.request(method, `/api/v1${path}`, { session, ...(body !== undefined && { body }) });
 const uuid = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,6}Z$/);
 

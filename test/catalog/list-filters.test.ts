@@ -15,16 +15,13 @@ beforeAll(async () => {
     { name: 'Single sign-on', lookup_key: 'sso', type: 'switch' },
     { name: 'Support', lookup_key: 'support-level', type: 'custom' },
   ];
-  for (const body of features) await send('POST', '/features', body);
+  for (const body of features) await admin.ask('POST', '/features', body);
   for (const external_id of ['globex', 'globex-2', 'Globex', ' globex'])
-    await send('POST', '/customers', { external_id });
+    await admin.ask('POST', '/customers', { external_id });
 });
 
-const send = (method: string, path: string, body?: object) =>
-  weir.request(method, `/api/v1${path}`, { session: admin.session, ...(body !== undefined && { body }) });
-
 const listed = async (path: string, field: string): Promise<string[]> => {
-  const { status, body } = await send('GET', path);
+  const { status, body } = await admin.ask('GET', path);
   expect(status).toBe(200);
   return body.data.map((each: Record<string, string>) => each[field]);
 };
@@ -47,8 +44,8 @@ test.each([
 });
 
 test('features come with meta where a page is asked for, and all of them without', async () => {
-  expect((await send('GET', '/features')).body).not.toHaveProperty('meta');
-  expect((await send('GET', '/features?type=meter&page=1')).body.meta).toEqual({
+  expect((await admin.ask('GET', '/features')).body).not.toHaveProperty('meta');
+  expect((await admin.ask('GET', '/features?type=meter&page=1')).body.meta).toEqual({
     page: 1,
     page_size: 20,
     total: 2,
@@ -62,11 +59,11 @@ test('meters are found by a part of their name or token, their status and their 
   expect(await listed('/meters?search=api', 'name')).toEqual(['API calls']);
   expect(await listed('/meters?aggregation_type=MAX&status=ACTIVE', 'name')).toEqual(['Storage 100%']);
   expect(await listed('/meters?status=ARCHIVED', 'name')).toEqual([]);
-  const [storage] = (await send('GET', '/meters')).body.data;
+  const [storage] = (await admin.ask('GET', '/meters')).body.data;
   expect(await listed(`/meters?search=${storage.meter_token.slice(6, 20)}`, 'name')).toEqual(['Storage 100%']);
-  expect((await send('PATCH', `/meters/${storage.id}`, { status: 'ARCHIVED' })).status).toBe(200);
+  expect((await admin.ask('PATCH', `/meters/${storage.id}`, { status: 'ARCHIVED' })).status).toBe(200);
   expect(await listed('/meters?status=ARCHIVED', 'name')).toEqual(['Storage 100%']);
-  expect((await send('GET', '/meters?status=ACTIVE')).body.meta.total).toBe(1);
+  expect((await admin.ask('GET', '/meters?status=ACTIVE')).body.meta.total).toBe(1);
 });
 
 test('a customer is found by its external_id to the letter, and customers by a part of it', async () => {
@@ -81,19 +78,21 @@ describe('what a plan says of a feature', () => {
   const planned = async (says: object) => {
     const fields = { name: 'Pro', type: 'HYBRID', billing_interval: 'month', currency: 'USD' };
     const lookup_id = `plan-${Math.random().toString(36).slice(2)}`;
-    const plan = (await send('POST', '/plans', { ...fields, lookup_id })).body.id;
-    const feature = (await send('GET', '/features?search=api-calls')).body.data[0].id;
-    const { body } = await send('POST', `/plans/${plan}/features`, { feature_id: feature, ...says });
+    const plan = (await admin.ask('POST', '/plans', { ...fields, lookup_id })).body.id;
+    const feature = (await admin.ask('GET', '/features?search=api-calls')).body.data[0].id;
+    const { body } = await admin.ask('POST', `/plans/${plan}/features`, { feature_id: feature, ...says });
     return { path: `/plans/${plan}/features/${feature}`, plan, says: body };
   };
 
   test('is changed field by field, and the rest stays', async () => {
     const { path, plan, says } = await planned({ usage_limit: 100, usage_reset_period: 'month', static_value: 'x' });
-    const changed = await send('PATCH', path, { is_soft_limit: true });
+    const changed = await admin.ask('PATCH', path, { is_soft_limit: true });
     expect([changed.status, changed.body]).toEqual([200, { ...says, is_soft_limit: true }]);
     const other = { usage_limit: null, usage_reset_period: 'day', is_enabled: false, static_value: null };
-    expect((await send('PATCH', path, other)).body).toEqual({ ...says, is_soft_limit: true, ...other });
-    expect((await send('GET', `/plans/${plan}`)).body.features).toEqual([{ ...says, is_soft_limit: true, ...other }]);
+    expect((await admin.ask('PATCH', path, other)).body).toEqual({ ...says, is_soft_limit: true, ...other });
+    expect((await admin.ask('GET', `/plans/${plan}`)).body.features).toEqual([
+      { ...says, is_soft_limit: true, ...other },
+    ]);
   });
 
   test('keeps every digit of a limit that is sent', async () => {
@@ -103,7 +102,7 @@ describe('what a plan says of a feature', () => {
       raw: '{"usage_limit": 0.30000000000000000000000000001}',
     });
     expect(sent.body.usage_limit).toBe('0.30000000000000000000000000001');
-    expect((await send('PATCH', path, { usage_limit: 0 })).body.usage_limit).toBe('0');
+    expect((await admin.ask('PATCH', path, { usage_limit: 0 })).body.usage_limit).toBe('0');
   });
 
   test('is not which feature it is of, nor anything that it does not have', async () => {
@@ -116,8 +115,8 @@ describe('what a plan says of a feature', () => {
       { usage_limit: '' },
       { name: 'x' },
     ])
-      expect((await send('PATCH', path, body)).status, JSON.stringify(body)).toBe(422);
-    expect((await send('DELETE', path)).status).toBe(204);
-    expect((await send('PATCH', path, { is_enabled: false })).status).toBe(404);
+      expect((await admin.ask('PATCH', path, body)).status, JSON.stringify(body)).toBe(422);
+    expect((await admin.ask('DELETE', path)).status).toBe(204);
+    expect((await admin.ask('PATCH', path, { is_enabled: false })).status).toBe(404);
   });
 });

@@ -245,13 +245,10 @@ describe('the batch as a whole is refused', () => {
   });
 
   test('with a key that was deleted, and nothing of it is kept', async () => {
-    const created = await weir.request('POST', '/api/v1/api-keys', {
-      session: admin.session,
-      body: { name: 'short-lived', scopes: ['usage.write'] },
-    });
+    const created = await admin.ask('POST', '/api-keys', { name: 'short-lived', scopes: ['usage.write'] });
     const { key, id } = created.body;
     expect((await trackBatch([eventOf()], key)).status).toBe(201);
-    await weir.request('DELETE', `/api/v1/api-keys/${id}`, { session: admin.session });
+    await admin.ask('DELETE', `/api-keys/${id}`);
     expectProblem(await trackBatch([eventOf(), eventOf()], key), 401, 'unauthenticated');
     expect((await recorded()).sum).toBe('1');
   });

@@ -8,10 +8,7 @@ test('a new organization tracks an event, reads its count, and closes the door w
   const admin = await signUp(weir);
   const meter = await admin.createMeter('SUM', 'tokens');
 
-  const created = await weir.request('POST', '/api/v1/api-keys', {
-    session: admin.session,
-    body: { name: 'backend', scopes: ['usage.write', 'usage.read'] },
-  });
+  const created = await admin.ask('POST', '/api-keys', { name: 'backend', scopes: ['usage.write', 'usage.read'] });
   expect(created.status).toBe(201);
   const apiKey: string = created.body.key;
 
@@ -27,7 +24,7 @@ test('a new organization tracks an event, reads its count, and closes the door w
   const usage = await weir.request('GET', `/api/v1/meters/${meter.id}/usage`, { apiKey });
   expect(usage.body).toMatchObject({ total_usage: '82450', event_count: 1, unique_customers: 1, unit: 'tokens' });
 
-  const deleted = await weir.request('DELETE', `/api/v1/api-keys/${created.body.id}`, { session: admin.session });
+  const deleted = await admin.ask('DELETE', `/api-keys/${created.body.id}`);
   expect(deleted.status).toBe(204);
   const refused = await weir.request('POST', '/api/v1/sdk/track', {
     apiKey,

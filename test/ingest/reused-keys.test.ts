@@ -26,8 +26,7 @@ afterAll(() => database.close());
 const forget = async (key: string) => weir.redis.unlink(await weir.claim(tenant.id, key));
 const receiptOf = async (id: string) =>
   (await weir.request('GET', `/api/v1/events/${id}`, { apiKey: tenant.apiKey })).body;
-const replay = (id: string, body?: unknown) =>
-  weir.request('POST', `/api/v1/events/${id}/replay`, { session: tenant.session, body });
+const replay = (id: string, body?: unknown) => tenant.ask('POST', `/events/${id}/replay`, body);
 
 /** Sends an event, forgets its key as time does, and sends another one with the same key. */
 async function reuse(key: string, first: object, second: object): Promise<{ holder: string; id: string }> {
@@ -78,8 +77,7 @@ test('it may also be replayed without any key', async () => {
 
 test('an event that is sent again after its usage was moved, or erased, is a duplicate, and no other is', async () => {
   const ask = async (path: string, body: object) => {
-    const answer = await weir.request('POST', `/api/v1${path}`, { session: tenant.session, body });
-    expect(answer.status).toBe(202);
+    await tenant.call('POST', path, body, 202);
     await performAllMoves(database);
   };
   const move = (from_external_id: string, to_external_id: string) =>
@@ -110,10 +108,7 @@ test('an event that is sent again after its usage was moved, or erased, is a dup
   await ask('/erasures', { customer_external_id: 'third' });
   for (const sent of ['third', 'first']) expect(await send(sent, note)).toMatchObject(again);
   expect(await send('elsewhere', note, 'not moved')).toMatchObject(rejected);
-  const record = await weir.request('POST', '/api/v1/customers', {
-    session: tenant.session,
-    body: { external_id: 'with a record' },
-  });
+  const record = await tenant.ask('POST', '/customers', { external_id: 'with a record' });
   expect(record.status).toBe(201);
   await tenant.track({ customer_external_id: 'with usage', timestamp: at });
   await weir.drained();
@@ -223,10 +218,7 @@ test('an event replayed with several keys is counted under the first, and takes 
   await weir.drained();
   const id = sent?.id ?? '';
   const again = (idempotency_key: string) =>
-    weir.request('POST', `/api/v1/events/${id}/replay`, {
-      session: other.session,
-      body: { metadata: { user_id: 'u' }, idempotency_key },
-    });
+    other.ask('POST', `/events/${id}/replay`, { metadata: { user_id: 'u' }, idempotency_key });
   const answers = await Promise.all(['a', 'b', 'c'].map(again));
   expect(answers.every(({ status }) => status === 202)).toBe(true);
   await weir.drained();

@@ -294,7 +294,7 @@ async function tellElsewhere(): Promise<Organization> {
   const other = await signUp(weir);
   const apiKey = await other.createKey();
   const { token } = await other.createMeter('UNIQUE_COUNT');
-  const created = await weir.request('POST', '/api/v1/customers', { session: other.session, body: RECORD });
+  const created = await other.ask('POST', '/customers', RECORD);
   expect(created.status).toBe(201);
   const event = {
     meter_token: token,
@@ -370,15 +370,13 @@ test('a meter that is grouped by what names the customer has to lose that key fi
   const admin = await signUp(weir);
   const apiKey = await admin.createKey();
   const { id, token } = await admin.createMeter('SUM');
-  const patch = (metadata_keys: string[]) =>
-    weir.request('PATCH', `/api/v1/meters/${id}`, { session: admin.session, body: { metadata_keys } });
+  const patch = (metadata_keys: string[]) => admin.ask('PATCH', `/meters/${id}`, { metadata_keys });
   expect((await patch(['mail', 'model'])).status).toBe(200);
-  const created = await weir.request('POST', '/api/v1/customers', { session: admin.session, body: RECORD });
+  const created = await admin.ask('POST', '/customers', RECORD);
   const event = { meter_token: token, customer_external_id: ID, quantity: 1, metadata: { mail: EMAIL, model: 'm1' } };
   expect((await weir.request('POST', '/api/v1/sdk/track', { apiKey, body: event })).status).toBe(201);
   await weir.drained();
-  const erase = () =>
-    weir.request('POST', '/api/v1/erasures', { session: admin.session, body: { customer_id: created.body.id } });
+  const erase = () => admin.ask('POST', '/erasures', { customer_id: created.body.id });
   expectProblem(await erase(), 409, 'grouped_by_customer');
   expect((await patch(['model'])).status).toBe(200);
   await untilGrouped(weir);

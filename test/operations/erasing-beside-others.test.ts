@@ -222,9 +222,8 @@ test('what is asked for after a wait for others counts from its end: until then 
 });
 
 test('the feed names the customer no more, and what receivers answered goes; what is of others stays', async () => {
-  const { id, session } = await signUp(weir);
-  const send = async (path: string, body: object) =>
-    (await weir.request('POST', `/api/v1${path}`, { session, body })).body.id as string;
+  const { id, session, call } = await signUp(weir);
+  const send = async (path: string, body: object): Promise<string> => (await call('POST', path, body)).id;
   const customer = await send('/customers', { external_id: 'quoted' });
   const events = [
     { customer_id: customer },
@@ -315,35 +314,31 @@ test('only what names the customer goes from the audit log and kept answers, not
 
 test('of a record that was deleted, and of alerts, the audit log has nothing once usage is erased', async () => {
   const admin = await signUp(weir);
-  const send = async (method: string, path: string, body?: object) => {
-    const answer = await weir.request(method, `/api/v1${path}`, { session: admin.session, body });
-    expect(answer.status).toBeLessThan(300);
-    return answer.body;
-  };
+  const { call } = admin;
   const { id: meter } = await admin.createMeter('SUM');
   for (const external_id of ['gone-by-name', undefined]) {
-    const { id } = await send('POST', '/customers', { external_id, name: 'Grace Hopper-Murray' });
-    await send('PATCH', `/customers/${id}`, { email: 'grace@hopper.example' });
+    const { id } = await call('POST', '/customers', { external_id, name: 'Grace Hopper-Murray' });
+    await call('PATCH', `/customers/${id}`, { email: 'grace@hopper.example' });
     const watch = { name: 'Limit of Grace', meter_id: meter, customer_id: id, thresholds: ['5'] };
-    const alert = await send('POST', '/alerts', watch);
-    await send('PATCH', `/alerts/${alert.id}`, { name: 'Bound of Grace' });
-    await send('DELETE', `/customers/${id}`);
-    await send('POST', '/erasures', { customer_external_id: external_id ?? id });
+    const alert = await call('POST', '/alerts', watch);
+    await call('PATCH', `/alerts/${alert.id}`, { name: 'Bound of Grace' });
+    await call('DELETE', `/customers/${id}`);
+    await call('POST', '/erasures', { customer_external_id: external_id ?? id });
   }
-  const watched = await send('POST', '/customers', {});
-  const alert = await send('POST', '/alerts', {
+  const watched = await call('POST', '/customers', {});
+  const alert = await call('POST', '/alerts', {
     name: 'Watch',
     meter_id: meter,
     customer_id: watched.id,
     thresholds: ['5'],
   });
-  await send('PATCH', `/alerts/${alert.id}`, { name: 'Edge of Grace' });
+  await call('PATCH', `/alerts/${alert.id}`, { name: 'Edge of Grace' });
   // The log keeps entries for so long.
   await weir.pool.query(`DELETE FROM audit_entries WHERE resource_id = $1 AND action = 'alert.create'`, [alert.id]);
-  await send('POST', '/erasures', { customer_id: watched.id });
-  const living = await send('POST', '/customers', { external_id: 'before', name: 'Jean' });
-  await send('PATCH', `/customers/${living.id}`, { external_id: 'after' });
-  await send('POST', '/erasures', { customer_external_id: 'before' });
+  await call('POST', '/erasures', { customer_id: watched.id });
+  const living = await call('POST', '/customers', { external_id: 'before', name: 'Jean' });
+  await call('PATCH', `/customers/${living.id}`, { external_id: 'after' });
+  await call('POST', '/erasures', { customer_external_id: 'before' });
   await performAllMoves(billing.database);
   const found = await findInTables(weir, 'Hopper', 'hopper', 'of Grace');
   expect(found.filter((row) => row.startsWith('audit_entries: '))).toEqual([]);
@@ -352,8 +347,7 @@ test('of a record that was deleted, and of alerts, the audit log has nothing onc
 
 test('what was sent of alerts over the customer alone goes page by page, also once their rows are gone', async () => {
   const admin = await signUp(weir);
-  const post = async (path: string, body: object) =>
-    (await weir.request('POST', `/api/v1${path}`, { session: admin.session, body })).body.id as string;
+  const post = async (path: string, body: object): Promise<string> => (await admin.call('POST', path, body)).id;
   const { id: meter_id } = await admin.createMeter('SUM');
   const customer_id = await post('/customers', { external_id: 'watched' });
   const watch = (name: string, over: object) => post('/alerts', { name, meter_id, thresholds: ['5'], ...over });

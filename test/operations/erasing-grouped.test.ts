@@ -30,9 +30,6 @@ beforeEach(async () => {
   meter = await admin.createMeter('SUM');
 });
 
-const send = (method: string, path: string, body?: object) =>
-  weir.request(method, `/api/v1${path}`, { session: admin.session, ...(body !== undefined && { body }) });
-
 async function track(customer_external_id: string, mail: string, hour = '10'): Promise<string> {
   const timestamp = `2025-01-05T${hour}:00:00Z`;
   const body = { meter_token: meter.token, customer_external_id, quantity: 1, timestamp, metadata: { mail } };
@@ -43,11 +40,11 @@ async function track(customer_external_id: string, mail: string, hour = '10'): P
 }
 
 async function groupBy(...metadata_keys: string[]): Promise<void> {
-  expect((await send('PATCH', `/meters/${meter.id}`, { metadata_keys })).status).toBe(200);
+  expect((await admin.ask('PATCH', `/meters/${meter.id}`, { metadata_keys })).status).toBe(200);
 }
 
 async function erase(customer: string): Promise<string> {
-  const { status, body } = await send('POST', '/erasures', { customer_id: customer });
+  const { status, body } = await admin.ask('POST', '/erasures', { customer_id: customer });
   expect(status).toBe(202);
   return body.id;
 }
@@ -57,12 +54,12 @@ const look = (isRecorded = true) => performMoves(billing.database, 60_000, () =>
 /** It goes on to its end once the meter has lost the key, and then nothing has the name. */
 async function expectToWaitForKey(erasure: string): Promise<void> {
   expect(await look()).toEqual([]);
-  const { body } = await send('GET', `/erasures/${erasure}`);
+  const { body } = await admin.ask('GET', `/erasures/${erasure}`);
   expect(body).toMatchObject({ status: 'RUNNING', grouped_meter_id: meter.id });
   await groupBy();
   await untilGrouped(weir);
   await performAllMoves(billing.database);
-  const done = (await send('GET', `/erasures/${erasure}`)).body;
+  const done = (await admin.ask('GET', `/erasures/${erasure}`)).body;
   expect(done).toMatchObject({ status: 'DONE', grouped_meter_id: null });
   expect((await findInTables(weir, EMAIL)).filter((row) => row.includes(admin.id))).toEqual([]);
   await expectRollupsToEqualEvents(weir.pool);
@@ -75,8 +72,8 @@ test('of a day with more groups than are kept, what has none of its own names th
   await track('eve', 'eve@example.com');
   await track('ada', EMAIL);
   const voided = await track('ada', EMAIL, '12');
-  expect((await send('POST', `/events/${voided}/void`, { reason: 'twice' })).status).toBe(201);
-  const { id } = (await send('POST', '/customers', { external_id: 'ada', email: EMAIL })).body;
+  expect((await admin.ask('POST', `/events/${voided}/void`, { reason: 'twice' })).status).toBe(201);
+  const { id } = (await admin.ask('POST', '/customers', { external_id: 'ada', email: EMAIL })).body;
   await expectToWaitForKey(await erase(id));
   await weir.pool.query(`CREATE OR REPLACE FUNCTION metadata_groups_max() RETURNS integer LANGUAGE sql IMMUTABLE
     PARALLEL SAFE RETURN 1000`);
@@ -86,13 +83,13 @@ test('of void events, which are in no group, nothing is kept that names the cust
   await groupBy('mail');
   for (const hour of ['10', '12']) {
     const voided = await track('ada', 'ada@elsewhere.example', hour);
-    expect((await send('POST', `/events/${voided}/void`, { reason: 'twice' })).status).toBe(201);
+    expect((await admin.ask('POST', `/events/${voided}/void`, { reason: 'twice' })).status).toBe(201);
   }
   // Beside one that counts, and alone in its hour.
   await track('ada', 'office@elsewhere.example');
   // No group has it, as of a day with more than are kept.
   await weir.pool.query(`DELETE FROM metadata_groups WHERE 'ada@elsewhere.example' = ANY (group_values)`);
-  const { id } = (await send('POST', '/customers', { external_id: 'ada', email: 'ada@elsewhere.example' })).body;
+  const { id } = (await admin.ask('POST', '/customers', { external_id: 'ada', email: 'ada@elsewhere.example' })).body;
   await erase(id);
   await performAllMoves(billing.database);
   expect((await findInTables(weir, 'ada@elsewhere')).filter((row) => row.includes(admin.id))).toEqual([]);
@@ -100,7 +97,7 @@ test('of void events, which are in no group, nothing is kept that names the cust
 
 test('a key that a meter gets meanwhile keeps no name of the customer', async () => {
   await track('ada', EMAIL);
-  const { id } = (await send('POST', '/customers', { external_id: 'ada', email: EMAIL })).body;
+  const { id } = (await admin.ask('POST', '/customers', { external_id: 'ada', email: EMAIL })).body;
   const erasure = await erase(id);
   await groupBy('mail');
   await untilGrouped(weir);
@@ -109,7 +106,7 @@ test('a key that a meter gets meanwhile keeps no name of the customer', async ()
 
 test('an event that was accepted before, and is recorded meanwhile, keeps no name of the customer', async () => {
   await groupBy('mail');
-  const { id } = (await send('POST', '/customers', { external_id: 'ada', email: EMAIL })).body;
+  const { id } = (await admin.ask('POST', '/customers', { external_id: 'ada', email: EMAIL })).body;
   const erasure = await erase(id);
   expect(await look(false)).toEqual([]);
   await track('ada', EMAIL);
@@ -120,18 +117,18 @@ test('a long name is looked for as groups have it', async () => {
   await groupBy('mail');
   const name = `Ada ${'of Lovelace '.repeat(20)}`;
   await track('eve', name);
-  const { id } = (await send('POST', '/customers', { external_id: 'ada', name })).body;
-  expectProblem(await send('POST', '/erasures', { customer_id: id }), 409, 'grouped_by_customer');
+  const { id } = (await admin.ask('POST', '/customers', { external_id: 'ada', name })).body;
+  expectProblem(await admin.ask('POST', '/erasures', { customer_id: id }), 409, 'grouped_by_customer');
 });
 
 test('a name that the customer got just before it is held is looked for among groups', async () => {
   await groupBy('mail');
   await track('eve', EMAIL);
-  const { id } = (await send('POST', '/customers', { external_id: 'adele' })).body;
+  const { id } = (await admin.ask('POST', '/customers', { external_id: 'adele' })).body;
   const holder = await weir.pool.connect();
   await holder.query('BEGIN');
   await holder.query('UPDATE customers SET email = $2 WHERE id = $1', [id, EMAIL]);
-  const erasing = send('POST', '/erasures', { customer_id: id });
+  const erasing = admin.ask('POST', '/erasures', { customer_id: id });
   await untilWaiting(weir);
   await holder.query('COMMIT');
   holder.release();
@@ -140,12 +137,12 @@ test('a name that the customer got just before it is held is looked for among gr
 
 test('while usage is grouped without the key that was taken out, an erasure asks for no key any more', async () => {
   await track('ada', EMAIL);
-  const { id } = (await send('POST', '/customers', { external_id: 'ada', email: EMAIL })).body;
+  const { id } = (await admin.ask('POST', '/customers', { external_id: 'ada', email: EMAIL })).body;
   const erasure = await erase(id);
   await groupBy('mail');
   await untilGrouped(weir);
   expect(await look()).toEqual([]);
-  const waitsFor = async () => (await send('GET', `/erasures/${erasure}`)).body.grouped_meter_id;
+  const waitsFor = async () => (await admin.ask('GET', `/erasures/${erasure}`)).body.grouped_meter_id;
   expect(await waitsFor()).toBe(meter.id);
   const holder = await weir.pool.connect();
   try {
@@ -172,13 +169,13 @@ test('while usage is grouped without the key that was taken out, an erasure asks
 
 test('an erasure that a worker of 1.0.0 has ended waits for no key, and its names are forgotten', async () => {
   await track('ada', EMAIL);
-  const { id } = (await send('POST', '/customers', { external_id: 'ada', email: EMAIL })).body;
+  const { id } = (await admin.ask('POST', '/customers', { external_id: 'ada', email: EMAIL })).body;
   const erasure = await erase(id);
   await weir.pool.query(
     'UPDATE usage_moves SET finished_at = now(), from_external_id = NULL, grouped_meter_id = $2 WHERE id = $1',
     [erasure, meter.id],
   );
-  const { body } = await send('GET', `/erasures/${erasure}`);
+  const { body } = await admin.ask('GET', `/erasures/${erasure}`);
   expect(body).toMatchObject({ status: 'DONE', grouped_meter_id: null });
   const log = createLog('worker', 'silent');
   await deletingTasks({ database: billing.database, auditLogDays: 0, log }).endedErasures?.perform(() => true);

@@ -89,9 +89,7 @@ async function usageByHour(meterId: string, customer: string): Promise<{ usage: 
     start_date: new Date(start).toISOString(),
     end_date: end,
   });
-  const answer = await weir.request('GET', `/api/v1/meters/${meterId}/usage?${query.toString()}`, {
-    session: organization.session,
-  });
+  const answer = await organization.ask('GET', `/meters/${meterId}/usage?${query.toString()}`);
   expect(answer.status).toBe(200);
   return answer.body.grouped_data.map(({ usage, event_count }: { usage: string; event_count: number }) => {
     return { usage, event_count };
@@ -191,7 +189,7 @@ describe('an imported file', () => {
     for (const key of ['keyed-1', 'keyed-2']) await weir.redis.unlink(await weir.claim(organization.id, key));
     expect((await runImport(argv)).output).toContain('2 accepted, 0 already there, 0 bad');
     const query = `meter_token=${meter.token}&start_date=2024-01-01`;
-    const usage = await weir.request('GET', `/api/v1/usage?${query}`, { session: organization.session });
+    const usage = await organization.ask('GET', `/usage?${query}`);
     expect(usage.body).toMatchObject({ total_usage: '3', event_count: 2 });
   });
 

@@ -71,11 +71,7 @@ const moveOnePart = () =>
     PART,
   );
 
-async function ask(admin: Organization, path: string, body: object) {
-  const answer = await weir.request('POST', `/api/v1${path}`, { session: admin.session, body });
-  expect(answer).toMatchObject({ status: 202 });
-  return answer.body;
-}
+const ask = (admin: Organization, path: string, body: object) => admin.call('POST', path, body, 202);
 
 /** What counts and sums say of both ids, by the events and by rollups of them. */
 async function counted(admin: Organization) {
@@ -94,8 +90,7 @@ async function counted(admin: Organization) {
   return { ofEvents: ofEvents?.rows, ofRollups: ofRollups.map(({ rows }) => rows) };
 }
 
-const voidEvent = (admin: Organization, id: string) =>
-  weir.request('POST', `/api/v1/events/${id}/void`, { session: admin.session, body: { reason: 'a test' } });
+const voidEvent = (admin: Organization, id: string) => admin.ask('POST', `/events/${id}/void`, { reason: 'a test' });
 
 test('an hour with very many events is moved in parts, and what happens between them is counted once', async () => {
   const admin = await signUp(weir);
@@ -141,7 +136,7 @@ test('an hour with very many events is moved in parts, and what happens between 
   await expectRollupsToEqualEvents(weir.pool);
   expect(await voidEvent(admin, first)).toMatchObject({ status: 201 });
   await expectRollupsToEqualEvents(weir.pool);
-  const state = await weir.request('GET', `/api/v1/usage-moves/${id}`, { session: admin.session });
+  const state = await admin.ask('GET', `/usage-moves/${id}`);
   expect(state.body).toMatchObject({ status: 'DONE', events: EVENTS + 20 });
 });
 
@@ -170,11 +165,7 @@ test('a customer with very many events of an hour is erased in parts, also those
   await closeUntil(database, admin.id, { until, notBefore: until });
   await record(admin, meter, 'ada', EVENTS);
   const read = async () =>
-    (
-      await weir.request('GET', `/api/v1/meters/${meter.id}/usage?start_date=2025-01-05&end_date=2025-01-06`, {
-        session: admin.session,
-      })
-    ).body;
+    (await admin.ask('GET', `/meters/${meter.id}/usage?start_date=2025-01-05&end_date=2025-01-06`)).body;
   const before = await read();
   const { external_id: erased } = await ask(admin, '/erasures', { customer_external_id: 'ada' });
   await moveOnePart();

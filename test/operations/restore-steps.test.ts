@@ -15,11 +15,7 @@ const signIn = (email: string, password: string, baseUrl: string): Promise<Answe
 
 test('who was shut out since the backup gets in nowhere, from the first request on', async () => {
   const admin = await signUp(weir);
-  const make = async (path: string, body: object, session = admin.session) => {
-    const answer = await weir.request('POST', `/api/v1${path}`, { session, body });
-    expect(answer.status).toBe(201);
-    return answer.body;
-  };
+  const make = (path: string, body: object) => admin.call('POST', path, body, 201);
   const [removed, lowered, changed] = [
     await join(weir, admin, 'admin'),
     await join(weir, admin, 'admin'),
@@ -34,16 +30,14 @@ test('who was shut out since the backup gets in nowhere, from the first request 
   const invitation = tokenIn((await make('/invitations', { email: 'invited@example.com', role: 'admin' })).link);
   const reset = tokenIn((await make(`/users/${changed.id}/password-reset`, {})).link);
   const env = await backUp();
-  const change = (method: string, path: string, body?: object) =>
-    weir.request(method, `/api/v1${path}`, { session: admin.session, ...(body !== undefined && { body }) });
-  await change('DELETE', `/users/${removed.id}`);
-  await change('PATCH', `/users/${lowered.id}`, { role: 'viewer' });
+  await admin.ask('DELETE', `/users/${removed.id}`);
+  await admin.ask('PATCH', `/users/${lowered.id}`, { role: 'viewer' });
   const { status } = await weir.request('POST', '/api/v1/auth/password', {
     session: changed.session,
     body: { current_password: changed.password, new_password: 'another battery' },
   });
   expect(status).toBe(204);
-  await change('PATCH', `/webhook-endpoints/${moved.id}`, { url: 'http://127.0.0.1:1/other' });
+  await admin.ask('PATCH', `/webhook-endpoints/${moved.id}`, { url: 'http://127.0.0.1:1/other' });
   // As where the backup was taken between the entry of a change and the change.
   const { rows: begun } = await weir.pool.query(
     `SELECT * FROM audit_entries WHERE action = 'user.delete' AND resource_id = $1`,

@@ -73,12 +73,9 @@ describe('repeats are in the share of their caller', () => {
       currency: 'USD',
       charges,
     };
-    const plan = await weir.request('POST', '/api/v1/plans', { session: admin.session, body });
+    const plan = await admin.ask('POST', '/plans', body);
     const subscribed = { customer_id: await repeating.newCustomer(), plan_id: plan.body.id };
-    const { body: subscription } = await weir.request('POST', '/api/v1/subscriptions', {
-      session: admin.session,
-      body: subscribed,
-    });
+    const { body: subscription } = await admin.ask('POST', '/subscriptions', subscribed);
     const preview = (sent: Sent = {}) =>
       repeating.send(key, 'POST', `/subscriptions/${subscription.id}/preview-invoice`, sent);
     const first = await preview();
@@ -310,8 +307,7 @@ describe('while the first is under way', () => {
       expect(Number((await repeating.balanceOf(customer)).USD) - Number(before)).toBe(10);
     }
     // One for each grant, and none for a repeat.
-    const { data } = (await weir.request('GET', `/api/v1/audit-log?action=credit.create`, { session: admin.session }))
-      .body;
+    const { data } = (await admin.ask('GET', `/audit-log?action=credit.create`)).body;
     expect(
       data.filter((each: { changes: { customer_id: string } }) => each.changes.customer_id === customer),
     ).toHaveLength(3);

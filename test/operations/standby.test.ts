@@ -196,31 +196,29 @@ test('the first answer to a request is repeated once the standby has its change'
 test('who asks again for a change that is made is refused once the standby has it', async () => {
   const paired = { ...weir, request };
   const payee = await signUp(paired);
-  const ask = (method: string, path: string, body?: object) =>
-    request(method, `/api/v1${path}`, { session: payee.session, ...(body !== undefined && { body }) });
   const alone = (change: (transaction: Queries) => Promise<unknown>) =>
     onPrimaryAlone(() => database.kysely.transaction().execute(change));
   const plan = await makePricedPlan(paired, payee, [fixedCharge('31', { timing: 'in_advance' })]);
   const { id: customer_id } = await makeCustomer(paired, payee, { external_id: 'payer' });
-  const { body: subscription } = await ask('POST', '/subscriptions', { plan_id: plan.id, customer_id });
-  const { body: drafts } = await ask('GET', `/subscriptions/${subscription.id}/invoices`);
+  const { body: subscription } = await payee.ask('POST', '/subscriptions', { plan_id: plan.id, customer_id });
+  const { body: drafts } = await payee.ask('GET', `/subscriptions/${subscription.id}/invoices`);
   const [{ id }] = drafts.data;
-  expect(await ask('POST', `/invoices/${id}/finalize`)).toMatchObject({ status: 200, body: { status: 'OPEN' } });
+  expect(await payee.ask('POST', `/invoices/${id}/finalize`)).toMatchObject({ status: 200, body: { status: 'OPEN' } });
 
   const which = { organizationId: payee.id, id, actor: 'user:test' };
   await alone((db) => recordPayment(db, which, { amount: 1_000n, paidAt: null, reference: 'part' }));
-  const part = await expectToWait(() => ask('POST', `/invoices/${id}/pay`, { amount: '10', reference: 'part' }));
+  const part = await expectToWait(() => payee.ask('POST', `/invoices/${id}/pay`, { amount: '10', reference: 'part' }));
   expect(part).toMatchObject({ status: 409, body: { code: 'payment_recorded', reference: 'part' } });
   await alone((db) => recordPayment(db, which, { amount: null, paidAt: null, reference: 'rest' }));
-  const rest = await expectToWait(() => ask('POST', `/invoices/${id}/pay`, { reference: 'rest' }));
+  const rest = await expectToWait(() => payee.ask('POST', `/invoices/${id}/pay`, { reference: 'rest' }));
   expect(rest).toMatchObject({ status: 409, body: { code: 'invoice_not_open', reference: 'rest' } });
 
   const customer = { organization_id: payee.id, id: newId(), external_id: 'again' };
   await alone((db) => insertCustomer(db, customer));
-  const taken = await expectToWait(() => ask('POST', '/customers', { external_id: 'again' }));
+  const taken = await expectToWait(() => payee.ask('POST', '/customers', { external_id: 'again' }));
   expect(taken).toMatchObject({ status: 409, body: { code: 'external_id_taken' } });
   await alone((db) => deleteCustomer(db, payee.id, customer.id));
-  expect(await expectToWait(() => ask('DELETE', `/customers/${customer.id}`))).toMatchObject({ status: 404 });
+  expect(await expectToWait(() => payee.ask('DELETE', `/customers/${customer.id}`))).toMatchObject({ status: 404 });
 });
 
 test('the feed is read on once the standby has its numbers', async () => {

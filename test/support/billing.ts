@@ -1,11 +1,11 @@
 // A Weir whose billing stands still at an instant until a test moves it, and whose run is a call: what plans, customers and
 // subscriptions a test needs is made in one line each.
 
-import { openDatabase, type Database } from '@weir/db/database';
+import type { Database } from '@weir/db/database';
 import { openPeriods } from '@weir/db/billing/subscriptions/open-periods';
 import { randomBytes } from 'node:crypto';
-import { expect } from 'vitest';
 import { setBillingTime } from './billing-time.ts';
+import { openTestDatabase } from './test-database.ts';
 import { signUp, startWeir, type Answer, type Organization, type Weir } from './harness.ts';
 
 /** A charge as a row: the fields of its terms, and the meter that it prices. */
@@ -50,21 +50,11 @@ export const IN_ARREARS: TestCharge = {
 export async function startBilling(at: string): Promise<Billing> {
   const weir = await startWeir({ withWorker: false });
   const admin = await signUp(weir);
-  const database = openDatabase(weir.databaseUrl, {
-    connectionsMax: 4,
-    statementTimeoutMs: 60_000,
-    onConnectionError: () => {},
-  });
+  const database = openTestDatabase(weir);
   await setBillingTime(weir.pool, at);
   const rows = async (sql: string, ...values: unknown[]) =>
     (await database.pool.query<Record<string, unknown>>(sql, values)).rows;
-  const ask = (method: string, path: string, body?: object) =>
-    weir.request(method, `/api/v1${path}`, { session: admin.session, ...(body !== undefined && { body }) });
-  const succeed = async (method: string, path: string, body?: object) => {
-    const answer = await ask(method, path, body);
-    expect(answer.status, `${method} ${path}: ${JSON.stringify(answer.body)}`).toBeLessThan(300);
-    return answer.body;
-  };
+  const { ask, call } = admin;
   const charge = async (planId: string, { terms, meterId, name = 'Charge' }: TestCharge) => {
     const [row] = await rows(
       `INSERT INTO charges (organization_id, id, plan_id, display_name, type, meter_id, terms)
@@ -87,15 +77,15 @@ export async function startBilling(at: string): Promise<Billing> {
     ask,
     rows,
     charge,
-    get: (path) => succeed('GET', path),
-    post: (path, body) => succeed('POST', path, body),
+    get: (path) => call('GET', path),
+    post: (path, body) => call('POST', path, body),
     async customer(timeZone) {
-      const customer = await succeed('POST', '/customers', { external_id: `c-${randomBytes(6).toString('hex')}` });
+      const customer = await call('POST', '/customers', { external_id: `c-${randomBytes(6).toString('hex')}` });
       await rows('UPDATE customers SET time_zone = $2 WHERE id = $1', customer.id, timeZone ?? null);
       return customer;
     },
     async plan(fields = {}, charges = [FIXED]) {
-      const plan = await succeed('POST', '/plans', {
+      const plan = await call('POST', '/plans', {
         name: 'Pro',
         lookup_id: randomBytes(8).toString('hex'),
         type: 'HYBRID',

@@ -43,13 +43,8 @@ export interface Entitling {
 export function entitling(weir: Weir, admin: Organization, apiKey: string): Entitling {
   let made = 0;
   const name = (what: string): string => `${what}-${(made += 1)}`;
-  const send = (method: string, path: string, body?: unknown): Promise<Answer> =>
-    weir.request(method, `/api/v1${path}`, { session: admin.session, ...(body !== undefined && { body }) });
-  const create = async (path: string, body: object): Promise<{ id: string } & Record<string, string>> => {
-    const answer = await send('POST', path, body);
-    if (answer.status !== 201) throw new Error(`${path} answered ${JSON.stringify(answer.body)}`);
-    return answer.body;
-  };
+  const create = (path: string, body: object): Promise<{ id: string } & Record<string, string>> =>
+    admin.call('POST', path, body, 201);
   const newPlan = async (difference: object = {}): Promise<string> => {
     const fields = { name: 'Plan', type: 'HYBRID', billing_interval: 'month', currency: 'USD', ...difference };
     return (await create('/plans', { ...fields, lookup_id: name('plan') })).id;
@@ -97,7 +92,7 @@ export function entitling(weir: Weir, admin: Organization, apiKey: string): Enti
     };
   };
   return {
-    send,
+    send: admin.ask,
     newPlan,
     newFeature,
     include,

@@ -18,12 +18,7 @@ const THREE = [0, 1, 2];
 /** Makes it. Every list has three rows or more. */
 export async function makeLists(weir: Weir): Promise<Lists> {
   const admin = await signUp(weir);
-  const { session } = admin;
-  const call = async (method: string, path: string, body?: object) => {
-    const answer = await weir.request(method, `/api/v1${path}`, { session, ...(body !== undefined && { body }) });
-    if (answer.status >= 300) throw new Error(`${method} ${path} answered ${JSON.stringify(answer.body)}`);
-    return answer.body;
-  };
+  const { call } = admin;
   const post = (path: string, body: object = {}) => call('POST', path, body);
   /** Makes three of something, one after the other. */
   const three = async <Made>(make: (index: number) => Promise<Made>): Promise<[Made, Made, Made]> => [

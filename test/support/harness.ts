@@ -295,6 +295,10 @@ export interface Organization {
   session: string;
   email: string;
   password: string;
+  /** Asks the API, as this admin, for a path below `/api/v1`. */
+  ask(method: string, path: string, body?: unknown): Promise<Answer>;
+  /** Does the same and returns the body; throws unless it is answered with this status, or with any success if there is none. */
+  call(method: string, path: string, body?: unknown, status?: number): Promise<Answer['body']>;
   createMeter(
     aggregation: AggregationType,
     unit?: string,
@@ -315,42 +319,30 @@ export async function signUp(weir: Weir): Promise<Organization> {
   if (signup.status !== 201) throw new Error(`signing up answered ${signup.status}: ${JSON.stringify(signup.body)}`);
   const session = /access_token=([^;]+)/.exec(signup.headers.get('set-cookie') ?? '')?.[1];
   if (session === undefined) throw new Error('signing up set no cookie');
+  const ask: Organization['ask'] = (method, path, body) => weir.request(method, `/api/v1${path}`, { session, body });
+  const call: Organization['call'] = async (method, path, sent, expected) => {
+    const { status, body } = await ask(method, path, sent);
+    if (expected === undefined ? status >= 300 : status !== expected)
+      throw new Error(`${method} ${path} answered ${status}: ${JSON.stringify(body)}`);
+    return body;
+  };
   return {
     id: signup.body.organization.id,
     session,
     email,
     password,
-    async createMeter(aggregation, unit, metadataKeys) {
-      const slug = randomBytes(6).toString('hex');
-      const feature = await weir.request('POST', '/api/v1/features', {
-        session,
-        body: {
-          name: `Meter ${slug}`,
-          lookup_key: slug,
-          type: 'meter',
-          aggregation_type: aggregation,
-          ...(unit !== undefined && { unit }),
-          ...(metadataKeys !== undefined && { metadata_keys: metadataKeys }),
-        },
-      });
-      if (feature.status !== 201) throw new Error(`creating a feature answered ${JSON.stringify(feature.body)}`);
-      return {
-        id: feature.body.meter_id,
-        token: feature.body.meter_token,
-        featureId: feature.body.id,
-        lookupKey: slug,
-      };
+    ask,
+    call,
+    async createMeter(aggregation, unit, metadata_keys) {
+      const lookup_key = randomBytes(6).toString('hex');
+      const named = { name: `Meter ${lookup_key}`, lookup_key, type: 'meter' };
+      const body = { ...named, aggregation_type: aggregation, unit, metadata_keys };
+      const made = await call('POST', '/features', body, 201);
+      return { id: made.meter_id, token: made.meter_token, featureId: made.id, lookupKey: lookup_key };
     },
     async createKey(...scopes) {
-      const key = await weir.request('POST', '/api/v1/api-keys', {
-        session,
-        body: {
-          name: 'test',
-          scopes: scopes.length === 0 ? ['usage.write', 'usage.read'] : scopes,
-        },
-      });
-      if (key.status !== 201) throw new Error(`creating a key answered ${JSON.stringify(key.body)}`);
-      return key.body.key;
+      const body = { name: 'test', scopes: scopes.length === 0 ? ['usage.write', 'usage.read'] : scopes };
+      return (await call('POST', '/api-keys', body, 201)).key;
     },
   };
 }

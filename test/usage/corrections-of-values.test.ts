@@ -51,8 +51,7 @@ const ask = (path: string, body: object, baseUrl?: string): Promise<Answer> =>
 
 async function usersNow(meter: { id: string }): Promise<string> {
   const window = 'start_date=2025-01-10T00:00:00Z&end_date=2025-01-11T00:00:00Z&group_by=day';
-  return (await weir.request('GET', `/api/v1/meters/${meter.id}/usage?${window}`, { session: admin.session })).body
-    .total_usage;
+  return (await admin.ask('GET', `/meters/${meter.id}/usage?${window}`)).body.total_usage;
 }
 
 test('a thousand users of ten thousand are taken out of one quarter of an hour at once', async () => {
@@ -75,10 +74,7 @@ test('a thousand users of ten thousand are taken out of one quarter of an hour a
 
 test('users and groups that are left are told from those that go, few or many of a quarter', async () => {
   const meter = await admin.createMeter('UNIQUE_COUNT');
-  const grouped = await weir.request('PATCH', `/api/v1/meters/${meter.id}`, {
-    session: admin.session,
-    body: { metadata_keys: ['plan'] },
-  });
+  const grouped = await admin.ask('PATCH', `/meters/${meter.id}`, { metadata_keys: ['plan'] });
   expect(grouped.status).toBe(200);
   for (const [quarter, count] of [
     ['11:00', 3],

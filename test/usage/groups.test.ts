@@ -79,9 +79,6 @@ let admin: Organization;
 const meterIds = new Map<AggregationType, string>();
 const events: ModelEvent[] = [];
 
-const request = (method: string, path: string, body?: unknown): Promise<Answer> =>
-  weir.request(method, `/api/v1/${path}`, { session: admin.session, ...(body !== undefined && { body }) });
-
 beforeAll(async () => {
   database = openTestDatabase(weir);
   admin = await signUp(weir);
@@ -152,7 +149,7 @@ test('events are kept by the keys of their meter, whenever those change and howe
     const recorded = Promise.all(deliveries.splice(0, 4).map((batch) => recordEvents(database.pool, batch)));
     if (round === 3)
       changed = Promise.all(
-        [...meterIds.values()].map((id) => request('PATCH', `meters/${id}`, { metadata_keys: KEYS })),
+        [...meterIds.values()].map((id) => admin.ask('PATCH', `/meters/${id}`, { metadata_keys: KEYS })),
       );
     if (round > 5) await backfillGroups(database, 1);
     await recorded;
@@ -210,7 +207,7 @@ const reads: fc.Arbitrary<Read> = fc
   });
 
 function usagePath(meterId: string, query: Record<string, string>): string {
-  return `meters/${meterId}/usage?${new URLSearchParams(query).toString()}`;
+  return `/meters/${meterId}/usage?${new URLSearchParams(query).toString()}`;
 }
 
 /** What Weir answers to a read, and what it should. */
@@ -227,7 +224,7 @@ async function compare({
 }: Read): Promise<void> {
   fc.pre(start < end && (key !== undefined || filters.length > 0));
   const meterId = meterIds.get(aggregation) ?? '';
-  const usage = await request(
+  const usage = await admin.ask(
     'GET',
     usagePath(meterId, {
       start_date: isoOf(start),
@@ -306,7 +303,7 @@ test('a day of more combinations than are kept stays exact in total, and can be 
   ]);
   const window = { start_date: '2026-10-05', end_date: '2026-10-06' };
   const ask = async (query: Record<string, string>) =>
-    (await request('GET', usagePath(id, { ...window, ...query }))).body;
+    (await admin.ask('GET', usagePath(id, { ...window, ...query }))).body;
 
   const byRequest = await ask({ group_by_metadata: 'request', groups_limit: '3' });
   expect(byRequest).toMatchObject({ total_usage: '2401', event_count: 2401, overflow_event_count: 400 });
@@ -397,21 +394,21 @@ test('while usage is being grouped nothing is read by group; what was rejected c
   };
   const rejected = await weir.request('POST', '/api/v1/sdk/track', { apiKey, body });
   expect(
-    (await request('PATCH', `meters/${meter.id}`, { metadata_keys: ['model'], name: 'Users' })).body,
+    (await admin.ask('PATCH', `/meters/${meter.id}`, { metadata_keys: ['model'], name: 'Users' })).body,
   ).toMatchObject({
     metadata_keys: ['model'],
     name: 'Users',
   });
   const path = usagePath(meter.id, { start_date: '2026-10-05', end_date: '2026-10-05', group_by_metadata: 'model' });
-  expect(await request('GET', path)).toMatchObject({ status: 409, body: { code: 'groups_not_ready' } });
+  expect(await admin.ask('GET', path)).toMatchObject({ status: 409, body: { code: 'groups_not_ready' } });
 
   await weir.startWorker();
-  await until(async () => (await request('GET', path)).status === 200, 'the worker has grouped it');
+  await until(async () => (await admin.ask('GET', path)).status === 200, 'the worker has grouped it');
   await weir.drained();
-  const receipt = () => request('GET', `events/${rejected.body.id}`);
+  const receipt = () => admin.ask('GET', `/events/${rejected.body.id}`);
   expect((await receipt()).body.status).toBe('rejected');
   const groups = async () =>
-    (await request('GET', path)).body.groups.map((group: { value: string; total_usage: string }) => [
+    (await admin.ask('GET', path)).body.groups.map((group: { value: string; total_usage: string }) => [
       group.value,
       group.total_usage,
     ]);
@@ -419,17 +416,17 @@ test('while usage is being grouped nothing is read by group; what was rejected c
     ['b', '2'],
     ['a', '1'],
   ]);
-  await request('POST', `events/${rejected.body.id}/replay`, { metadata: { user_id: 'cy', model: 'c' } });
+  await admin.ask('POST', `/events/${rejected.body.id}/replay`, { metadata: { user_id: 'cy', model: 'c' } });
   await until(async () => (await receipt()).body.status === 'recorded', 'the replayed event is recorded');
   expect(await groups()).toEqual([
     ['b', '2'],
     ['a', '1'],
     ['c', '1'],
   ]);
-  expect((await request('GET', path)).body).toMatchObject({ total_usage: '3', unique_customers: 1 });
+  expect((await admin.ask('GET', path)).body).toMatchObject({ total_usage: '3', unique_customers: 1 });
 
   // Keys that are given up leave nothing behind.
-  await request('PATCH', `meters/${meter.id}`, { metadata_keys: [] });
+  await admin.ask('PATCH', `/meters/${meter.id}`, { metadata_keys: [] });
   const left = `SELECT (SELECT count(*) FROM customer_group_hours WHERE meter_id = $1) + (SELECT count(*) FROM meter_group_value_days
     WHERE meter_id = $1) + (SELECT count(*) FROM metadata_backfills WHERE meter_id = $1) AS left`;
   await until(async () => (await weir.pool.query(left, [meter.id])).rows[0].left === '0', 'nothing is left');

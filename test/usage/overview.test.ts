@@ -154,9 +154,7 @@ test('what is rejected and what waits is told, exactly where it is little', asyn
 });
 
 test('invoices are added up by currency', async () => {
-  const post = async (path: string, body?: object) =>
-    (await weir.request('POST', `/api/v1${path}`, { session: admin.session, ...(body !== undefined && { body }) }))
-      .body;
+  const post = (path: string, body?: object) => admin.call('POST', path, body);
   const invoice = async (currency: string, customer: string) => {
     const lookup_id = `${currency}-${customer}`.toLowerCase();
     const fields = { name: 'Pro', lookup_id, type: 'FIXED', billing_interval: 'month', currency };

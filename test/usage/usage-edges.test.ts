@@ -53,9 +53,7 @@ const record = (meterId: string, ...events: Sent[]) =>
 type Query = Record<string, string>;
 
 async function read(path: string, query: Query = {}) {
-  const answer = await weir.request('GET', `/api/v1/${path}?${new URLSearchParams(query).toString()}`, {
-    session: admin.session,
-  });
+  const answer = await admin.ask('GET', `/${path}?${new URLSearchParams(query).toString()}`);
   expect(answer.status).toBe(200);
   return answer.body;
 }

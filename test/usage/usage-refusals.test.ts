@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { signUp, type Answer, type Organization } from '../support/harness.ts';
+import { signUp, type Organization } from '../support/harness.ts';
 import { sharedWeir } from '../support/use-weir.ts';
 
 const weir = sharedWeir();
@@ -7,9 +7,6 @@ let admin: Organization;
 beforeAll(async () => {
   admin = await signUp(weir);
 });
-
-const request = (method: string, path: string, body?: unknown): Promise<Answer> =>
-  weir.request(method, `/api/v1/${path}`, { session: admin.session, ...(body !== undefined && { body }) });
 
 test('what cannot be read is refused with a sentence that says why', async () => {
   const { id } = await admin.createMeter('SUM');
@@ -117,14 +114,14 @@ test('what cannot be asked of metadata is refused with a sentence that says why'
     ],
   ];
   for (const [meter, query, detail] of refusals) {
-    const { status, body } = await request('GET', `meters/${meter}/usage?${query}`);
+    const { status, body } = await admin.ask('GET', `/meters/${meter}/usage?${query}`);
     expect([status, body.code], query.slice(0, 80)).toEqual([422, 'invalid_request']);
     expect(body.detail).toContain(detail);
   }
   // Values of any form are looked for and not found.
   for (const value of ['x'.repeat(8_192), '\u202e😀', "'; DROP TABLE events; --", '{"a":[', '\\', '%'])
     expect(
-      (await request('GET', `meters/${id}/usage?filter[model]=${encodeURIComponent(value)}`)).body.event_count,
+      (await admin.ask('GET', `/meters/${id}/usage?filter[model]=${encodeURIComponent(value)}`)).body.event_count,
     ).toBe(0);
 });
 
@@ -140,10 +137,10 @@ test('keys that cannot be named are refused', async () => {
     [null, 'metadata_keys must be a list of at most 5 keys.'],
   ];
   for (const [keys, message] of refusals) {
-    const { status, body } = await request('PATCH', `meters/${id}`, { metadata_keys: keys });
+    const { status, body } = await admin.ask('PATCH', `/meters/${id}`, { metadata_keys: keys });
     expect([status, body.detail]).toEqual([422, message]);
   }
   const toggle = { name: 'Toggle', lookup_key: 'toggle', type: 'switch', metadata_keys: ['model'] };
-  expect((await request('POST', 'features', toggle)).status).toBe(422);
-  expect((await request('GET', `meters/${id}`)).body.metadata_keys).toEqual([]);
+  expect((await admin.ask('POST', '/features', toggle)).status).toBe(422);
+  expect((await admin.ask('GET', `/meters/${id}`)).body.metadata_keys).toEqual([]);
 });

@@ -175,10 +175,7 @@ test('a meter is found by its token, and usage of one customer by either of its 
     { at: '2025-11-05T01:00:00Z', quantity: 3, customer: 'initech' },
     { at: '2025-11-05T01:00:00Z', quantity: 4, customer: 'no-record' },
   );
-  const customer = await weir.request('POST', '/api/v1/customers', {
-    session: admin.session,
-    body: { external_id: 'initech', name: 'Initech' },
-  });
+  const customer = await admin.ask('POST', '/customers', { external_id: 'initech', name: 'Initech' });
   const query = { ...NOVEMBER, meter_token: meter.token };
   const all = await read('usage', query);
   expect(all.body).toMatchObject({ meter_id: meter.id, total_usage: '7', unique_customers: 2 });
@@ -192,10 +189,7 @@ test('a meter is found by its token, and usage of one customer by either of its 
 
 test('the customers of a meter come by usage, largest first, with or without a record', async () => {
   const meter = await admin.createMeter('AVG');
-  await weir.request('POST', '/api/v1/customers', {
-    session: admin.session,
-    body: { external_id: 'known', name: 'Known' },
-  });
+  await admin.ask('POST', '/customers', { external_id: 'known', name: 'Known' });
   const at = '2025-11-05T10:30:00Z';
   await track(
     meter.token,
@@ -232,12 +226,10 @@ test('the customers of a meter come by usage, largest first, with or without a r
 test('a customer is read on every meter, archived ones and those without usage too', async () => {
   const other = await signUp(weir);
   const key = await other.createKey();
-  const request = (method: string, path: string, body?: unknown) =>
-    weir.request(method, `/api/v1/${path}`, { session: other.session, ...(body !== undefined && { body }) });
   const sum = await other.createMeter('SUM', 'GB');
   const users = await other.createMeter('UNIQUE_COUNT');
   const last = await other.createMeter('LAST');
-  const customer = await request('POST', 'customers', { external_id: 'acme' });
+  const customer = await other.ask('POST', '/customers', { external_id: 'acme' });
   const event = (token: string, quantity: number, timestamp: string) => ({
     meter_token: token,
     customer_external_id: 'acme',
@@ -257,11 +249,11 @@ test('a customer is read on every meter, archived ones and those without usage t
     },
   });
   await weir.drained();
-  await request('PATCH', `meters/${sum.id}`, { status: 'ARCHIVED' });
+  await other.ask('PATCH', `/meters/${sum.id}`, { status: 'ARCHIVED' });
 
-  const { status, body } = await request(
+  const { status, body } = await other.ask(
     'GET',
-    `customers/${customer.body.id}/usage?start_date=2025-11-01&end_date=2025-11-06`,
+    `/customers/${customer.body.id}/usage?start_date=2025-11-01&end_date=2025-11-06`,
   );
   expect(status).toBe(200);
   expect(body).toMatchObject({
@@ -284,6 +276,6 @@ test('a customer is read on every meter, archived ones and those without usage t
     },
   ]);
   expect(
-    (await request('GET', `meters/${sum.id}/usage?start_date=2025-11-01&end_date=2025-11-30`)).body.total_usage,
+    (await other.ask('GET', `/meters/${sum.id}/usage?start_date=2025-11-01&end_date=2025-11-30`)).body.total_usage,
   ).toBe('3');
 });

@@ -15,13 +15,8 @@ const DAY_MS = 86_400_000;
 /** Makes it. The invoices of the three days before today are there: one paid, one open, one a draft. */
 export async function furnish(weir: Weir): Promise<Furnished> {
   const organization = await signUp(weir);
-  const { session } = organization;
+  const { call } = organization;
   const apiKey = await organization.createKey();
-  const call = async (method: string, path: string, body?: unknown) => {
-    const answer = await weir.request(method, `/api/v1${path}`, { session, ...(body !== undefined && { body }) });
-    if (answer.status >= 300) throw new Error(`${method} ${path} answered ${JSON.stringify(answer.body)}`);
-    return answer.body;
-  };
   await call('PATCH', '/billing/settings', {
     invoice_grace_hours: 72,
     invoice_issuer: 'Weirworks Ltd\n12 Mill Lane\nCambridge CB1 2AB\nUnited Kingdom\nVAT GB 123 4567 89',

@@ -31,12 +31,7 @@ export function handsOn(weir: Weir, organization: Organization, page: Page): Han
     weir,
     organization,
     page,
-    async call(method, path, body) {
-      const sent = { session: organization.session, ...(body !== undefined && { body }) };
-      const answer = await weir.request(method, `/api/v1${path}`, sent);
-      if (answer.status >= 300) throw new Error(`${method} ${path} answered ${JSON.stringify(answer.body)}`);
-      return answer.body;
-    },
+    call: organization.call,
     dialog,
     field,
     button: (name) => page.getByRole('button', { name, exact: true }),
