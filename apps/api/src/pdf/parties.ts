@@ -15,29 +15,14 @@ export function letterheadOf({ seller, issuer }: Pick<Invoice, 'seller' | 'issue
 
 /** As the customer was when the invoice was finalized; of a draft nothing is copied yet, and a copy may be erased. */
 export function buyerOf({ buyer, customer, status }: Pick<Invoice, 'buyer' | 'customer' | 'status'>): string {
-  if (customer === null && buyer === null)
+  if (buyer === null)
     return status === 'DRAFT'
       ? 'Name and address, as they will be when it is finalized'
       : 'Name and address have been erased';
   const text = (field: string) => (typeof customer?.[field] === 'string' ? customer[field] : '');
   // What was written down as text is what its mail is addressed with.
-  const country = text('billing_address_country') || (buyer?.country ?? '');
-  const party = buyer === null ? copiedParty(text) : { ...buyer, country };
-  return linesOf([linesOfParty(party) || text('external_id'), text('email')]);
-}
-
-/** Of an invoice from before its buyer was copied field by field. */
-function copiedParty(text: (field: string) => string): Party {
-  return {
-    legal_name: text('name') || text('external_id'),
-    tax_id: null,
-    address_line1: text('billing_address_line1'),
-    address_line2: null,
-    city: text('billing_address_city'),
-    state: text('billing_address_state'),
-    postal_code: text('billing_address_postal_code'),
-    country: text('billing_address_country'),
-  };
+  const country = text('billing_address_country') || buyer.country;
+  return linesOf([linesOfParty({ ...buyer, country }) || text('external_id'), text('email')]);
 }
 
 function linesOfParty({ legal_name, tax_id, address_line1, address_line2, city, state, ...rest }: Party): string {

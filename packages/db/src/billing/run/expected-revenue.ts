@@ -18,8 +18,8 @@ import { inSnapshot } from '../snapshot.ts';
 const PARTS = ['drafts', 'open_periods'] as const;
 type Part = (typeof PARTS)[number];
 
-/** By currency. What an older version wrote says nothing of what is left out. */
-type Sums = Record<string, Record<Part, string> & { left_out?: number }>;
+/** By currency. */
+type Sums = Record<string, Record<Part, string> & { left_out: number }>;
 
 /** What was reckoned is good for so long, and for so many times as long as it took: it is a fiftieth of what a worker does. */
 const GOOD_MINUTES = 10;
@@ -68,7 +68,7 @@ export async function readExpectedRevenue(
   if (row === undefined || row.began_at === null || row.ended_at === null) return null;
   const currencies = Object.entries(row.expected ?? {})
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([currency, { drafts, open_periods, left_out = 0 }]) => {
+    .map(([currency, { drafts, open_periods, left_out }]) => {
       const total = amountOf(drafts, currency) + amountOf(open_periods, currency);
       return { currency, drafts, open_periods, total: amountText(total, currency), left_out };
     });
@@ -147,13 +147,13 @@ async function take(database: Database, step: Step, size: number): Promise<Taken
   const sums = { ...step.sums };
   for (const { currency, total } of amounts) {
     const nothing = amountText(0n, currency);
-    const before = sums[currency] ?? { drafts: nothing, open_periods: nothing };
+    const before = sums[currency] ?? { drafts: nothing, open_periods: nothing, left_out: 0 };
     sums[currency] =
       total instanceof Error
-        ? { ...before, left_out: (before.left_out ?? 0) + 1 }
+        ? { ...before, left_out: before.left_out + 1 }
         : { ...before, [part]: amountText(amountOf(before[part], currency) + total, currency) };
   }
-  const isFirst = Object.values(step.sums).every(({ left_out = 0 }) => left_out === 0);
+  const isFirst = Object.values(step.sums).every(({ left_out }) => left_out === 0);
   const leftOut = isFirst ? amounts.map(({ total }) => total).find((total) => total instanceof Error) : undefined;
   const text = JSON.stringify(sums);
   const isLast = last === undefined && part === PARTS[1];
