@@ -2,6 +2,7 @@
 // `config: { deprecated: { since, sunset, instead } }`; CHANGELOG.md names it too, or `npm run check` fails.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { addHeaders, operationsOf, type Paths } from './openapi-operations.ts';
 
 /** Days, as `2027-01-31`. */
 interface Deprecation {
@@ -35,7 +36,7 @@ function headersOf({ since, sunset, instead }: Deprecation): Headers {
   };
 }
 
-/** What is deprecated, by its method and path, such as `get /api/v1/meters/{id}`. */
+/** What is deprecated, by its method and path, such as `GET /api/v1/meters/:id`. */
 export type Deprecated = ReadonlyMap<string, Headers>;
 
 /** Sets this up for every route that is added after it. */
@@ -44,8 +45,7 @@ export function useDeprecations(app: FastifyInstance): Deprecated {
   app.addHook('onRoute', (route) => {
     if (route.config?.deprecated === undefined) return;
     const headers = headersOf(route.config.deprecated);
-    for (const method of [route.method].flat())
-      deprecated.set(`${method.toLowerCase()} ${route.url.replace(/:(\w+)/g, '{$1}')}`, headers);
+    for (const method of [route.method].flat()) deprecated.set(`${method} ${route.url}`, headers);
     route.onSend = [
       route.onSend ?? [],
       // Behind the handler, whose own Link stays. A refusal has them too.
@@ -57,25 +57,16 @@ export function useDeprecations(app: FastifyInstance): Deprecated {
   return deprecated;
 }
 
-interface Operation {
-  deprecated?: boolean;
-  responses: Record<string, { description: string; headers?: Record<string, object> }>;
-}
-
 /** Adds all of it to the paths of a document. */
-export function tellOfDeprecations(paths: Record<string, Record<string, Operation>>, deprecated: Deprecated): void {
-  for (const [path, methods] of Object.entries(paths))
-    for (const [method, operation] of Object.entries(methods)) {
-      const values = deprecated.get(`${method} ${path}`);
-      if (values === undefined) continue;
-      operation.deprecated = true;
-      const headers = Object.fromEntries(
-        Object.entries(values).map(([name, value]) => {
-          const description = DESCRIPTIONS[name as keyof Headers];
-          return [name, { description, schema: { type: 'string' }, example: value }];
-        }),
-      );
-      for (const [status, response] of Object.entries(operation.responses))
-        if (status.startsWith('2')) response.headers = { ...response.headers, ...headers };
-    }
+export function tellOfDeprecations(paths: Paths, deprecated: Deprecated): void {
+  for (const { method, url, operation } of operationsOf(paths)) {
+    const values = deprecated.get(`${method} ${url}`);
+    if (values === undefined) continue;
+    operation.deprecated = true;
+    const headers = Object.entries(values).map(([name, value]) => {
+      const description = DESCRIPTIONS[name as keyof Headers];
+      return [name, { description, schema: { type: 'string' }, example: value }] as const;
+    });
+    addHeaders(operation, Object.fromEntries(headers));
+  }
 }

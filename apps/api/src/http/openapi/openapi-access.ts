@@ -3,12 +3,7 @@
 
 import type { ErrorCode } from '@weir/shared/errors';
 import { isUnsafe } from '../writing/repeats.ts';
-import { putProblems, type TellingOperation } from './openapi-problems.ts';
-
-interface Operation extends TellingOperation {
-  description?: string;
-  security?: Record<string, string[]>[];
-}
+import { operationsOf, putProblems, type Operation, type Paths } from './openapi-operations.ts';
 
 /** Words for a scheme, with the role or scope that it needs. */
 const WORDS: Record<string, (needs: string | undefined) => string> = {
@@ -22,25 +17,23 @@ const WORDS: Record<string, (needs: string | undefined) => string> = {
 };
 
 /** Adds all of it to the paths of a document. */
-export function tellOfAccess(paths: Record<string, Record<string, Operation>>): void {
-  for (const [path, methods] of Object.entries(paths).filter(([path]) => path.startsWith('/api/')))
-    for (const [method, operation] of Object.entries(methods)) {
-      const needs = needsOf(operation);
-      const words = Object.entries(needs).map(([scheme, [need]]) => WORDS[scheme]?.(need) ?? scheme);
-      if (words.length > 0) {
-        const who = `Who may: ${words.join(', or ')}.`;
-        operation.description = operation.description === undefined ? who : `${operation.description}\n\n${who}`;
-      }
-      const isOfThing = path.includes('{');
-      putProblems(operation, [
-        ...(isUnsafe(method.toUpperCase()) ? codesOfWrite(needs) : []),
-        ...codesOfAccess(needs),
-        ...(isOfThing ? (['not_found'] as const) : []),
-        'invalid_request',
-        'rate_limited',
-        'unavailable',
-      ]);
+export function tellOfAccess(paths: Paths): void {
+  for (const { method, url, operation } of operationsOf(paths).filter(({ url }) => url.startsWith('/api/'))) {
+    const needs = needsOf(operation);
+    const words = Object.entries(needs).map(([scheme, [need]]) => WORDS[scheme]?.(need) ?? scheme);
+    if (words.length > 0) {
+      const who = `Who may: ${words.join(', or ')}.`;
+      operation.description = operation.description === undefined ? who : `${operation.description}\n\n${who}`;
     }
+    putProblems(operation, [
+      ...(isUnsafe(method) ? codesOfWrite(needs) : []),
+      ...codesOfAccess(needs),
+      ...(url.includes(':') ? (['not_found'] as const) : []),
+      'invalid_request',
+      'rate_limited',
+      'unavailable',
+    ]);
+  }
 }
 
 /** Nothing, where it opens to everybody. */

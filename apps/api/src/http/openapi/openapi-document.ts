@@ -5,38 +5,14 @@ import { STATUS_CODES } from 'node:http';
 import { tellOfDeprecations, type Deprecated } from './deprecations.ts';
 import { exampleOf, type DocumentSchema } from './openapi-examples.ts';
 import { tellOfAccess } from './openapi-access.ts';
+import { operationsOf, type Parameter, type Paths } from './openapi-operations.ts';
 import { tellOfRepeats } from './openapi-repeats.ts';
 import { tellOfVersions } from './openapi-versions.ts';
 import { problemExamples } from './problem-examples.ts';
 import type { Tagged } from '../writing/versions.ts';
 
-interface Content {
-  schema?: DocumentSchema;
-  example?: unknown;
-  examples?: Record<string, { $ref: string }>;
-}
-
-interface Parameter {
-  schema?: DocumentSchema & Serialization;
-}
-
-/** How the value of a parameter is written into an address. */
-interface Serialization {
-  style?: string;
-  explode?: boolean;
-}
-
-interface Operation {
-  operationId?: string;
-  description?: string;
-  security?: Record<string, string[]>[];
-  parameters?: (Parameter & Serialization)[];
-  requestBody?: { content: Record<string, Content> };
-  responses: Record<string, { description: string; content?: Record<string, Content> }>;
-}
-
 interface Document {
-  paths: Record<string, Record<string, Operation>>;
+  paths: Paths;
   components: { schemas: Record<string, DocumentSchema>; examples?: Record<string, unknown> };
 }
 
@@ -56,7 +32,7 @@ export function finishDocument<Given extends object>(
   tellOfVersions(document.paths, tagged);
   tellOfDeprecations(document.paths, deprecated);
   const told = new Set<string>();
-  for (const operation of Object.values(document.paths).flatMap((methods) => Object.values(methods))) {
+  for (const { operation } of operationsOf(document.paths)) {
     const { operationId: owner = '', parameters = [], requestBody, responses } = operation;
     for (const parameter of parameters) hoistSerialization(parameter);
     for (const content of Object.values(requestBody?.content ?? {}))
@@ -78,7 +54,7 @@ export function finishDocument<Given extends object>(
 }
 
 /** A schema says how its parameter is written, since zod has no place beside it; in the document it stands beside the schema. */
-function hoistSerialization(parameter: Parameter & Serialization): void {
+function hoistSerialization(parameter: Parameter): void {
   if (parameter.schema === undefined) return;
   const { style, explode, ...schema } = parameter.schema;
   if (style !== undefined) parameter.style = style;

@@ -1,19 +1,15 @@
 // What the document says of Idempotency-Key: of every operation that takes it, and of those that refuse it.
 
 import { LIMITS } from '@weir/shared/limits';
-import { addProblem } from './openapi-problems.ts';
+import {
+  addHeaders,
+  addParameter,
+  addProblem,
+  operationsOf,
+  type Operation,
+  type Paths,
+} from './openapi-operations.ts';
 import { isRepeatable, refusesKey } from '../writing/repeats.ts';
-
-interface Response {
-  description: string;
-  headers?: Record<string, object>;
-  content?: Record<string, object>;
-}
-
-interface Operation {
-  parameters?: object[];
-  responses: Record<string, Response>;
-}
 
 const KEY = {
   in: 'header',
@@ -39,22 +35,16 @@ const HEADERS = {
 };
 
 /** Adds all of it to the paths of a document. */
-export function tellOfRepeats(paths: Record<string, Record<string, Operation>>): void {
-  for (const [path, methods] of Object.entries(paths)) {
-    const url = path.replace(/\{(\w+)\}/g, ':$1');
-    for (const [name, operation] of Object.entries(methods)) {
-      const method = name.toUpperCase();
-      if (isRepeatable(method, url)) tell(operation);
-      else if (refusesKey(method, url)) addProblem(operation, 'invalid_request');
-    }
-  }
+export function tellOfRepeats(paths: Paths): void {
+  for (const { method, url, operation } of operationsOf(paths))
+    if (isRepeatable(method, url)) tell(operation);
+    else if (refusesKey(method, url)) addProblem(operation, 'invalid_request');
 }
 
 function tell(operation: Operation): void {
-  operation.parameters = [...(operation.parameters ?? []), KEY];
+  addParameter(operation, KEY);
   addProblem(operation, 'request_under_way');
   addProblem(operation, 'invalid_request');
   addProblem(operation, 'idempotency_key_reused');
-  for (const [status, response] of Object.entries(operation.responses))
-    if (status.startsWith('2')) response.headers = { ...response.headers, ...HEADERS };
+  addHeaders(operation, HEADERS);
 }

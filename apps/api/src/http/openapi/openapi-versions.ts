@@ -1,18 +1,7 @@
 // What the document says of ETags: of every GET that has one, and of every PATCH, which takes it in If-Match.
 
-import { addProblem } from './openapi-problems.ts';
+import { addParameter, addProblem, urlOf, type Operation, type Paths } from './openapi-operations.ts';
 import type { Tagged } from '../writing/versions.ts';
-
-interface Response {
-  description: string;
-  headers?: Record<string, object>;
-  content?: Record<string, object>;
-}
-
-interface Operation {
-  parameters?: object[];
-  responses: Record<string, Response>;
-}
 
 const ETAG = {
   description: 'Names what was answered, for If-Match of a PATCH. Members that change by themselves are not in it.',
@@ -39,12 +28,9 @@ const IF_MATCH = header(
 );
 
 /** Adds all of it to the paths of a document. */
-export function tellOfVersions(
-  paths: Record<string, Record<string, Operation>>,
-  tagged: ReadonlyMap<string, Tagged>,
-): void {
+export function tellOfVersions(paths: Paths, tagged: ReadonlyMap<string, Tagged>): void {
   for (const [path, { get, patch }] of Object.entries(paths)) {
-    const { isWhole, isOfPatch } = tagged.get(path.replace(/\{(\w+)\}/g, ':$1')) ?? {};
+    const { isWhole, isOfPatch } = tagged.get(urlOf(path)) ?? {};
     if (get !== undefined && isWhole !== undefined) tellOfGet(get, isWhole);
     if (patch === undefined || isOfPatch === undefined) continue;
     addParameter(patch, IF_MATCH);
@@ -59,10 +45,6 @@ function tellOfGet(get: Operation, isWhole: boolean): void {
   addParameter(get, IF_NONE_MATCH);
   get.responses['304'] = { description: 'Not Modified' };
   addTag(get, '304');
-}
-
-function addParameter(operation: Operation, parameter: object): void {
-  operation.parameters = [...(operation.parameters ?? []), parameter];
 }
 
 function addTag({ responses }: Operation, status: string): void {
