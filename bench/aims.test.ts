@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { READ_AIMS, aimsOf, aimsTable } from './aims.ts';
 import type { BenchResults } from './bench-results.ts';
+import type { BillingResult } from './billing/measure-billing.ts';
+import type { Midnight } from './billing/run-midnight.ts';
 import { madeUpResults, madeUpRound } from './made-up-results.ts';
 import { WEIR_BATCH, WEIR_SINGLE } from './patterns.ts';
 import { QUESTIONS } from './read/questions.ts';
@@ -111,6 +113,27 @@ test('reading is held against the aim of its question, and each aim is of a ques
     { figure: stallMs, isKept: false },
   ]);
   for (const { title } of READ_AIMS) expect(QUESTIONS.some((question) => question.title.startsWith(title))).toBe(true);
+});
+
+test('an aim is left out below the size that it is of', () => {
+  const midnight = { kind: 'alone' as const, draftsSeconds: 24.1, finalizedSeconds: 86.4, kills: 0 };
+  const asked = { earlyBytes: null, mostBytes: null, tracked: null, draftP99Ms: 18.9, entitlementP99Ms: 5.2 };
+  const midnights = [{ ...midnight, ...asked }] as unknown as Midnight[];
+  const titlesOf = (subscriptions: number) =>
+    aims({ billing: { subscriptions, events: 1, midnights } as BillingResult }).map(({ title }) => title);
+  const ofAnySize = ['a draft of ten charges, p99', 'an entitlement at 300/s, p99'];
+  expect(titlesOf(20_000)).toEqual(ofAnySize);
+  expect(titlesOf(100_000)).toEqual([
+    'drafts of 100,000 subscriptions, alone',
+    'the same finalized after the grace, alone',
+    ...ofAnySize,
+  ]);
+  const first = { p50Ms: 1, p99Ms: 1 };
+  const readings = [{ title: 'usage of a customer by day, UTC', first, again: first }];
+  const stallMs = { median: 1, min: 1, max: 1 };
+  const read = (events: number) => aims({ reading: [{ events, databaseBytes: 1, readings, stallMs }] });
+  expect(read(1_000_000).map(({ title }) => title)).toEqual(['the largest window, how long others wait']);
+  expect(read(20_000_000)).toHaveLength(2);
 });
 
 test('each aim is a row with its figure', () => {

@@ -24,7 +24,8 @@ export interface Throughput {
 }
 
 /**
- * Every pattern once, then every rate once, then all of it again: what the machine does beside all this meets each of them.
+ * Every pattern once, then every rate once, then all of it again: what the machine does beside all this meets each of them. What comes
+ * after another one may be slower by it, so each second round goes from the last pattern to the first.
  * The rates of a round are shares of what Weir reached in that round. What all rounds so far have come to is told after each.
  */
 export async function measureThroughput(
@@ -46,9 +47,9 @@ export async function measureThroughput(
       return { ...ONE_OF_EACH, ...options, label: `round ${round} of ${options.rounds}, ${what}` };
     };
     let topRate = 0;
-    for (const [index, pattern] of patterns.entries()) {
+    for (const pattern of inTurn(patterns, round)) {
       const result = await runRound(pattern, settingsOf(pattern.name), deps);
-      throughput[index]?.rounds.push(result);
+      throughput[patterns.indexOf(pattern)]?.rounds.push(result);
       if (pattern === WEIR_SINGLE) topRate = result.requestsPerSecond ?? 0;
     }
     for (const { sharePercent, rounds } of rates) {
@@ -59,6 +60,11 @@ export async function measureThroughput(
     await onRound({ throughput, rates });
   }
   return { throughput, rates };
+}
+
+/** The order of a round, of which the first is 1. */
+export function inTurn<T>(patterns: readonly T[], round: number): readonly T[] {
+  return round % 2 === 1 ? patterns : patterns.toReversed();
 }
 
 /** The rate of a share, to the request; at least 1. */

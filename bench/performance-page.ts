@@ -69,10 +69,13 @@ export function resultSections(results: BenchResults): string[] {
     growth.length > 0 && `### As the work grows\n\n${growthTable(growth)}`,
     throughput.length > 0 && costs(throughput),
     sizes(results),
-    aims.length > 0 && `## Aims\n\n${aimsTable(aims)}`,
+    aims.length > 0 && `## Aims\n\n${paragraph(AIMS)}\n\n${aimsTable(aims)}`,
   ];
   return sections.filter((section) => typeof section === 'string');
 }
+
+const AIMS =
+  'The bench fails by none of these: what is not kept is a line to read. An aim is of a size, and left out where a run had less.';
 
 /** More than this, of other programs, is in the figures. */
 const NOISE_MAX = 0.2;
@@ -107,12 +110,15 @@ function factsTable(results: BenchResults): string {
   if (rounds.length > 0) {
     const { seconds, warmupSeconds, connections, apis } = settings;
     facts.push(
-      ['rounds', `${settings.rounds} of ${seconds} s each, after ${warmupSeconds} s of warm-up; patterns in turn`],
+      [
+        'rounds',
+        `${settings.rounds} of ${seconds} s each, after ${warmupSeconds} s of warm-up; patterns in turn, each second time from the last to the first`,
+      ],
       ['figures', 'the median of the rounds (lowest–highest)'],
       ['load', `${connections} connections (an eighth of them for batches); API processes where not said: ${apis}`],
       [
         'noise',
-        `other programs used up to ${whole(noiseOf(results) * 100)} % of the cores just before and after the rounds`,
+        `other programs used up to ${whole(noiseOf(results) * 100)} % of the cores just before and after the rounds, each time by the quietest of some looks`,
       ],
     );
     const stolen = spreadOfAll(rounds, (round) => round.stolen);
@@ -138,7 +144,7 @@ function fast(throughput: BenchResults['throughput']): string {
     throughputTable(throughput),
     paragraph(
       'After each round Postgres must hold exactly the events that were answered with 201, and rollups that add up to the same;',
-      'otherwise the bench fails. The patterns besides Weir are in `bench/baselines`. They check the API key, the body and the',
+      'otherwise the bench fails. Of what was answered otherwise it may hold any. The patterns besides Weir are in `bench/baselines`. They check the API key, the body and the',
       'idempotency key as Weir does, and write the same rows. One job a request promises less: a process that dies between claim',
       'and job has claimed an event that never was.',
     ),
@@ -149,7 +155,7 @@ function fast(throughput: BenchResults['throughput']): string {
 function atFixedRates(rates: BenchResults['rates']): string {
   const text = paragraph(
     'Weir, one event a request. Requests are due by a schedule, whether earlier ones were answered or not. Latency counts from',
-    'when a request was due.',
+    'when a request was due. Rates are shares of what this build reached, so that two builds are asked for different ones.',
   );
   return ['### At fixed rates', text, ratesTable(rates)].join('\n\n');
 }
@@ -160,7 +166,7 @@ function ofBilling(billing: BillingResult): string {
     `usage charges; ${whole(billing.events)} events are billed. One worker makes the drafts and, once the grace is over, the`,
     'invoices: alone, beside events that are tracked as fast as they are taken, and killed every ten seconds. The invoices of all',
     'three are the same, and no number is missing. *Tracking ÷ without* is what is recorded in a second meanwhile, of what is',
-    'recorded when the same is tracked for as long and no month ends.',
+    'recorded when the same is tracked for as long and no month ends. Some seconds after the midnight are in it.',
   );
   return ['### Billing', text, billingTable(billing)].join('\n\n');
 }

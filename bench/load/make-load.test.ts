@@ -14,12 +14,12 @@ afterEach(() => {
 /** Has a load made on a server that answers as it is told, and returns what it came to and what was told meanwhile. */
 async function load(
   change: Partial<LoadPlan>,
-  onRequest: (answer: () => void, index: number) => void,
+  onRequest: (answer: (status?: number) => void, index: number) => void,
 ): Promise<{ result: LoadResult; kinds: string[] }> {
   let index = 0;
   server.on('request', (request, response: ServerResponse) => {
     request.resume();
-    onRequest(() => response.writeHead(201, { 'content-length': 2 }).end('{}'), (index += 1));
+    onRequest((status = 201) => response.writeHead(status, { 'content-length': 2 }).end('{}'), (index += 1));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -69,4 +69,11 @@ test('without a rate each connection has one request under way, and the end is t
   expect(result).toMatchObject({ due: null, unsent: null, unclear: 0 });
   expect(kinds[0]).toBe('began');
   expect(kinds.at(-1)).toBe('ended');
+});
+
+test('an answer that refuses is no quick one: it counts as the longest there is', async () => {
+  const { result } = await load({ seconds: 0.2 }, (answer, index) => answer(index % 10 === 0 ? 503 : 201));
+  expect(result.errors['503']).toBeGreaterThan(0);
+  expect(result.latencyMs.p50).toBeLessThan(1_000);
+  expect(result.latencyMs.p99).toBeGreaterThan(59_000);
 });

@@ -11,6 +11,9 @@ const ANSWER_SECONDS_MAX = 20;
 
 const PROGRESS_MS = 1_000;
 
+/** What a latency is written down as at most. */
+const LONGEST_MS = 60_000;
+
 /** The shortest that a timer waits. A request goes out up to so much after it was due; its latency counts that too. */
 const DUE_TICK_MS = 1;
 
@@ -55,7 +58,7 @@ class Load {
   /** One for each caller and each address. */
   readonly #heads: string[][];
   readonly #nextBody: ReturnType<typeof bodiesOf>;
-  readonly #latency = createHistogram({ lowest: 1, highest: 60_000_000, figures: 3 });
+  readonly #latency = createHistogram({ lowest: 1, highest: LONGEST_MS * 1_000, figures: 3 });
   readonly #total = { requests: 0, accepted: 0, acceptedQuantity: 0, unclear: 0 };
   readonly #errors: Record<string, number> = {};
   #firstError: string | undefined;
@@ -143,7 +146,8 @@ class Load {
 
   #count({ status, text }: Answer, since: number, quantity: number): void {
     // Where requests are due by a rate, those that are answered late are what has to be seen.
-    if (!this.isOver || this.#due !== undefined) this.#time(performance.now() - since);
+    // A refusal is no quick answer: it counts as the longest there is.
+    if (!this.isOver || this.#due !== undefined) this.#time(status === 201 ? performance.now() - since : LONGEST_MS);
     if (status === 201) {
       if (!this.isOver) this.#total.requests += 1;
       this.#total.accepted += this.#plan.eventsPerRequest;
