@@ -35,9 +35,14 @@ const payBody = z
     })
       .nullable()
       .default(null),
-    paid_at: dateOrInstant.nullable().default(null).meta({
-      description: 'An instant, or a date in the time zone of the subscription. Not in the future. Default: now.',
-    }),
+    paid_at: dateOrInstant
+      .nullable()
+      .default(null)
+      .meta({
+        description:
+          'An instant, or a date in the time zone of the subscription. Not in the future, but by a clock that is up to ' +
+          `${LIMITS.paymentAheadSeconds / 60} minutes ahead: that counts as now. Default: now.`,
+      }),
     reference: text(1, LIMITS.key)
       .nullable()
       .default(null)
