@@ -1,5 +1,5 @@
 import { createLog } from '@weir/shared/log';
-import { beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { LookupCache } from './lookup-cache.ts';
 
 interface Grant {
@@ -14,9 +14,11 @@ let now: number;
 let lookUps: number;
 let questions: string[][];
 let answer: () => Promise<Grant | undefined>;
+let open: (clock: { now?: () => number }) => LookupCache<Grant>;
 let cache: LookupCache<Grant>;
 let warnings: object[];
 
+afterEach(() => vi.restoreAllMocks());
 beforeEach(() => {
   now = 1_000;
   lookUps = 0;
@@ -31,15 +33,9 @@ beforeEach(() => {
     const value = await answer();
     return new Map(value === undefined ? [] : names.map((name) => [name, value]));
   };
-  cache = new LookupCache({
-    what: 'API key',
-    find,
-    freshMs: 10_000,
-    usableMs: HOUR_MS,
-    countMax: 2,
-    log,
-    now: () => now,
-  });
+  open = (clock) =>
+    new LookupCache({ what: 'API key', find, freshMs: 10_000, usableMs: HOUR_MS, countMax: 2, log, ...clock });
+  cache = open({ now: () => now });
 });
 
 test('a key is looked up once, and then answered from memory in the same turn', async () => {
@@ -167,4 +163,26 @@ test('beyond its number, the key that was looked up first is forgotten', async (
   expect(cache.get('third')).toBe(grant);
   expect(cache.get('second')).toBe(grant);
   expect(cache.get('first')).toBeInstanceOf(Promise);
+});
+
+test('a key ages while the machine is suspended, and while the time of day is set back', async () => {
+  const clocks = { sinceStart: 0, day: Date.parse('2026-01-01') };
+  vi.spyOn(performance, 'now').mockImplementation(() => clocks.sinceStart);
+  vi.spyOn(Date, 'now').mockImplementation(() => clocks.day);
+  const own = open({});
+  expect(await own.get(hash)).toBe(grant);
+  for (const [sinceStart, day, isAsked] of [
+    [9_000, -HOUR_MS, false],
+    [10_001, -HOUR_MS, true],
+    [19_000, -HOUR_MS + 9_001, false],
+    // As long as it has been set back, and longer: of the one clock nothing has passed.
+    [19_000, 0, true],
+    [19_500, 600, false],
+    [19_500, HOUR_MS, true],
+  ] as const) {
+    Object.assign(clocks, { sinceStart, day: Date.parse('2026-01-01') + day });
+    const before = lookUps;
+    expect(await own.get(hash)).toBe(grant);
+    expect([sinceStart, day, lookUps - before]).toEqual([sinceStart, day, isAsked ? 1 : 0]);
+  }
 });

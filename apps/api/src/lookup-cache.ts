@@ -34,7 +34,7 @@ export interface LookupCacheOptions<Value> {
   /** Beyond this many, those that were looked up first are forgotten first. */
   countMax: number;
   log: FastifyBaseLogger;
-  /** Milliseconds. By default not the time of day, which may be set back and would then keep something for longer. */
+  /** Milliseconds that pass. By default they do also while the machine is suspended or the time of day is set back. */
   now?: () => number;
 }
 
@@ -70,7 +70,7 @@ export class LookupCache<Value> {
 
   constructor(options: LookupCacheOptions<Value>) {
     this.#options = options;
-    this.#now = options.now ?? (() => performance.now());
+    this.#now = options.now ?? openElapsed();
   }
 
   /**
@@ -168,6 +168,25 @@ export class LookupCache<Value> {
       this.#entries.set(name, { value, lookedUpAt, lookUpAgainAt: lookedUpAt + this.#options.freshMs });
     }
   }
+}
+
+/** More than two clocks go apart between two readings, unless one of them was set or stood still. */
+const JUMP_MS = 1_000;
+
+/**
+ * Returns a clock that never goes back. The time of day may be set back and would then keep something for longer; that of the process stands
+ * still while its machine is suspended, and gets then what the time of day has gone on by.
+ */
+function openElapsed(): () => number {
+  let suspended = 0;
+  let apart = Date.now() - performance.now();
+  return () => {
+    const sinceStart = performance.now();
+    const before = apart;
+    apart = Date.now() - sinceStart;
+    if (apart - before > JUMP_MS) suspended += apart - before;
+    return sinceStart + suspended;
+  };
 }
 
 function newLookUp<Value>(): LookUp<Value> {
