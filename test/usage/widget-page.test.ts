@@ -177,6 +177,19 @@ test('the billing period has its limits, and windows are those that are asked fo
   await visit.close();
 });
 
+test('it shows usage of today where the clock of the browser is a day behind', async () => {
+  const visit = await browser.visit();
+  await visit.page.clock.setFixedTime(Date.now() - 86_400_000);
+  const inner = await frame(visit, { query: '?window=7', token: await tokenFor('ada') });
+  const total = inner.getByText('11.8\u202FM\u00A0tokens', { exact: true }).first();
+  await total.waitFor();
+  await inner.getByRole('button', { name: 'Billing period' }).click();
+  await inner.getByText('11.8\u202FM of 20\u202FM\u00A0tokens · 8.21\u202FM\u00A0tokens left').waitFor();
+  await total.waitFor();
+  expect(visit.faults).toEqual([]);
+  await visit.close();
+});
+
 test('it asks its parent for a token when it has none, or before or after one ends, without a reload', async () => {
   const visit = await browser.visit();
   const [first, second, third] = [await tokenFor('ada'), await tokenFor('ada'), await tokenFor('ada')];

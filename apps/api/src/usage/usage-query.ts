@@ -29,7 +29,7 @@ export const windowQuery = {
     .string()
     .optional()
     .meta({
-      description: `Usage counts until before this instant; a bare date includes that day. ${DATES} Default: now.`,
+      description: `Usage counts until before this instant; a bare date includes that day. ${DATES} Default: now; events of a clock that is ahead are in it once that is past.`,
     }),
   timezone: z.string().default('UTC').meta({ description: 'A time zone of the IANA database, such as Europe/Berlin.' }),
 };

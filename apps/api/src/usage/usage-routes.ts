@@ -66,7 +66,7 @@ const meterOfCustomer = answerOf<Total<UsageOfMeter>>()({
 const LONG_ANSWER = 100_000;
 
 const EXACT =
-  'What is read is exact to the microsecond, and a recorded event is in the next read, however late it came in.';
+  'What is read is exact to the microsecond, and a recorded event is in the next read of its time, however late it came in.';
 
 export interface UsageDeps extends RouteDeps {
   /** For windows of thousands of buckets, which take long to plan and to answer. */

@@ -6,7 +6,7 @@ import { lastDays, periodSoFar } from './days.js';
 import { meterView } from './meter-view.js';
 import { askForToken, hearTokens, tellHeight } from './parent.js';
 import { element } from './parts.js';
-import { read, readCharts, Trouble } from './reading.js';
+import { read, readCharts, timeNow, Trouble } from './reading.js';
 import { chooseLocale, wordsOf } from './words.js';
 
 /** A new token is asked for so long before the one at hand ends. */
@@ -145,7 +145,7 @@ async function readViews(withToken) {
 
 async function readUsage(withToken, period) {
   const ask = async (timezone) => {
-    const now = new Date();
+    const now = timeNow();
     const question = chosen === 'period' ? periodSoFar(period, now) : lastDays(Number(chosen), timezone, now);
     const { group_by: _, ...window } = question;
     return { question, usage: await read(withToken, 'usage', window) };

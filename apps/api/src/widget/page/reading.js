@@ -16,8 +16,17 @@ async function ask(token, path, query = {}) {
     credentials: 'omit',
     cache: 'no-store',
   });
+  latest = Math.max(latest, Date.parse(answer.headers.get('date') ?? '') || 0);
   if (!answer.ok) throw new Trouble(answer.status);
   return answer;
+}
+
+/** When Weir last answered, by its own clock. */
+let latest = 0;
+
+/** What time it is: where the clock of the browser is behind, at least what the last answer says. */
+export function timeNow() {
+  return new Date(Math.max(Date.now(), latest));
 }
 
 /** Asks one of the read endpoints of the widget; throws a {@link Trouble}, or a TypeError for a broken connection. */
