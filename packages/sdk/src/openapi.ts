@@ -11,7 +11,8 @@ export interface WindowQuery {
   start_date?: string | Date | undefined;
   /**
    * Usage counts until before this instant; a bare date includes that day. ISO 8601 with an offset (write + as
-   * %2B), or a bare date in the time zone. Default: now.
+   * %2B), or a bare date in the time zone. Default: now; events of a clock that is ahead are in it once that is
+   * past.
    */
   end_date?: string | Date | undefined;
   /** A time zone of the IANA database, such as Europe/Berlin. Default: UTC. */

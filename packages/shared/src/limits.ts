@@ -285,12 +285,7 @@ export const LIMIT_TABLE = {
     of: 'months ahead that a subscription starts or a new price is announced, and periods of a preview',
     why: 'contracts are made so long before',
   },
-  paymentAheadSeconds: {
-    under: 'Billing',
-    max: 300,
-    of: 'seconds that the `paid_at` of a payment is ahead of the clock of Postgres: it counts as now',
-    why: 'whoever reports it as it happens has another clock',
-  },
+  paidAheadSeconds: { under: 'Billing', max: 300, of: 'seconds that `paid_at` may be ahead', why: 'it is then now' },
   periodsAgo: {
     under: 'Billing',
     max: 1_000,

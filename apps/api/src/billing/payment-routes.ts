@@ -41,7 +41,7 @@ const payBody = z
       .meta({
         description:
           'An instant, or a date in the time zone of the subscription. Not in the future, but by a clock that is up to ' +
-          `${LIMITS.paymentAheadSeconds / 60} minutes ahead: that counts as now. Default: now.`,
+          `${LIMITS.paidAheadSeconds / 60} minutes ahead: that counts as now. Default: now.`,
       }),
     reference: text(1, LIMITS.key)
       .nullable()

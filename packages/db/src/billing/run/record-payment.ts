@@ -31,7 +31,7 @@ export type PaymentOutcome =
 
 /**
  * Records a payment of an invoice that is OPEN or UNCOLLECTIBLE. It is PAID once nothing is due. `paid_in_future` where Postgres's clock is
- * before `paidAt` by more than `LIMITS.paymentAheadSeconds`.
+ * before `paidAt` by more than `LIMITS.paidAheadSeconds`.
  */
 export async function recordPayment(
   transaction: Queries,
@@ -114,7 +114,7 @@ async function timeOfPayment(
   timeZone: string,
 ): Promise<string | undefined> {
   const { rows } = await sql<{ paid_at: string; is_ahead: boolean }>`
-    SELECT least(at, now) AS paid_at, at > now + make_interval(secs => ${LIMITS.paymentAheadSeconds}) AS is_ahead
+    SELECT least(at, now) AS paid_at, at > now + make_interval(secs => ${LIMITS.paidAheadSeconds}) AS is_ahead
     FROM (SELECT coalesce(${paidAt === null ? null : instantInZone(paidAt, timeZone)}::timestamptz, billing_now()) AS at, billing_now() AS now) AS times`.execute(
     transaction,
   );
