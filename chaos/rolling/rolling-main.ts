@@ -71,6 +71,8 @@ const [proxyPort = 0, ...ports] = await pickPorts(5);
 const places: Place[] = ports.map((port, index) => ({ app: index < 2 ? 'worker' : 'api', port }));
 const apiPorts = places.filter(({ app }) => app === 'api').map(({ port }) => port);
 let stops = 0;
+/** Those of any process that ended with another code than 0. */
+let badStops = 0;
 // Those that were started end with their channel, the services with their keeper, and the proxy with this process.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 const proxy = await openHaproxy(ROOT, { programs, work }, proxyPort, apiPorts);
@@ -87,7 +89,7 @@ try {
     log(`turn ${turn}: ${load.failed.length} failed`);
   }
   await load.stop();
-  process.exitCode = (await isCounted(load)) && load.failed.length === 0 ? 0 : 1;
+  process.exitCode = (await isCounted(load)) && load.failed.length === 0 && badStops === 0 ? 0 : 1;
 } finally {
   await Promise.all(places.map(stop));
   await proxy.close();
@@ -131,7 +133,10 @@ async function stop({ child }: Place): Promise<number | null> {
 async function exchange(place: Place, build: string): Promise<void> {
   const code = await stop(place);
   if (place.app === 'api') stops += 1;
-  if (code !== 0) log(`the ${place.app} at ${place.port} ended with ${code}`);
+  if (code !== 0) {
+    badStops += 1;
+    log(`the ${place.app} at ${place.port} ended with ${code}`);
+  }
   await start(place, build);
   if (place.app === 'api') await delay(SEEN_MS);
 }
@@ -184,7 +189,9 @@ async function isCounted(load: Load): Promise<boolean> {
   const reconcile = join(resolve(options.new), 'apps/reconcile/dist/main.js');
   const reconciled = await run(process.execPath, [reconcile, '--invoices'], { seconds: 300, env });
   const recorded = rows[0]?.events ?? 0;
-  console.log(`${stops} stops of an API, ${places.length * options.turns} of any process`);
+  console.log(
+    `${stops} stops of an API, ${places.length * options.turns} of any process, ${badStops} with another code than 0`,
+  );
   console.log(`answered: ${JSON.stringify(answered)}; failed: ${failed.length}`);
   console.log(`events accepted ${answered['events'] ?? 0}, recorded ${recorded}`);
   console.log(reconciled.output.trim().split('\n').slice(-1)[0]);

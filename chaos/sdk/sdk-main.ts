@@ -60,6 +60,11 @@ try {
   process.exitCode = violations.length === 0 ? 0 : 1;
 } catch (error) {
   log(String(error instanceof Error ? error.stack : error));
+  // What broke the run off is told by its logs.
+  if (!stopping.signal.aborted) {
+    reaper.keepFolder();
+    log(`Logs and data are in ${folder}.`);
+  }
   process.exitCode = 1;
 } finally {
   await reaper.close();
