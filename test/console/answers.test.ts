@@ -28,9 +28,7 @@ beforeAll(async () => {
   });
   page = visit.page;
 }, 120_000);
-afterAll(async () => {
-  await browser?.close();
-});
+afterAll(() => browser?.close());
 beforeEach(async () => {
   await page.unrouteAll({ behavior: 'ignoreErrors' });
   await signIn();

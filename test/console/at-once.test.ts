@@ -18,9 +18,7 @@ beforeAll(async () => {
   await visit.page.clock.install();
   await visit.page.clock.pauseAt(Date.now() + 60_000);
 });
-afterAll(async () => {
-  await browser?.close();
-});
+afterAll(() => browser?.close());
 
 test('a page is shown once all that it needs is there, also where it said before that it loads', async () => {
   const { page, faults } = visit;

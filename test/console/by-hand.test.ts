@@ -27,16 +27,10 @@ beforeAll(async () => {
   await visit.context.addCookies([{ name: 'access_token', value: organization.session, url: weir.baseUrl }]);
   page = visit.page;
 }, 120_000);
-afterAll(async () => {
-  await browser?.close();
-});
+afterAll(() => browser?.close());
 beforeEach(async () => {
   await page.setViewportSize({ width: 1280, height: 860 });
 });
-
-const call = async (method: string, path: string, body?: object) =>
-  (await weir.request(method, `/api/v1${path}`, { session: organization.session, ...(body !== undefined && { body }) }))
-    .body;
 
 /**
  * All at once: how they stand in a list is looked at here, and not how they come. Their tokens have no digit: a search by a number finds
@@ -140,7 +134,7 @@ test('who is in another field of a dialog before its first one has the focus sta
 });
 
 test('after a delete the focus is on what is left, and not at the top of the page', async () => {
-  await call('POST', '/api-keys', { name: 'Short-lived', scopes: ['usage.read'] });
+  await organization.call('POST', '/api-keys', { name: 'Short-lived', scopes: ['usage.read'] });
   await page.goto('/api-keys');
   // The dialog is gone before the row is.
   await keepBusy();
@@ -362,7 +356,7 @@ test('the log of changes says what was done, to what, and what was sent', async 
 });
 
 test('a period is told by its first and last day in the zone of its subscription, everywhere', async () => {
-  const { body } = { body: (await call('GET', '/subscriptions')).data[0] };
+  const { body } = { body: (await organization.call('GET', '/subscriptions')).data[0] };
   const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
   const today = day.format(new Date(body.current_period_start));
   await page.goto('/subscriptions');
@@ -374,7 +368,7 @@ test('a period is told by its first and last day in the zone of its subscription
 });
 
 test('a customer is erased once one has read what goes and what stays, and why it is not yet is said', async () => {
-  const { id } = await call('POST', '/customers', {
+  const { id } = await organization.call('POST', '/customers', {
     external_id: 'umbrella',
     name: 'Umbrella',
     email: 'a@umbrella.example',
@@ -393,7 +387,7 @@ test('a customer is erased once one has read what goes and what stays, and why i
   // What can be done with nobody is not offered.
   await page.locator('dt:has-text("Erased")').waitFor();
   expect(await button('Edit').count()).toBe(0);
-  expect((await call('GET', '/erasures')).data[0]).toMatchObject({ customer_id: id });
+  expect((await organization.call('GET', '/erasures')).data[0]).toMatchObject({ customer_id: id });
   await page.goto(address('customer'));
   await choose('More actions', 'Erase');
   await dialog().getByRole('button', { name: 'Erase' }).click();
@@ -427,14 +421,14 @@ test('a new organization and a mail for a new password are offered only where th
 });
 
 test('a plan has a switch on, and an invoice that was given up is neither open nor due, but unpaid', async () => {
-  const { data } = await call('GET', '/features?type=switch');
+  const { data } = await organization.call('GET', '/features?type=switch');
   const fields = { name: 'Single', lookup_id: 'single', type: 'FIXED', billing_interval: 'month', currency: 'USD' };
-  const { id } = await call('POST', '/plans', fields);
-  await call('POST', `/plans/${id}/features`, { feature_id: data[0].id });
+  const { id } = await organization.call('POST', '/plans', fields);
+  await organization.call('POST', `/plans/${id}/features`, { feature_id: data[0].id });
   await page.goto(`/plans/${id}`);
   await page.getByRole('row', { name: /^Single sign-on\s+on$/ }).waitFor();
   const open = address('invoice-open');
-  await call('POST', `${open}/uncollectible`);
+  await organization.call('POST', `${open}/uncollectible`);
   await page.goto(open);
   const sums = page.locator('.totals');
   await sums.getByText('Unpaid', { exact: true }).waitFor();

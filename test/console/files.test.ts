@@ -25,9 +25,7 @@ beforeAll(async () => {
   apiKey = await admin.createKey();
   meter = await admin.createMeter('SUM');
 }, 120_000);
-afterAll(async () => {
-  await browser?.close();
-});
+afterAll(() => browser?.close());
 
 /** The month before this one, which the export begins with. */
 const MONTH = (() => {

@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findBarriers, openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
 import { furnish, type Furnished } from '../support/browser/furnished.ts';
+import type { Organization } from '../support/harness.ts';
 import { untilGrouped } from '../support/until-grouped.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
@@ -21,13 +22,9 @@ beforeAll(async () => {
   await visit.context.addCookies([{ name: 'access_token', value: organization.session, url: weir.baseUrl }]);
   page = visit.page;
 }, 120_000);
-afterAll(async () => {
-  await browser?.close();
-});
+afterAll(() => browser?.close());
 
-const call = async (method: string, path: string, body?: object) =>
-  (await weir.request(method, `/api/v1${path}`, { session: organization.session, ...(body !== undefined && { body }) }))
-    .body;
+const call: Organization['call'] = (...asked) => organization.call(...asked);
 
 const button = (name: string) => page.getByRole('button', { name, exact: true });
 const dialog = () => page.getByRole('dialog');

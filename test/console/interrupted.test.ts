@@ -29,9 +29,7 @@ beforeAll(async () => {
   hands = handsOn(weir, organization, page);
 }, 120_000);
 beforeEach(() => openSession());
-afterAll(async () => {
-  await browser?.close();
-});
+afterAll(() => browser?.close());
 
 const openSession = ({ session } = organization) =>
   visit.context.addCookies([{ name: 'access_token', value: session, url: weir.baseUrl }]);

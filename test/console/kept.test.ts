@@ -26,9 +26,7 @@ beforeAll(async () => {
   page = visit.page;
   hands = handsOn(weir, admin, page);
 }, 120_000);
-afterAll(async () => {
-  await browser?.close();
-});
+afterAll(() => browser?.close());
 
 const invitationOf = (email: string, on = page) => on.getByRole('region', { name: `The invitation of ${email}` });
 

@@ -39,9 +39,7 @@ beforeAll(async () => {
   visit = await signedIn();
   stranger = await browser.visit({ baseURL: weir.baseUrl, viewport: WINDOW });
 }, 120_000);
-afterAll(async () => {
-  await browser?.close();
-});
+afterAll(() => browser?.close());
 
 async function signedIn(): Promise<Visit> {
   const made = await browser.visit({ baseURL: weir.baseUrl, viewport: WINDOW });
@@ -49,10 +47,6 @@ async function signedIn(): Promise<Visit> {
   await made.context.addCookies([cookie]);
   return made;
 }
-
-const call = async (method: string, path: string, body?: object) =>
-  (await weir.request(method, `/api/v1${path}`, { session: organization.session, ...(body !== undefined && { body }) }))
-    .body;
 
 /** Waits until a page has all that it shows at first. */
 async function settled(page: Page): Promise<void> {
@@ -161,7 +155,7 @@ test('a plan of five models is made on one page with at most 12 clicks, by one r
   const { page, faults } = visit;
   for (const name of ['Images', 'Seconds']) {
     const feature = { name, lookup_key: name.toLowerCase(), type: 'meter', aggregation_type: 'SUM' };
-    await call('POST', '/features', feature);
+    await organization.call('POST', '/features', feature);
   }
   await page.goto('/plans');
   await settled(page);
@@ -197,7 +191,7 @@ test('a plan of five models is made on one page with at most 12 clicks, by one r
   await page.getByRole('heading', { level: 1, name: 'Five models' }).waitFor();
   expect(await page.evaluate<number>('globalThis.presses')).toBeLessThanOrEqual(12);
   const id = page.url().split('/').at(-1);
-  const plan = await call('GET', `/plans/${id}`);
+  const plan = await organization.call('GET', `/plans/${id}`);
   expect([plan.charges.length, plan.features.length]).toEqual([5, 5]);
   expect(writes).toEqual(['POST /api/v1/plans']);
   expect(faults).toEqual([]);
@@ -205,14 +199,14 @@ test('a plan of five models is made on one page with at most 12 clicks, by one r
 
 test('a plan that is there is changed at once: a charge archived, one renamed, one replaced from a day on', async () => {
   const { page } = visit;
-  const { data: meters } = await call('GET', '/meters');
+  const { data: meters } = await organization.call('GET', '/meters');
   const charges = ['Tokens', 'API requests', 'Active users'].map((display_name) => {
     const { id: meter_id } = meters.find(({ name }: { name: string }) => name === display_name);
     return { type: 'USAGE', display_name, meter_id, unit_price: '5' };
   });
   const fields = { name: 'Changed', lookup_id: 'changed', type: 'USAGE', billing_interval: 'month', currency: 'USD' };
   const [{ feature_id }] = meters;
-  const { id } = await call('POST', '/plans', { ...fields, charges, features: [{ feature_id }] });
+  const { id } = await organization.call('POST', '/plans', { ...fields, charges, features: [{ feature_id }] });
   const year = new Date().getUTCFullYear() + 1;
   const list = page.getByRole('region', { name: 'Charges' });
   await page.goto(`/plans/${id}/edit`);

@@ -23,14 +23,9 @@ beforeAll(async () => {
 afterEach(async () => {
   await page.unrouteAll({ behavior: 'wait' });
 });
-afterAll(async () => {
-  await browser?.close();
-});
+afterAll(() => browser?.close());
 
 const DAY_MS = 86_400_000;
-
-const call = async (method: string, path: string, body?: object) =>
-  (await weir.request(method, `/api/v1${path}`, { session: admin.session, ...(body !== undefined && { body }) })).body;
 
 const dialog = () => page.getByRole('dialog');
 const button = (name: string | RegExp) => dialog().getByRole('button', { name, exact: typeof name === 'string' });
@@ -144,7 +139,7 @@ test.each(PASSING)(
       await makePricedPlan(weir, admin, [fixedCharge(9)], { name: to }),
     ];
     const { id: customer_id } = await makeCustomer(weir, admin);
-    const { id } = await call('POST', '/subscriptions', { customer_id, plan_id: small.id });
+    const { id } = await admin.call('POST', '/subscriptions', { customer_id, plan_id: small.id });
     const sent = countSent(/\/change$/);
     await cutFirstOff('**/preview-change', code, words);
     await page.goto(`/subscriptions/${id}`);
@@ -166,7 +161,7 @@ test('events are not voided before one has seen what that does, where that got n
   const now = new Date().toISOString();
   await trackAt('globex', [now, now]);
   const sent = countSent(/\/(?:corrections|void)$/);
-  const { data } = await call('GET', '/events?customer_external_id=globex');
+  const { data } = await admin.call('GET', '/events?customer_external_id=globex');
   const ways = [
     [`/events?event=${data[0].id}`, 'Void', 'Void the event', '2 → 1', 'The event does not count any more.'],
     ['/events?customer=globex', 'Void these events', 'Void 1 event', '1 → 0', '1 event does not count any more.'],
@@ -191,10 +186,10 @@ test('a dialog goes with the page that it was opened on, and acts on no other th
   const [names, numbers] = [['Initech', 'Hooli'], [] as string[]];
   for (const name of names) {
     const { id: customer_id } = await makeCustomer(weir, admin, { name });
-    const { id } = await call('POST', '/subscriptions', { customer_id, plan_id: plan.id });
-    const drafts = async () => (await call('GET', `/invoices?subscription_id=${id}`)).data;
+    const { id } = await admin.call('POST', '/subscriptions', { customer_id, plan_id: plan.id });
+    const drafts = async () => (await admin.call('GET', `/invoices?subscription_id=${id}`)).data;
     await expect.poll(drafts).toHaveLength(1);
-    numbers.push((await call('POST', `/invoices/${(await drafts())[0].id}/finalize`)).invoice_number);
+    numbers.push((await admin.call('POST', `/invoices/${(await drafts())[0].id}/finalize`)).invoice_number);
   }
   const title = (name = '') => page.getByRole('heading', { level: 1, name });
   const find = async (text: string) => {
@@ -253,7 +248,7 @@ test('the credits of a customer begin with their first page, wherever one was in
     await makeCustomer(weir, admin, { name: 'Few' }),
   ];
   const grant = (id: string, note: string) =>
-    call('POST', `/customers/${id}/credits`, { amount: '1', currency: 'USD', note });
+    admin.call('POST', `/customers/${id}/credits`, { amount: '1', currency: 'USD', note });
   for (let each = 1; each <= 21; each += 1) await grant(many.id, `of many, ${each}`);
   await grant(few.id, 'of few');
   const choose = async (name: string, note: string) => {
@@ -314,8 +309,8 @@ test('what is chosen in a field stays in it while somebody renames it, and nobod
     await field.click();
     await form.getByRole('option', { name: /^Chosen/ }).click();
     const shown = await field.inputValue();
-    await call('PATCH', `/${path}/${first?.id}`, { name: 'Renamed' });
-    await call('PATCH', `/${path}/${second?.id}`, { name: 'New beside it' });
+    await admin.call('PATCH', `/${path}/${first?.id}`, { name: 'Renamed' });
+    await admin.call('PATCH', `/${path}/${second?.id}`, { name: 'New beside it' });
     await field.click();
     await form.clock.fastForward(60_000);
     await form.evaluate(`window.dispatchEvent(new Event('visibilitychange'))`);
@@ -340,7 +335,7 @@ test('of many plans only so many are drawn as one reads through, and each is fou
     [plan_id],
   );
   const { id: customer_id } = await makeCustomer(weir, admin);
-  const { id } = await call('POST', '/subscriptions', { customer_id, plan_id });
+  const { id } = await admin.call('POST', '/subscriptions', { customer_id, plan_id });
   const asked = new Set<string>();
   page.on('request', (request) => {
     const { pathname, searchParams } = new URL(request.url());

@@ -23,12 +23,9 @@ beforeAll(async () => {
   await visit.context.addCookies([{ name: 'access_token', value: admin.session, url: weir.baseUrl }]);
   page = visit.page;
 }, 120_000);
-afterAll(async () => {
-  await browser?.close();
-});
+afterAll(() => browser?.close());
 
-const call = async (method: string, path: string, body?: object) =>
-  await weir.request(method, `/api/v1${path}`, { session: admin.session, ...(body !== undefined && { body }) });
+const call: Organization['ask'] = (...asked) => admin.ask(...asked);
 
 const dialog = () => page.getByRole('dialog');
 const button = (name: string) => dialog().getByRole('button', { name, exact: true });

@@ -21,12 +21,7 @@ beforeAll(async () => {
   await visit.context.addCookies([{ name: 'access_token', value: admin.session, url: weir.baseUrl }]);
   page = visit.page;
 }, 120_000);
-afterAll(async () => {
-  await browser?.close();
-});
-
-const call = async (method: string, path: string, body?: object) =>
-  (await weir.request(method, `/api/v1${path}`, { session: admin.session, ...(body !== undefined && { body }) })).body;
+afterAll(() => browser?.close());
 
 const button = (name: string, within: Page | Locator = page) => within.getByRole('button', { name, exact: true });
 const field = (name: string) => page.getByRole('textbox', { name, exact: true });
@@ -45,10 +40,10 @@ test('a copy of a plan begins with what the plan costs by then, whatever was typ
     await field('Lookup ID').waitFor();
   };
   const pricesOf = async (plan: string) =>
-    (await call('GET', `/plans/${plan}`)).charges
+    (await admin.call('GET', `/plans/${plan}`)).charges
       .filter(({ status }: { status: string }) => status === 'ACTIVE')
       .map(({ unit_price }: { unit_price: string }) => unit_price);
-  await call('POST', '/features', { name: 'Support', lookup_key: 'support', type: 'switch' });
+  await admin.call('POST', '/features', { name: 'Support', lookup_key: 'support', type: 'switch' });
   await page.goto('/');
   await duplicate();
   await field('Name').fill('Typed');
@@ -63,7 +58,7 @@ test('a copy of a plan begins with what the plan costs by then, whatever was typ
   await button('Fixed fee').click();
   await page.getByRole('combobox', { name: 'Include a feature' }).click();
   await page.getByRole('option', { name: /^Support/ }).click();
-  await call('PATCH', `/plans/${id}`, {
+  await admin.call('PATCH', `/plans/${id}`, {
     update_charges: [{ id: charges[0]?.id, status: 'INACTIVE' }],
     add_charges: [fixedCharge('20')],
   });
@@ -72,10 +67,10 @@ test('a copy of a plan begins with what the plan costs by then, whatever was typ
   expect(await field('Name').inputValue()).toBe('Typed again');
   await button('Create plan').click();
   await page.getByRole('heading', { level: 1, name: 'Typed again' }).waitFor();
-  const { data } = await call('GET', '/plans?page_size=100');
+  const { data } = await admin.call('GET', '/plans?page_size=100');
   const made = data.find(({ name }: { name: string }) => name === 'Typed again').id;
   // Charges and features go together: where one list has changed since, what was typed into the other is not kept either.
-  expect([await pricesOf(made), (await call('GET', `/plans/${made}`)).features]).toEqual([['20'], []]);
+  expect([await pricesOf(made), (await admin.call('GET', `/plans/${made}`)).features]).toEqual([['20'], []]);
   expect(visit.faults).toEqual([]);
 });
 
@@ -137,7 +132,7 @@ test('a dialog asks before it loses what was typed in it, however one closes it'
   await name.press('Escape');
   await form.waitFor({ state: 'detached' });
   expect(await question().count()).toBe(0);
-  expect((await call('GET', `/customers/${id}`)).name).toBe('Acme');
+  expect((await admin.call('GET', `/customers/${id}`)).name).toBe('Acme');
   expect(visit.faults).toEqual([]);
 });
 
@@ -216,7 +211,7 @@ test('whoever leaves while something is sent is asked, and then told of a refusa
   await answer();
   await page.evaluate('new Promise(requestAnimationFrame)');
   expect(new URL(page.url()).pathname).toBe('/customers');
-  expect((await call('GET', `/plans/${id}`)).name).toBe('Saved');
+  expect((await admin.call('GET', `/plans/${id}`)).name).toBe('Saved');
 
   // A dialog whose draft is kept, left by the gesture with which one goes back on a phone.
   await makeCustomer(weir, admin, { external_id: 'taken' });
@@ -240,14 +235,17 @@ test('whoever leaves while something is sent is asked, and then told of a refusa
 test('an id that nobody typed stays what it is to the letter, also with white space at its ends', async () => {
   const { id } = await makeCustomer(weir, admin, { external_id: 'blank ', name: 'Blank' });
   const plan = await makePricedPlan(weir, admin, [fixedCharge(5)], { name: 'Small' });
-  await call('POST', '/subscriptions', { customer_id: id, plan_id: plan.id });
+  await admin.call('POST', '/subscriptions', { customer_id: id, plan_id: plan.id });
   await page.goto(`/customers/${id}`);
   await button('Edit').click();
   const form = page.getByRole('dialog', { name: 'Edit the customer' });
   await form.getByLabel('Email').fill('ada@example.com');
   await button('Save', form).click();
   await form.waitFor({ state: 'detached' });
-  expect(await call('GET', `/customers/${id}`)).toMatchObject({ external_id: 'blank ', email: 'ada@example.com' });
+  expect(await admin.call('GET', `/customers/${id}`)).toMatchObject({
+    external_id: 'blank ',
+    email: 'ada@example.com',
+  });
 
   // A filter that has one, or a key, is left without a change of it.
   await page.goto('/events?customer=blank%20&key=first%20');
