@@ -36,6 +36,51 @@ const noSql = {
   },
 };
 
+/** Calls back with each path that a file imports, of types too, at once or while it runs. */
+function eachImport(check) {
+  const visit = ({ source }) => {
+    if (typeof source?.value === 'string') check(source.value, source);
+  };
+  return {
+    ImportDeclaration: visit,
+    ExportNamedDeclaration: visit,
+    ExportAllDeclaration: visit,
+    ImportExpression: visit,
+    TSImportType: visit,
+  };
+}
+
+const within = (folder) => [new RegExp(`(?:^|/)${folder}/`), 'Workspaces import each other by their names.'];
+
+/** What an entry of `imports` may name as not to be imported, each with what is said then. */
+const OUTSIDE = {
+  postgres: [/^(?:pg|kysely)(?:\/|$)/, 'Only packages/db speaks to Postgres.'],
+  redis: [/^(?:ioredis|bullmq|rate-limiter-flexible)(?:\/|$)/, 'Only packages/queue speaks to Redis.'],
+  node: [/^node:/, 'Nothing of Node is there.'],
+  ...Object.fromEntries(['src', 'test', 'bench', 'chaos', 'services'].map((folder) => [folder, within(folder)])),
+};
+
+/**
+ * Of other workspaces a file imports what its folder names as `weir`, all where it names nothing; and none of what it names as `not`. Of
+ * several folders that it lies in the longest counts.
+ */
+const imports = {
+  meta: { schema: [{ type: 'object' }] },
+  create(context) {
+    const [folders] = context.options;
+    const path = relative(context.cwd, context.filename).split(sep).join('/');
+    const own = Object.keys(folders).filter((folder) => path.startsWith(`${folder}/`));
+    const { weir, not } = folders[own.toSorted((a, b) => b.length - a.length)[0]] ?? { weir: [], not: [] };
+    return eachImport((imported, node) => {
+      const name = /^@weir\/(.+)/.exec(imported)?.[1];
+      if (name !== undefined && weir?.every((each) => !`${name}/`.startsWith(`${each}/`)))
+        context.report({ node, message: 'It stands where this may not be imported: see CONTRIBUTING.md#imports.' });
+      for (const [pattern, message] of not.map((each) => OUTSIDE[each]))
+        if (pattern.test(imported)) context.report({ node, message });
+    });
+  },
+};
+
 /**
  * Of what lies within a folder, each imports only what stands before it in `order`: folders, and "." for the files beside them. A file or
  * a folder may stand at another place than its own: `as`.
@@ -43,27 +88,18 @@ const noSql = {
 const layers = {
   meta: { schema: { type: 'array', items: { type: 'object' } } },
   create(context) {
-    const checks = context.options.map((option) => within(context, option));
-    const check = ({ source }) => {
-      if (typeof source?.value !== 'string' || !source.value.startsWith('.')) return;
-      const path = join(dirname(context.filename), source.value);
-      for (const problemOf of checks) {
-        const message = problemOf(path);
-        if (message !== undefined) context.report({ node: source, message });
-      }
-    };
-    return {
-      ImportDeclaration: check,
-      ExportNamedDeclaration: check,
-      ExportAllDeclaration: check,
-      ImportExpression: check,
-      TSImportType: check,
-    };
+    const checks = context.options.map((option) => layersOf(context, option));
+    return eachImport((imported, node) => {
+      if (!imported.startsWith('.')) return;
+      const path = join(dirname(context.filename), imported);
+      for (const message of checks.map((problemOf) => problemOf(path)))
+        if (message !== undefined) context.report({ node, message });
+    });
   },
 };
 
 /** Says why a file may not import another one; undefined where it may, or where one of the two lies elsewhere. */
-function within({ cwd, filename }, { in: folder, order, as = {} }) {
+function layersOf({ cwd, filename }, { in: folder, order, as = {} }) {
   const layerOf = (path) => {
     const parts = relative(join(cwd, folder), path).split(sep);
     const own = parts.length === 1 ? '.' : parts[0];
@@ -79,4 +115,7 @@ function within({ cwd, filename }, { in: folder, order, as = {} }) {
   };
 }
 
-export default { meta: { name: 'weir' }, rules: { 'no-error-status': noErrorStatus, 'no-sql': noSql, layers } };
+export default {
+  meta: { name: 'weir' },
+  rules: { 'no-error-status': noErrorStatus, 'no-sql': noSql, imports, layers },
+};

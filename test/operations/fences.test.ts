@@ -24,7 +24,7 @@ interface Violation {
 
 const importing = (specifier: string): string => `import * as planted from '${specifier}';\nvoid planted;\n`;
 
-const IMPORTS = /no-restricted-imports/;
+const IMPORTS = /weir\(imports\)/;
 
 const violations: Violation[] = [
   ...(
