@@ -202,7 +202,9 @@ test('late usage of what has ended waits for the month, and Home tells it until 
   expect(await billing.post(`/subscriptions/${byHand.id}/settle`, {})).toEqual({ invoice: null });
   expect(await failing()).toEqual([cut.id]);
   await runAt('2025-03-15T08:00:00Z');
+  const before = run.finalized();
   expect([await settle(), await invoicesOf(byHand)]).toMatchObject([bills, bills]);
+  expect(run.finalized()).toBe(before + 1);
 }, 120_000);
 
 test('an open due of a year whose first hour is taken out is not computed short, wherever it is read', async () => {

@@ -166,6 +166,7 @@ test('Health says which way events go, and that nobody knows what waits in a Red
   await page.goto(new URL('/health', alone.url).href);
   await services().getByText('directly to Postgres, since Redis does not take them').waitFor();
   await page.getByText('Not known while Redis is away.').waitFor();
+  await services().getByText('not known while Redis is away', { exact: true }).waitFor();
   expect(await findBarriers(page)).toEqual([]);
   await alone.close();
 });

@@ -73,6 +73,8 @@ test('more than can have their turn within five seconds are refused at once, and
   };
   // After five seconds without a connection to Postgres the crowd is refused: what takes a busy machine as long says nothing.
   const { most, refused } = await bestOfThree(signInBesideCrowd, ({ ms }) => ms < 4_500);
+  const { body: metrics } = await weir.request('GET', '/metrics', { baseUrl: api.url });
+  expect(metrics).toMatch(/^weir_shed_requests_total\{reason="passwords"\} [1-9]/m);
   expect(most).toBe(125);
   expectProblem(refused, 503, 'unavailable');
   expect(refused.body.outcome).toBe('not_accepted');

@@ -4,7 +4,7 @@ import { apiSettings } from '@weir/api/settings';
 import { NODE_OPTIONS } from '@weir/services/node-options';
 import { workerSettings } from '@weir/worker/settings';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -135,6 +135,11 @@ test('reconcile is well until its first run has ended, and then as that has ende
     return spawnSync('sh', ['-c', command]).status;
   };
   expect([spawnSync('sh', ['-c', command]).status, ...['0\n', '1\n', '2\n'].map(statusWith)]).toEqual([0, 0, 1, 1]);
+  // One that began since has not ended.
+  expect(statusWith('0\n')).toBe(0);
+  const dayBefore = Date.now() / 1000 - 2 * 86_400;
+  utimesSync(join(folder, 'reconcile'), dayBefore, dayBefore);
+  expect(spawnSync('sh', ['-c', command]).status).toBe(1);
   rmSync(folder, { recursive: true });
 });
 

@@ -53,6 +53,10 @@ test('every counter has its series from the start, at 0, so that its first count
     expect.arrayContaining(['event_loop', 'memory', 'requests', 'database']),
   );
   expect(values('weir_refused_events_total')).toEqual(expect.arrayContaining(['away', 'memory', 'crowd']));
+  // What is refused before anybody knows how many events it has stands in there alone.
+  const text = await metricsOf();
+  for (const route of ['/api/v1/sdk/track', '/api/v1/sdk/track/batch'])
+    expect(text).toContain(`weir_http_request_seconds_count{method="POST",route="${route}",status="503"} 0\n`);
   expect(values('weir_events_total')).toEqual(['recorded', 'duplicates', 'rejected']);
 });
 

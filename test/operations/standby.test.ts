@@ -153,6 +153,11 @@ test('sessions that wait for a standby that is away are counted by all, told onc
   const waiting = Array.from({ length: 12 }, () => others.pool.query(BARRIER));
   await until(() => isSaid((sessions) => sessions >= 12), 'they are counted');
   const before = (await pair.waiting()).length;
+  const readiness = () => weir.request('GET', '/readyz', { baseUrl: worker.url });
+  expect(await readiness()).toMatchObject({
+    status: 503,
+    body: { problem: expect.stringContaining('the synchronous standby') },
+  });
   expect(await request('POST', '/api/v1/sdk/track', { apiKey, body: event })).toMatchObject({ status: 201 });
   const then = looks;
   await until(() => looks > then + 3, 'it is looked at again');
@@ -164,6 +169,7 @@ test('sessions that wait for a standby that is away are counted by all, told onc
   await Promise.all(waiting);
   await until(async () => (await staged()) === 0, 'the event is recorded');
   await until(() => isSaid((sessions) => sessions === 0), 'nobody waits any more');
+  expect(await readiness()).toMatchObject({ status: 200 });
   watch.close();
   await worker.close();
   await others.close();

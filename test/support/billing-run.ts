@@ -21,6 +21,8 @@ export interface BillingRun {
   untilDone(): Promise<void>;
   /** How many subscriptions and drafts were left out so far. */
   failures(): number;
+  /** How many invoices were counted as finalized. */
+  finalized(): number;
   /** How often a job said that a worker had died of it. */
   deaths(): number;
 }
@@ -32,13 +34,14 @@ export function openRun(
 ): BillingRun {
   let failures = 0;
   let deaths = 0;
+  let finalized = 0;
   const deps: BillingDeps = {
     database,
     queue: weir.queue,
     ownership: { check: () => Promise.resolve() },
     log,
     metrics: {
-      finalizedInvoices: { inc: () => {} },
+      finalizedInvoices: { inc: (by) => (finalized += by) },
       billingFailures: { inc: () => (failures += 1) },
       billingDeaths: { inc: () => (deaths += 1) },
     },
@@ -61,6 +64,7 @@ export function openRun(
       }
     },
     failures: () => failures,
+    finalized: () => finalized,
     deaths: () => deaths,
   };
 }

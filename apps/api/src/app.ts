@@ -236,7 +236,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
     signupsPerAddress: settings.RATE_LIMIT_SIGNUPS_PER_ADDRESS,
     isRedisAway: deps.isRedisAway,
   });
-  const passwords = buildPasswordTurns(throttle, pressure);
+  const passwords = buildPasswordTurns(throttle, pressure, () => metrics.shed.inc({ reason: 'passwords' }));
   addGauges(metrics.registry, [
     ['weir_passwords_waiting', 'Requests that wait for their password to be hashed.', () => passwords.waiting()],
   ]);

@@ -36,6 +36,9 @@ export interface RunningWorker {
 /** What is left of the time for a stop when what could not be closed in order is given up. */
 const STOP_SPARE_MS = 250;
 
+const NO_STANDBY =
+  'Commits wait for the synchronous standby of Postgres, and no work is taken until it is back: see "Postgres with a standby" in docs/operations.md.';
+
 /** How often it is looked whose queue this is; each batch asks for it as well. */
 const OWNERSHIP_INTERVAL_MS = 2_000;
 
@@ -91,7 +94,7 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
     const health = buildHealth(metrics, {
       postgres: () => pingDatabase(database),
       redis: () => ping(queue),
-      problem: () => ownership.problem(),
+      problem: () => ownership.problem() ?? (hasStandby ? undefined : NO_STANDBY),
       schema: () => schema,
       isDraining: () => isDraining,
     });

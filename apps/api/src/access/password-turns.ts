@@ -27,10 +27,14 @@ export interface PasswordTurns {
 /** Some 25 passwords are hashed in a second, and nobody waits at a form for longer than five. */
 const WAITING_MAX = 125;
 
-export function buildPasswordTurns(throttle: Throttle, pressure: Pressure): PasswordTurns {
+/** `onShed` is told of each that is refused since too many wait. */
+export function buildPasswordTurns(throttle: Throttle, pressure: Pressure, onShed: () => void): PasswordTurns {
   let waiting = 0;
   const inTurn = async <Value>(request: FastifyRequest, work: () => Promise<Value>): Promise<Value> => {
-    if (waiting >= WAITING_MAX) throw tooMany();
+    if (waiting >= WAITING_MAX) {
+      onShed();
+      throw tooMany();
+    }
     waiting += 1;
     try {
       return await pressure.aside(request, work);

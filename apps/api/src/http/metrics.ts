@@ -98,7 +98,7 @@ export function buildMetrics(sources: MetricSources) {
     ),
     shed: counter(
       'weir_shed_requests_total',
-      'Requests that were refused before they began: event_loop, memory, requests, database, bodies; and connections.',
+      'Requests that were refused before they began: event_loop, memory, requests, database, bodies, passwords; and connections.',
       'reason',
     ),
     requestSeconds: new Histogram({
@@ -115,6 +115,8 @@ export function buildMetrics(sources: MetricSources) {
   for (const outcome of Object.keys(ADMISSIONS)) metrics.admissions.inc({ outcome }, 0);
   for (const outcome of Object.keys(DIRECT)) metrics.directEvents.inc({ outcome }, 0);
   for (const reason of Object.keys(SHED)) metrics.shed.inc({ reason }, 0);
+  for (const route of ['/api/v1/sdk/track', '/api/v1/sdk/track/batch'])
+    metrics.requestSeconds.zero({ method: 'POST', route, status: 503 });
   for (const reason of Object.keys(REFUSED)) metrics.refusedEvents.inc({ reason }, 0);
   return metrics;
 }
@@ -135,6 +137,7 @@ const SHED: Record<ShedReason, true> = {
   requests: true,
   database: true,
   bodies: true,
+  passwords: true,
   connections: true,
 };
 const REFUSED: Record<RefusedBecause, true> = {

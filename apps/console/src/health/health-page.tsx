@@ -26,6 +26,7 @@ function State({
 }: {
   system: System;
 }) {
+  const unseen = redis === 'ok' ? 'never' : 'not known while Redis is away';
   return (
     <>
       <Section title="Services">
@@ -45,7 +46,7 @@ function State({
             ],
             [
               'Worker last seen',
-              worker.last_seen_at === null ? 'never' : <Time key="worker" at={worker.last_seen_at} as="ago" />,
+              worker.last_seen_at === null ? unseen : <Time key="worker" at={worker.last_seen_at} as="ago" />,
             ],
             ['Version', version],
             ['Commit', <code key="commit">{revision}</code>],

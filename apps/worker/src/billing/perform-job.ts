@@ -351,7 +351,10 @@ async function settleOne(deps: BillingDeps, turn: Turn, id: string): Promise<voi
   await turn.begin([id]);
   await doOrSplit(
     [id],
-    () => settleSubscription(deps.database, organizationId, id, { actor: 'weir' }),
+    async () => {
+      const { outcome } = await settleSubscription(deps.database, organizationId, id, { actor: 'weir' });
+      if (outcome === 'settled') deps.metrics.finalizedInvoices.inc(1);
+    },
     async (_, error) => {
       if (error instanceof InOtherHands) throw error;
       tell(deps, error, { organization_id: organizationId, subscription_id: id });

@@ -28,7 +28,7 @@ declare module 'fastify' {
 }
 
 /** Why a request, or a connection, was refused before it began. */
-export type ShedReason = 'event_loop' | 'memory' | 'requests' | 'database' | 'bodies' | 'connections';
+export type ShedReason = 'event_loop' | 'memory' | 'requests' | 'database' | 'bodies' | 'passwords' | 'connections';
 
 export interface PressureOptions {
   /** Requests other than tracking that one process works on at the same time. */
