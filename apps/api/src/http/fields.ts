@@ -185,6 +185,15 @@ export function answerOf<Row extends object>() {
   ) => z.object<Shape>(shape);
 }
 
+/** What an answer shows of a thing that has more. One that lacks a field of the answer, or has it with another type, does not compile. */
+export function shownOf<Shape extends z.ZodRawShape, Thing extends { [Field in keyof Shape]: z.output<Shape[Field]> }>(
+  { shape }: z.ZodObject<Shape>,
+  thing: Thing,
+): Pick<Thing, keyof Shape & keyof Thing> {
+  const names = Object.keys(shape) as (keyof Shape & keyof Thing)[];
+  return Object.fromEntries(names.map((name) => [name, thing[name]])) as Pick<Thing, keyof Shape & keyof Thing>;
+}
+
 /** Puts one page of a list into the form of its answer. */
 export function answerPage<Row>({ rows, next, counted }: PageOf<Row>) {
   if (counted === undefined) return { data: rows, meta: { next_cursor: next } };

@@ -24,6 +24,7 @@ import {
   idOf,
   listQuery,
   pageSchema,
+  shownOf,
   sizeOf,
   time,
 } from '../http/fields.ts';
@@ -263,20 +264,10 @@ export function widgetInvoiceRoutes(app: App, deps: RouteDeps & { turns: Turns }
   async function shownLines(organizationId: string, lines: readonly InvoiceLine[]) {
     const ids = lines.flatMap(({ charge }) => charge?.meter_id ?? []);
     const shown = new Set((await listShownMeters(db, organizationId, { ids })).map(({ id }) => id));
-    return lines.map((line) => ({
-      id: line.id,
-      kind: line.kind,
-      description: line.description,
-      charge: line.charge,
-      period_start: line.period_start,
-      period_end: line.period_end,
-      days: line.days,
-      quantity: line.quantity,
-      billed_before: line.billed_before,
-      amount: line.amount,
-      waived: line.waived,
-      has_events: line.quantity !== null && line.charge?.meter_id != null && shown.has(line.charge.meter_id),
-    }));
+    return lines.map((each) => {
+      const has_events = each.quantity !== null && each.charge?.meter_id != null && shown.has(each.charge.meter_id);
+      return shownOf(line, { ...each, has_events });
+    });
   }
 }
 
@@ -285,21 +276,5 @@ function shownInvoice(invoice: Invoice): z.output<typeof invoiceAnswer> {
   const { status, invoice_number, issue_date } = invoice;
   if (status === 'DRAFT' || invoice_number === null || issue_date === null)
     throw new Error('a draft is shown to no customer');
-  return {
-    id: invoice.id,
-    invoice_number,
-    status,
-    currency: invoice.currency,
-    issue_date,
-    due_date: invoice.due_date,
-    period_start: invoice.period_start,
-    period_end: invoice.period_end,
-    subtotal: invoice.subtotal,
-    tax: invoice.tax,
-    total: invoice.total,
-    credits_applied: invoice.credits_applied,
-    amount_paid: invoice.amount_paid,
-    amount_due: invoice.amount_due,
-    is_past_due: invoice.is_past_due,
-  };
+  return shownOf(invoiceAnswer, { ...invoice, status, invoice_number, issue_date });
 }

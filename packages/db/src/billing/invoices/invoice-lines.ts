@@ -52,28 +52,17 @@ export interface InvoiceLine {
 }
 
 /** What a line is made of, whether it is kept or was just computed. */
-export type LineFields = Pick<
+export type LineFields = Omit<
   LineRow,
-  | 'id'
-  | 'kind'
-  | 'description'
-  | 'charge_id'
-  | 'terms'
-  | 'meter_id'
-  | 'cycle'
-  | 'period_start'
-  | 'period_end'
-  | 'days_in_force'
-  | 'days_in_period'
-  | 'quantity'
-  | 'event_count'
-  | 'detail'
-  | 'exact_amount'
-  | 'billed_before'
-  | 'amount'
-  | 'waived'
-  | 'closing'
-  | 'rating_version'
+  | 'organization_id'
+  | 'invoice_id'
+  | 'position'
+  | 'subscription_id'
+  | 'rebills'
+  | 'rebilled'
+  | 'created_at'
+  | 'customer_external_id'
+  | 'aggregation_type'
 >;
 
 /** A computed line, with what its due says of the charge. */
