@@ -11,6 +11,7 @@ import type { Amount } from '@weir/rating/money';
 import { rate, type Days } from '@weir/rating/rate';
 import { settleAgain } from '@weir/rating/settle';
 import { LIMITS } from '@weir/shared/limits';
+import { toEnd } from '@weir/shared/to-end';
 import { sql } from 'kysely';
 import { isDeepStrictEqual } from 'node:util';
 import type { Database, Queries } from '../../database.ts';
@@ -169,8 +170,11 @@ export async function recomputeInvoices(
     const usage = await readUsageOfLines(transaction, organizationId, lines, from);
     const before = await readBilledBefore(transaction, organizationId, lines);
     return invoices.map((invoice) => {
+      const { currency } = invoice;
+      const compared = new ComparedLines();
       const own = lines.filter((line) => line.invoice_id === invoice.id);
-      return compare(invoice, own, from, (line) => lineAgain(line, invoice.currency, usage, before));
+      toEnd(compared.comparing(own, (line) => lineAgain(line, currency, usage, before), currency));
+      return compared.answer(invoice, from);
     });
   });
 }
@@ -212,34 +216,8 @@ export async function listFinalizedInvoices(
   return rows.slice(0, beyond === -1 ? rows.length : beyond).map(({ id }) => id);
 }
 
-function compare(
-  invoice: InvoiceRow,
-  lines: readonly LineRow[],
-  from: UsageSource,
-  again: (line: LineRow) => InvoiceLine,
-): Recomputed {
-  const { currency } = invoice;
-  const stored: LineSet = {
-    lines: lines.map((line) => lineOf(line, currency)),
-    subtotal: amountText(amountOf(invoice.subtotal, currency), currency),
-    total: amountText(amountOf(invoice.total, currency), currency),
-  };
-  const recomputedLines = lines.map(again);
-  const sum = recomputedLines.reduce<Amount>((all, { amount }) => all + amountOf(amount, currency), 0n);
-  const total = amountText(sum, currency);
-  const recomputed: LineSet = { lines: recomputedLines, subtotal: total, total };
-  return {
-    invoice_id: invoice.id,
-    invoice_number: invoice.invoice_number ?? '',
-    from,
-    identical: isDeepStrictEqual(asJson(stored), asJson(recomputed)),
-    stored,
-    recomputed,
-  };
-}
-
 /** What of it is answered: members in any order, and nothing undefined. */
-function asJson(value: LineSet | InvoiceLine): unknown {
+function asJson(value: InvoiceLine): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
