@@ -90,9 +90,7 @@ export function apiKeyRoutes(app: App, { database, queue, guards }: ApiKeyDeps):
         description:
           'Keep the key: only its hash is stored, so nobody can show it again. A lost one is deleted and replaced.',
         body: z.strictObject({ name: displayName, scopes }),
-        response: {
-          201: createdAnswer,
-        },
+        response: { 201: createdAnswer },
       },
     },
     writing(database, ({ caller, body }, write) => {
@@ -123,9 +121,7 @@ export function apiKeyRoutes(app: App, { database, queue, guards }: ApiKeyDeps):
         summary: 'List the API keys, newest first',
         description: 'Never the keys themselves. A deleted key is not in the list.',
         querystring: listQuery({}),
-        response: {
-          200: pageSchema(apiKeyAnswer),
-        },
+        response: { 200: pageSchema(apiKeyAnswer) },
       },
     },
     async (request) => {
@@ -144,9 +140,7 @@ export function apiKeyRoutes(app: App, { database, queue, guards }: ApiKeyDeps):
         summary: 'Delete an API key',
         description: 'It is revoked at once: no request that starts after the answer is accepted, on any replica.',
         params: idInPath,
-        response: {
-          204: nothing,
-        },
+        response: { 204: nothing },
       },
     },
     writing(database, async (request, write) => {

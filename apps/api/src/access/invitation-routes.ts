@@ -111,9 +111,7 @@ export function invitationRoutes(app: App, deps: PeopleDeps): void {
         summary: 'List the invitations that can still be accepted, newest first',
         description: 'Never their links: only hashes of them are kept.',
         querystring: listQuery({}),
-        response: {
-          200: pageSchema(invitationAnswer),
-        },
+        response: { 200: pageSchema(invitationAnswer) },
       },
     },
     async (request) => answerPage(await listInvitations(db, request.caller.organizationId, request.query)),
@@ -151,10 +149,7 @@ export function invitationRoutes(app: App, deps: PeopleDeps): void {
         description: 'Nothing is used up by that.',
         security: [],
         body: z.strictObject({ token: linkToken }),
-        response: {
-          200: openAnswer,
-          ...problemResponses('link_not_valid'),
-        },
+        response: { 200: openAnswer, ...problemResponses('link_not_valid') },
       },
     },
     async (request) => {
@@ -175,10 +170,7 @@ export function invitationRoutes(app: App, deps: PeopleDeps): void {
         description: 'Makes the account with this password, and uses the invitation up.',
         security: [],
         body: z.strictObject({ token: linkToken, password: newPassword }),
-        response: {
-          201: accountAnswer,
-          ...problemResponses('link_not_valid', 'email_taken'),
-        },
+        response: { 201: accountAnswer, ...problemResponses('link_not_valid', 'email_taken') },
       },
     },
     async (request, reply) => {

@@ -35,9 +35,7 @@ export function ownSessionRoutes(app: App, { database, guards }: RouteDeps): voi
         summary: 'List one’s sessions, the last used first',
         description: 'Those that have ended are not listed.',
         querystring: z.strictObject({ cursor: cursorOfPage.optional(), limit: sizeOf('ownSessions') }),
-        response: {
-          200: z.object({ data: z.array(sessionAnswer), meta: cursorMeta }),
-        },
+        response: { 200: z.object({ data: z.array(sessionAnswer), meta: cursorMeta }) },
       },
     },
     async (request) => {

@@ -78,9 +78,7 @@ export function passwordRoutes(app: App, deps: PeopleDeps): void {
         summary: 'Make a link with which a user sets a new password',
         description: `Give the link to that person. It works once, for ${LIMITS.passwordResetHours} hours, and as long as you are an admin.`,
         params: idInPath,
-        response: {
-          201: z.object({ ...linkFields, expires_at: time }).meta({ id: 'PasswordReset' }),
-        },
+        response: { 201: z.object({ ...linkFields, expires_at: time }).meta({ id: 'PasswordReset' }) },
       },
     },
     writing(database, async (request, write) => {
@@ -164,10 +162,7 @@ export function passwordRoutes(app: App, deps: PeopleDeps): void {
           'your organization for a link.',
         security: [],
         body: z.strictObject({ email: text(1, LIMITS.email) }),
-        response: {
-          202: z.object({ status: z.literal('accepted') }),
-          ...problemResponses('mail_not_set_up'),
-        },
+        response: { 202: z.object({ status: z.literal('accepted') }), ...problemResponses('mail_not_set_up') },
       },
     },
     async (request, reply) => {

@@ -59,10 +59,7 @@ export function sessionRoutes(app: App, { database, guards, throttle, passwords,
         description: 'Open only until there is an organization, unless the setting SIGNUP says otherwise.',
         security: [],
         body: signupBody,
-        response: {
-          201: accountAnswer,
-          ...problemResponses('signup_closed', 'email_taken'),
-        },
+        response: { 201: accountAnswer, ...problemResponses('signup_closed', 'email_taken') },
       },
     },
     async (request, reply) => {

@@ -76,9 +76,7 @@ export function userRoutes(app: App, { database, guards }: RouteDeps): void {
         tags: ['Access'],
         summary: 'List the people of the organization, oldest first',
         querystring: listQuery({}),
-        response: {
-          200: pageSchema(userAnswer),
-        },
+        response: { 200: pageSchema(userAnswer) },
       },
     },
     async (request) => answerPage(await listUsers(db, request.caller.organizationId, request.query)),
@@ -93,9 +91,7 @@ export function userRoutes(app: App, { database, guards }: RouteDeps): void {
         tags: ['Access'],
         summary: 'Read a user',
         params: idInPath,
-        response: {
-          200: userAnswer,
-        },
+        response: { 200: userAnswer },
       },
     },
     reading(database, users),
@@ -112,10 +108,7 @@ export function userRoutes(app: App, { database, guards }: RouteDeps): void {
         description: 'It holds from the user’s next request on. The last admin stays admin.',
         params: idInPath,
         body: z.strictObject({ role }),
-        response: {
-          200: userAnswer,
-          ...problemResponses('last_admin'),
-        },
+        response: { 200: userAnswer, ...problemResponses('last_admin') },
       },
     },
     changing(database, users, async (request, write) => {

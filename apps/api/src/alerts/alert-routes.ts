@@ -142,10 +142,7 @@ export function alertRoutes(app: App, { database, guards }: RouteDeps): void {
           'a threshold that is passed when the alert is made is crossed in this period, and in none that is over. Usage that is taken ' +
           `back and comes again crosses nothing twice. An organization has at most ${LIMITS.alerts} alerts.`,
         body: newAlert,
-        response: {
-          201: alertAnswer,
-          ...problemResponses('not_found', 'customer_erased'),
-        },
+        response: { 201: alertAnswer, ...problemResponses('not_found', 'customer_erased') },
       },
     },
     writing(database, (request, write) =>
@@ -255,9 +252,7 @@ export function alertRoutes(app: App, { database, guards }: RouteDeps): void {
         summary: 'Which thresholds of an alert were crossed, newest first',
         params: idInPath,
         querystring: listQuery({}),
-        response: {
-          200: pageSchema(crossingAnswer),
-        },
+        response: { 200: pageSchema(crossingAnswer) },
       },
     },
     async ({ caller, params, query }) => {

@@ -70,9 +70,7 @@ export function chargeRoutes(app: App, { database, guards }: RouteDeps): void {
         summary: 'The charges of a plan, newest first, those that have ended too',
         params: idInPath,
         querystring: listQuery({ status: oneOf(['ACTIVE', 'INACTIVE']).optional() }),
-        response: {
-          200: pageSchema(chargeAnswer),
-        },
+        response: { 200: pageSchema(chargeAnswer) },
       },
     },
     async (request) => {
@@ -97,10 +95,7 @@ export function chargeRoutes(app: App, { database, guards }: RouteDeps): void {
           'open are billed by it to their end, under the name that it had when they began.',
         params: idInPath.extend({ charge_id: idOf() }),
         body: chargeChanges,
-        response: {
-          200: chargeAnswer,
-          ...problemResponses('charge_inactive'),
-        },
+        response: { 200: chargeAnswer, ...problemResponses('charge_inactive') },
       },
     },
     changingWithin(database, plans, async (request, write) => {

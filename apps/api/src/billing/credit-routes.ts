@@ -75,10 +75,7 @@ export function creditRoutes(app: App, { database, guards }: RouteDeps): void {
           `A customer has at most ${LIMITS.liveGrants} grants in one currency that have something left and have not expired.`,
         params: idInPath,
         body: creditBody,
-        response: {
-          201: creditAnswer,
-          ...problemResponses('external_id_taken', 'customer_erased'),
-        },
+        response: { 201: creditAnswer, ...problemResponses('external_id_taken', 'customer_erased') },
       },
     },
     writing(database, (request, write) =>

@@ -57,10 +57,7 @@ export function finalizeDraftsRoute(app: App, { database, guards }: RouteDeps): 
           'Each as by itself, in the order of their periods, and each is answered for, in the order sent. What is finalized already ' +
           'stays as it is, and so does what cannot be computed. With an id that there is not, nothing is done.',
         body: finalizeBody,
-        response: {
-          200: finalizeAnswer,
-          ...problemResponses('not_found'),
-        },
+        response: { 200: finalizeAnswer, ...problemResponses('not_found') },
       },
     },
     writing(database, async (request, write) => {

@@ -76,9 +76,7 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
           search: searchOf('How the invoice_number begins.'),
           ...listFields,
         }),
-        response: {
-          200: pageSchema(invoiceAnswer),
-        },
+        response: { 200: pageSchema(invoiceAnswer) },
       },
     },
     async (request) => {
@@ -111,9 +109,7 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
         description: DRAFTS,
         params: idInPath,
         querystring: listQuery(listFields),
-        response: {
-          200: pageSchema(invoiceAnswer),
-        },
+        response: { 200: pageSchema(invoiceAnswer) },
       },
     },
     async (request) => {

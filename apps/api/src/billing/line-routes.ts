@@ -57,10 +57,7 @@ export function lineRoutes(app: App, { database, guards, turns }: RouteDeps & { 
         description: `A draft takes ${LIMITS.addedLines} of them.`,
         params: idInPath,
         body: adjustment,
-        response: {
-          201: invoiceLine,
-          ...problemResponses('invoice_not_draft'),
-        },
+        response: { 201: invoiceLine, ...problemResponses('invoice_not_draft') },
       },
     },
     writing(database, async (request, write) => {
@@ -124,10 +121,7 @@ export function lineRoutes(app: App, { database, guards, turns }: RouteDeps & { 
         summary: 'Read one line of an invoice',
         description: 'Also one that is beyond those that come with the invoice. Of a draft it is computed now.',
         params: lineInPath,
-        response: {
-          200: invoiceLine,
-          ...problemResponses('month_taken_out'),
-        },
+        response: { 200: invoiceLine, ...problemResponses('month_taken_out') },
       },
     },
     async ({ caller, params }) => {
@@ -180,10 +174,7 @@ export function lineRoutes(app: App, { database, guards, turns }: RouteDeps & { 
           limit: sizeOf('pageSize'),
           changes: flag.default(false),
         }),
-        response: {
-          200: z.object({ data: z.array(receipt), meta: cursorMeta }),
-          ...readProblems,
-        },
+        response: { 200: z.object({ data: z.array(receipt), meta: cursorMeta }), ...readProblems },
       },
     },
     async (request, reply) => {

@@ -62,9 +62,7 @@ export function settingsRoutes(app: App, { database, guards }: RouteDeps): void 
         operationId: 'getBillingSettings',
         tags: ['Billing'],
         summary: 'Read how the organization bills',
-        response: {
-          200: settingsAnswer,
-        },
+        response: { 200: settingsAnswer },
       },
     },
     reading(database, billingSettings),

@@ -25,10 +25,7 @@ export function subscriptionChangeRoutes(app: App, { database, guards }: RouteDe
         summary: 'Take back a cancellation or a change of plan that has not taken place yet',
         params: idInPath,
         body: subscriptionChanges,
-        response: {
-          200: subscriptionAnswer,
-          ...problemResponses('subscription_ended', 'subscription_behind'),
-        },
+        response: { 200: subscriptionAnswer, ...problemResponses('subscription_ended', 'subscription_behind') },
       },
     },
     changing(database, subscriptions, async (request, write) => {
@@ -58,10 +55,7 @@ export function subscriptionChangeRoutes(app: App, { database, guards }: RouteDe
           'for later ones comes back with the final invoice. Before its start it always ends now, and there is no invoice.',
         params: idInPath,
         body: cancelBody.nullish(),
-        response: {
-          200: subscriptionAnswer,
-          ...problemResponses('subscription_ended', 'subscription_behind'),
-        },
+        response: { 200: subscriptionAnswer, ...problemResponses('subscription_ended', 'subscription_behind') },
       },
     },
     writing(database, async (request, write) => {

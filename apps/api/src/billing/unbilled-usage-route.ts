@@ -53,9 +53,7 @@ export function unbilledUsageRoute(app: App, { database, guards }: RouteDeps): v
           'trial, or before the start of a subscription, is not among it. The feed tells each meter, month and reason once ' +
           '(usage.unpriced), but for not_in_plan.',
         querystring: listQuery({ month, is_told: isTold }),
-        response: {
-          200: pageSchema(unbilledUsage),
-        },
+        response: { 200: pageSchema(unbilledUsage) },
       },
     },
     async (request) => {

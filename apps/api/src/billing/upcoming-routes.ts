@@ -34,10 +34,7 @@ export function upcomingRoutes(app: App, { database, guards, turns }: RouteDeps 
         description:
           'In a trial usage is counted and costs nothing: the charges are those of the first period after it.',
         params: idInPath,
-        response: {
-          200: z.object({ data: z.array(chargeUsage) }),
-          ...problemResponses('month_taken_out'),
-        },
+        response: { 200: z.object({ data: z.array(chargeUsage) }), ...problemResponses('month_taken_out') },
       },
     },
     async (request) => {
@@ -56,10 +53,7 @@ export function upcomingRoutes(app: App, { database, guards, turns }: RouteDeps 
         summary: 'The next invoice of a subscription, as of now',
         description: 'Makes nothing: it has no id and no number, and neither have its lines.',
         params: idInPath,
-        response: {
-          200: invoicePreview,
-          ...problemResponses('subscription_ended', 'month_taken_out'),
-        },
+        response: { 200: invoicePreview, ...problemResponses('subscription_ended', 'month_taken_out') },
       },
     },
     writing(database, ({ caller, params }, write) =>

@@ -168,9 +168,7 @@ export function customerRoutes(app: App, { database, guards }: RouteDeps): void 
           external_id: text(1, LIMITS.key).optional().meta({ description: 'The external_id itself, to the letter.' }),
           ...sortOf(CUSTOMER_SORTS, '-created_at'),
         }),
-        response: {
-          200: pageSchema(customerAnswer),
-        },
+        response: { 200: pageSchema(customerAnswer) },
       },
     },
     async (request) => {

@@ -112,10 +112,7 @@ export function featureRoutes(app: App, { database, guards, turns }: RouteDeps &
           'Services track usage with the meter_token in the answer, or with the lookup_key. The meter takes the name of the feature. ' +
           `Events with a lookup_key that another feature had until just now are counted there for up to ${LIMITS.formerKeySeconds} seconds more.`,
         body: featureBody,
-        response: {
-          201: featureAnswer,
-          ...problemResponses('lookup_key_taken'),
-        },
+        response: { 201: featureAnswer, ...problemResponses('lookup_key_taken') },
       },
     },
     writing(database, async (request, write) => {
@@ -162,9 +159,7 @@ export function featureRoutes(app: App, { database, guards, turns }: RouteDeps &
           aggregation_type: oneOf(AGGREGATION_TYPES).optional(),
           ...sortOf(FEATURE_SORTS, 'created_at'),
         }),
-        response: {
-          200: listSchema(featureAnswer),
-        },
+        response: { 200: listSchema(featureAnswer) },
       },
     },
     async (request, reply) => {
@@ -206,10 +201,7 @@ export function featureRoutes(app: App, { database, guards, turns }: RouteDeps &
           'feature after that.',
         params: idInPath,
         body: featureChanges,
-        response: {
-          200: featureAnswer,
-          ...problemResponses('lookup_key_taken'),
-        },
+        response: { 200: featureAnswer, ...problemResponses('lookup_key_taken') },
       },
     },
     changing(database, features, async (request, write) => {
@@ -240,10 +232,7 @@ export function featureRoutes(app: App, { database, guards, turns }: RouteDeps &
           'in the open period of a subscription, is not. Events that still come with the lookup_key are counted there for ' +
           `${LIMITS.formerKeySeconds} seconds more: give it to another feature after that.`,
         params: idInPath,
-        response: {
-          204: nothing,
-          ...problemResponses('feature_in_use'),
-        },
+        response: { 204: nothing, ...problemResponses('feature_in_use') },
       },
     },
     writing(database, async (request, write) => {

@@ -67,9 +67,7 @@ export function meterRoutes(app: App, { database, guards }: RouteDeps): void {
           aggregation_type: oneOf(AGGREGATION_TYPES).optional(),
           ...sortOf(METER_SORTS, '-created_at'),
         }),
-        response: {
-          200: pageSchema(meterAnswer),
-        },
+        response: { 200: pageSchema(meterAnswer) },
       },
     },
     async (request) => {
@@ -110,9 +108,7 @@ export function meterRoutes(app: App, { database, guards }: RouteDeps): void {
           'millions of events, and until then reading by them is 409 groups_not_ready.',
         params: idInPath,
         body: meterChanges,
-        response: {
-          200: meterAnswer,
-        },
+        response: { 200: meterAnswer },
       },
     },
     changing(database, meters, async (request, write) => {

@@ -30,10 +30,7 @@ export function planFeatureRoutes(app: App, { database, guards }: RouteDeps): vo
         description: `One that is in the plan already is changed with PATCH. A plan has at most ${LIMITS.planFeatures} features.`,
         params: idInPath,
         body: planFeatureBody,
-        response: {
-          201: planFeatureAnswer,
-          ...problemResponses('feature_already_in_plan'),
-        },
+        response: { 201: planFeatureAnswer, ...problemResponses('feature_already_in_plan') },
       },
     },
     writing(database, async (request, write) => {
@@ -63,9 +60,7 @@ export function planFeatureRoutes(app: App, { database, guards }: RouteDeps): vo
           'Changes the fields that are sent. It is so at once for everybody who has the plan: entitlements are read from it.',
         params: planFeatureInPath,
         body: planFeatureChanges,
-        response: {
-          200: planFeatureAnswer,
-        },
+        response: { 200: planFeatureAnswer },
       },
     },
     changingWithin(database, plans, async (request, write) => {

@@ -173,10 +173,7 @@ export function planRoutes(app: App, { database, guards }: RouteDeps): void {
           'All of it, or nothing. Charges and features may come later as well: see createCharge and addPlanFeature, or updatePlan for ' +
           'many at once. The answer is the plan itself; getPlan has its charges and features.',
         body: planBody,
-        response: {
-          201: planAnswer,
-          ...problemResponses(...partCodes, 'lookup_id_taken'),
-        },
+        response: { 201: planAnswer, ...problemResponses(...partCodes, 'lookup_id_taken') },
       },
     },
     writing(database, ({ caller: { organizationId }, body }, write) => {
@@ -200,9 +197,7 @@ export function planRoutes(app: App, { database, guards }: RouteDeps): void {
         tags: ['Catalog'],
         summary: 'List the plans, newest first',
         querystring: planQuery,
-        response: {
-          200: pageSchema(planAnswer),
-        },
+        response: { 200: pageSchema(planAnswer) },
       },
     },
     async (request) => {
@@ -221,9 +216,7 @@ export function planRoutes(app: App, { database, guards }: RouteDeps): void {
         tags: ['Catalog'],
         summary: 'Read a plan, what it includes and what it costs',
         params: idInPath,
-        response: {
-          200: planWithFeatures,
-        },
+        response: { 200: planWithFeatures },
       },
     },
     reading(database, plans),

@@ -53,10 +53,7 @@ export function invoicePdfRoute(app: App, deps: RouteDeps & { turns: Turns }): v
           'A draft says so on every page, is of the moment, and lists the lines that GET /invoices/{id} has.',
         params: idInPath,
         querystring: pdfQuery,
-        response: {
-          200: pdfAnswer,
-          ...problemResponses('month_taken_out'),
-        },
+        response: { 200: pdfAnswer, ...problemResponses('month_taken_out') },
       },
     },
     (request, reply) => sendInvoicePdf(deps, request, reply, { id: request.params.id, as: request.query.as }),

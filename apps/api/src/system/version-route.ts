@@ -16,12 +16,7 @@ export function versionRoute(app: App): void {
         tags: ['Operations'],
         security: [],
         summary: 'Which version of Weir answers',
-        response: {
-          200: z.object({
-            version: z.string(),
-            revision,
-          }),
-        },
+        response: { 200: z.object({ version: z.string(), revision }) },
       },
     },
     () => ({ version: build.version, revision: build.revision }),

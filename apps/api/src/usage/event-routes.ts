@@ -125,9 +125,7 @@ export function eventRoutes(app: App, deps: EventDeps): void {
         description:
           `At most ${LIMITS.rejections}. The events of each: GET /events with the same reason and meter_id. Where a reason names ` +
           'another event, its id is left out here.',
-        response: {
-          200: z.object({ data: z.array(rejection) }),
-        },
+        response: { 200: z.object({ data: z.array(rejection) }) },
       },
     },
     async (request) => ({

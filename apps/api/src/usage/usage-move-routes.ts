@@ -171,10 +171,7 @@ export function usageMoveRoutes(app: App, { database, guards }: RouteDeps): void
           'until that month is attached again. Hours of which events are lost for good while it runs stay with the former id, and it is DONE. ' +
           'Records of customers stay as they are.',
         body: fromTo,
-        response: {
-          202: usageMove,
-          ...problemResponses('external_id_billed', 'usage_moving', 'month_taken_out'),
-        },
+        response: { 202: usageMove, ...problemResponses('external_id_billed', 'usage_moving', 'month_taken_out') },
       },
     },
     writing(database, async (request, write) => {

@@ -103,10 +103,7 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
         description: `Periods without events are filled in; at most ${LIMITS.buckets} periods. ${EXACT}`,
         params: idInPath,
         querystring: usageQuery,
-        response: {
-          200: meterUsage,
-          ...problemResponses('groups_not_ready', 'usage_moving'),
-        },
+        response: { 200: meterUsage, ...problemResponses('groups_not_ready', 'usage_moving') },
       },
     },
     async (request, reply) =>

@@ -54,9 +54,7 @@ export function deliveryRoutes(app: App, { database, guards }: RouteDeps): void 
           'to be sent, until it is.',
         params: idInPath,
         querystring: listQuery({ status: oneOf(STATUSES).optional() }),
-        response: {
-          200: pageSchema(deliveryAnswer),
-        },
+        response: { 200: pageSchema(deliveryAnswer) },
       },
     },
     async ({ caller, params, query }) => {
@@ -77,10 +75,7 @@ export function deliveryRoutes(app: App, { database, guards }: RouteDeps): void 
           'Of the type webhook.test, signed like all others, within a second or so and once. Its delivery says what came back. While ' +
           `${LIMITS.waitingTests} of an endpoint wait, one more is answered 429.`,
         params: idInPath,
-        response: {
-          201: deliveryAnswer,
-          ...problemResponses('webhook_endpoint_disabled'),
-        },
+        response: { 201: deliveryAnswer, ...problemResponses('webhook_endpoint_disabled') },
       },
     },
     writing(database, ({ caller, params }, write) =>

@@ -148,9 +148,7 @@ export function webhookRoutes(app: App, { database, guards, allowedNetworks }: W
         summary: 'List the webhook endpoints, oldest first',
         description: 'Without their secrets.',
         querystring: listQuery({}),
-        response: {
-          200: pageSchema(endpointAnswer),
-        },
+        response: { 200: pageSchema(endpointAnswer) },
       },
     },
     async ({ caller, query }) => answerPage(await listEndpoints(database.kysely, caller.organizationId, query)),
@@ -166,9 +164,7 @@ export function webhookRoutes(app: App, { database, guards, allowedNetworks }: W
         summary: 'Get a webhook endpoint',
         description: 'Without its secret.',
         params: idInPath,
-        response: {
-          200: endpointAnswer,
-        },
+        response: { 200: endpointAnswer },
       },
     },
     reading(database, endpoints),
@@ -254,10 +250,7 @@ export function webhookRoutes(app: App, { database, guards, allowedNetworks }: W
           'that they had before. replay in the answer is null where there is none. While the endpoint is turned off they wait.',
         params: idInPath,
         body: replayBody,
-        response: {
-          200: endpointAnswer,
-          ...problemResponses('replay_under_way'),
-        },
+        response: { 200: endpointAnswer, ...problemResponses('replay_under_way') },
       },
     },
     writing(database, ({ caller, params, body }, write) =>

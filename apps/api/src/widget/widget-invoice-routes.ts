@@ -171,9 +171,7 @@ export function widgetInvoiceRoutes(app: App, deps: RouteDeps & { turns: Turns }
         description: 'Follow meta.next_cursor until it is null.',
         params: idInPath,
         querystring: linesQuery,
-        response: {
-          200: z.object({ data: z.array(line), meta: cursorMeta }),
-        },
+        response: { 200: z.object({ data: z.array(line), meta: cursorMeta }) },
       },
     },
     async ({ caller, params, query }, reply) => {
@@ -201,10 +199,7 @@ export function widgetInvoiceRoutes(app: App, deps: RouteDeps & { turns: Turns }
           cursor: idCursor,
           limit: sizeOf('pageSize'),
         }),
-        response: {
-          200: z.object({ data: z.array(event), meta: cursorMeta }),
-          ...problemResponses('usage_moving'),
-        },
+        response: { 200: z.object({ data: z.array(event), meta: cursorMeta }), ...problemResponses('usage_moving') },
       },
     },
     async ({ caller, params, query }) => {

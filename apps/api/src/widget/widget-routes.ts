@@ -127,9 +127,7 @@ export function widgetRoutes(app: App, deps: UsageDeps & EntitlementDeps): void 
           'In the order that the organization chose, else newest meter first. Meters that it did not choose, or that the ' +
           'customer does not use, are not shown to it.',
         querystring: z.strictObject(windowQuery),
-        response: {
-          200: usageAnswer,
-        },
+        response: { 200: usageAnswer },
       },
     },
     async (request) => {
@@ -166,9 +164,7 @@ export function widgetRoutes(app: App, deps: UsageDeps & EntitlementDeps): void 
           'A meter that the customer has never used, or that the organization shows to nobody, does not exist for it.',
         params: idInPath,
         querystring: z.strictObject(chartQuery),
-        response: {
-          200: meterUsage,
-        },
+        response: { 200: meterUsage },
       },
     },
     async (request, reply) => {
@@ -197,9 +193,7 @@ export function widgetRoutes(app: App, deps: UsageDeps & EntitlementDeps): void 
         description:
           'A limit for each meter that a subscription of the customer gives and that the organization shows, in the order of ' +
           'the meters. Read from what is recorded, without a cache.',
-        response: {
-          200: billingPeriodAnswer,
-        },
+        response: { 200: billingPeriodAnswer },
       },
     },
     async ({ caller }) => {
