@@ -260,6 +260,24 @@ test('what is sent one after the other stops where no answer comes, and refuses 
   await page.unrouteAll({ behavior: 'wait' });
 });
 
+test('a second press that a full process refuses does not make the first one forgotten', async () => {
+  const expectSaid = async (words: string) => {
+    await hands.button('Create customer').click();
+    await expect.poll(() => hands.dialog().getByRole('alert').filter({ hasText: words }).count()).toBe(1);
+    await page.unrouteAll({ behavior: 'wait' });
+  };
+  visit.expectFaults(/^503 from .*\/customers$/);
+  await page.goto('/customers');
+  await hands.button('New customer').click();
+  await hands.field('External ID').fill('pressed twice');
+  await sever(/\/customers$/);
+  await expectSaid('No answer came, so it is not known whether');
+  const body = JSON.stringify({ code: 'unavailable', detail: 'Nothing was kept.', outcome: 'not_accepted' });
+  const [contentType, headers] = ['application/problem+json', { 'x-request-id': 'full' }];
+  await page.route(/\/api\/v1\/customers$/, (route) => route.fulfill({ status: 503, contentType, headers, body }));
+  await expectSaid('it is not known whether it was done when it was sent before');
+});
+
 test('whoever is not told whether an organization was made is told to sign in, and not to make it twice', async () => {
   await visit.context.clearCookies();
   await page.goto('/sign-up');

@@ -28,7 +28,7 @@ import { noSuchCustomer } from '../catalog/no-such-customer.ts';
 import { refuseErased } from '../catalog/refuse-erased.ts';
 import { made, type Write, type Written } from '../http/writing/writing.ts';
 import { USAGE_MOVING } from '../usage/usage-query.ts';
-import { METER_TAKEN, noSuchPlan, planInactive, refuseMeterTaken } from './subscription-refusals.ts';
+import { METER_TAKEN, noSuchPlan, OTHER_BEHIND, planInactive, refuseMeterTaken } from './subscription-refusals.ts';
 import { termsOf, type SubscriptionBody } from './subscription-body.ts';
 
 export interface Subscriber {
@@ -79,8 +79,12 @@ async function subscribeWithin(
   });
   const meters = await listMetersOfPlan(transaction, organizationId, plan_id);
   const claims = meters.map((meter_id) => ({ meter_id, customer_external_id, subscription_id: id, from: start_at }));
-  if ((await billMeters(transaction, organizationId, claims)).length > 0)
+  if ((await billMeters(transaction, organizationId, claims)).length > 0) {
+    // What is of a plan that somebody changes at this moment stays as it was, also where it has ended.
+    const left = await lockSubscriptionsBehind(transaction, organizationId, customer_id);
+    if (left.some((each) => behind.includes(each))) throw new Refusal('subscription_behind', OTHER_BEHIND);
     throw new Refusal('meter_already_billed', METER_TAKEN);
+  }
 
   const opened = await bringUpToDate(transaction, organizationId, [id], room, drive).catch(refuseMeterTaken);
   const row = await lockSubscription(transaction, organizationId, id);

@@ -25,5 +25,9 @@ export const BEHIND =
   'The periods of this subscription are being opened at this moment: its periods_to_open says how many are to come. Try again ' +
   'when it is 0.';
 
+export const OTHER_BEHIND =
+  'Another subscription of this customer has a meter of the plan, and may have ended: it is past a boundary that is being opened at ' +
+  'this moment. Try again in a moment.';
+
 export const PRICED_LATER =
   'A price of this plan was given at this moment, and would not be in force yet, so the new period would have none: try again in a moment.';

@@ -58,6 +58,7 @@ export function subscriptionRoutes(app: App, { database, queue, guards, turns, w
             'external_id_taken',
             'plan_inactive',
             'meter_already_billed',
+            'subscription_behind',
             'customer_erased',
             'usage_moving',
           ),

@@ -153,8 +153,16 @@ export async function send<Data>(sent: Promise<Sent<Data>>): Promise<Data> {
   if (response.ok) return data as Data;
   if (!isProblem(error)) throw new Error(`${response.url} is refused without a reason`);
   if (error.code === 'unauthenticated' && !NO_SESSION_NEEDED.test(response.url)) noteSessionOver(askedAt);
-  throw new ApiError({ ...error, status: response.status, retry_after_seconds: retryAfterSeconds(response) });
+  throw new ApiError({
+    ...error,
+    status: response.status,
+    was_sent_before: answersToRepeats.has(response),
+    retry_after_seconds: retryAfterSeconds(response),
+  });
 }
+
+/** Answers to writes that had been sent before, with an outcome that is not known. */
+const answersToRepeats = new WeakSet<Response>();
 
 async function fetchOrExplain(request: Request): Promise<Response> {
   const began = performance.now();
@@ -171,6 +179,7 @@ async function fetchOrExplain(request: Request): Promise<Response> {
     // An answer that breaks off is none: whoever sent it cannot be told what became of it.
     if (write !== undefined && response.ok && response.status !== 204) await response.clone().json();
     if (write !== undefined && isOutcomeKnown(response)) sentWrites.settle(write, response.ok);
+    if (write?.wasSentBefore === true) answersToRepeats.add(response);
     if (response.headers.get('idempotent-replay') === 'true') notify(DONE_BEFORE, 'noted');
     return response;
   } catch (error) {

@@ -9,6 +9,8 @@ export interface Problem {
   id?: string | undefined;
   /** Of what cannot be done now: whether it may have been done all the same. */
   outcome?: 'not_accepted' | 'unknown' | undefined;
+  /** A write that was sent before with the same key, and nobody knows what became of it then. */
+  was_sent_before?: boolean | undefined;
   /** How long to wait before one asks again, where the API says so. */
   retry_after_seconds?: number | undefined;
 }

@@ -33,8 +33,11 @@ beforeEach(() => {
 test('what is sent again before its outcome is known has its key again, and what was changed has another', () => {
   const first = sent('POST', CREDITS, '{"amount":"10.00"}');
   expect(first.key).toMatch(/^[0-9a-f]{32}$/);
-  expect(sent('POST', CREDITS, '{"amount":"10.00"}').key).toBe(first.key);
-  expect(sent('POST', CREDITS, '{"amount":"20.00"}').key).not.toBe(first.key);
+  const again = sent('POST', CREDITS, '{"amount":"10.00"}');
+  expect(again.key).toBe(first.key);
+  const changed = sent('POST', CREDITS, '{"amount":"20.00"}');
+  expect(changed.key).not.toBe(first.key);
+  expect([first, again, changed].map(({ wasSentBefore }) => wasSentBefore)).toEqual([false, true, false]);
 });
 
 test('the same thing once more after it was done, or refused, is another one', () => {

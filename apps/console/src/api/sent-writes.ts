@@ -31,6 +31,8 @@ interface TabStorage {
 /** One write, as it is known until its outcome is. */
 export interface SentWrite {
   key: string;
+  /** It was, by this key, and what became of it is not known. */
+  wasSentBefore: boolean;
   /** What it changes: two writes of one thing follow each other. */
   thing: string;
   name: string;
@@ -72,11 +74,11 @@ export function buildSentWrites(storage: TabStorage): SentWrites {
       const thing = `${PREFIX}${path.split('/').slice(0, 5).join('/')}`;
       const asked = `${method} ${path}`;
       const name = `${SETS_STATE.test(asked) ? `${thing} ` : PREFIX}${asked} ${body}`;
-      const key =
-        ofThisPage.get(name) ?? storage.getItem(name) ?? takeFromBefore(`${thing} ${asked} ${body}`) ?? newKey();
+      const known = ofThisPage.get(name) ?? storage.getItem(name) ?? takeFromBefore(`${thing} ${asked} ${body}`);
+      const key = known ?? newKey();
       if (SECRET.test(path)) ofThisPage.set(name, key);
       else keep(name, key);
-      return { key, thing, name };
+      return { key, wasSentBefore: known !== null, thing, name };
     },
     settle({ thing, name }, isDone) {
       drop((each) => each === name || (isDone && each.startsWith(`${thing} `)));

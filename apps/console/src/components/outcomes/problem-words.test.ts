@@ -23,6 +23,15 @@ test('where it is not known whether something was done, a person hears that it c
   expect(said).not.toContain('Key');
 });
 
+test('where a second press does nothing, a person hears that the first may have done it', () => {
+  const detail = 'This process has more to do than it can, and nothing was kept: send the request again in a moment.';
+  const refused = { code: 'unavailable', detail, outcome: 'not_accepted' } as const;
+  expect(wordsOf({ ...refused, was_sent_before: true }).said).toContain(
+    'it is not known whether it was done when it was sent before',
+  );
+  expect(wordsOf({ ...refused, was_sent_before: false }).said).toBe(detail);
+});
+
 test('a refusal that is about one field stands there', () => {
   const taken = wordsOf({ code: 'lookup_key_taken', detail: 'Another feature has this lookup_key.' });
   expect(taken.fields).toEqual([{ path: 'lookup_key', message: taken.said }]);

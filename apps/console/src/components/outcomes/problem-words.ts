@@ -51,11 +51,17 @@ export function wordsOf(problem: Problem): ProblemWords {
 const NOT_KNOWN =
   'The database did not answer in the end, so it is not known whether Weir has done this. Send it again as it is: it is not done twice.';
 
+/** Of a refusal that is true of this press alone. */
+const NOT_KNOWN_BEFORE =
+  'Weir could not do this now, and it is not known whether it was done when it was sent before. Send it again as it is in a moment: ' +
+  'it is not done twice.';
+
 function saidOf(
-  { code, detail, outcome, retry_after_seconds: seconds = 0 }: Problem,
+  { code, detail, outcome, was_sent_before: wasSentBefore, retry_after_seconds: seconds = 0 }: Problem,
   known: string | undefined,
 ): string {
   if (code === 'unavailable' && outcome === 'unknown' && detail.includes('Idempotency-Key')) return NOT_KNOWN;
+  if (outcome === 'not_accepted' && wasSentBefore === true) return NOT_KNOWN_BEFORE;
   if (code === 'rate_limited' && seconds > 60) return `Too often: try again in ${Math.ceil(seconds / 60)} minutes.`;
   if (code === 'plan_in_use' && detail.includes('is_active')) {
     return 'The plan has, or had, subscriptions. Switch off that it takes new ones instead.';
