@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => billing.close());
 
-test('who subscribes reads the charges that a period may be billed by, and none that ended before', async () => {
+test('who subscribes is given the charges that a period may be billed by, and none that ended before', async () => {
   const { id: customer } = await billing.customer();
   const { id } = await billing.subscribe(plan.id, customer, { start_date: '2024-12-31' });
   const { rows } = await weir.pool.query('SELECT FROM charges WHERE plan_id = $1', [plan.id]);

@@ -112,6 +112,11 @@ test.each(['with a key', 'without one'])(
   },
 );
 
+async function expectNothing(customer: string): Promise<void> {
+  expect(await repeating.balanceOf(customer)).toEqual({});
+  expect(await entriesAbout(customer)).toEqual([]);
+}
+
 /** Cuts what waits for a lock with this in its statement. */
 const cut = (part: string) =>
   weir.pool.query(
@@ -131,8 +136,9 @@ test.each(['with a key', 'without one'])('a full process has kept nothing of a c
     expectProblem(refused, 503, 'unavailable');
     expect(refused.body.outcome).toBe('not_accepted');
     await cut('customers');
-    await taking;
+    expect((await taking).status).toBe(503);
   });
+  await expectNothing(customer);
   await api.close();
 });
 
@@ -149,6 +155,7 @@ test.each(['with a key', 'without one'])(
     });
     expectProblem(refused, 503, 'unavailable');
     expect(refused.body.outcome).toBe('not_accepted');
+    await expectNothing(customer);
   },
 );
 
