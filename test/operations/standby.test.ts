@@ -256,7 +256,9 @@ test('whoever reads the feed again and again while the standby is away does not 
 /** What a console asks for, of a session that was used minutes ago. */
 async function expectToReadOn(): Promise<void> {
   const { operations } = await readOpenapi({ ...weir, baseUrl });
-  const lists = operations.filter(({ method, path }) => method === 'GET' && !path.includes('{'));
+  // A page of the feed that is not empty waits for the standby: its reader goes on after these numbers.
+  const waits = (path: string) => path === '/api/v1/billing-events';
+  const lists = operations.filter(({ method, path }) => method === 'GET' && !path.includes('{') && !waits(path));
   expect(lists.length).toBeGreaterThan(20);
   const answers = [];
   for (const { path } of lists) {
