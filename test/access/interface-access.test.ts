@@ -132,42 +132,22 @@ describe('authentication', () => {
     const body = { meter_token: meter.token, customer_external_id: 'customer', quantity: 1 };
     return await weir.request('POST', '/api/v1/sdk/track', { body, headers, ...(apiKey !== undefined && { apiKey }) });
   };
-  const readable = ['/features', '/meters', '/customers', '/events'];
 
   test('tracking takes a key in X-API-Key, and no login', async () => {
     expect((await track(await organization.createKey('usage.write'))).status).toBe(201);
   });
 
-  test('tracking without a key gets 401, also from someone who is signed in', async () => {
+  test('tracking without a key gets 401, which names the header', async () => {
     const without = await track();
     expect([without.status, without.body.code]).toEqual([401, 'unauthenticated']);
     expect(without.headers.get('www-authenticate')).toContain('X-API-Key');
-    expect((await track(undefined, { cookie: `access_token=${session}` })).status).toBe(401);
   });
 
-  test('the scope usage.write lets track and not read', async () => {
+  // What each credential opens is the table of credentials.test.ts.
+  test('a key that lacks a scope is told which one', async () => {
     const apiKey = await organization.createKey('usage.write');
-    expect((await track(apiKey)).status).toBe(201);
-    for (const path of readable) {
-      const { status, body } = await weir.request('GET', `/api/v1${path}`, { apiKey });
-      expect([path, status, body.code]).toEqual([path, 403, 'missing_scope']);
-      expect(body.detail).toContain('usage.read');
-    }
-  });
-
-  test('the scope usage.read lets read and not track', async () => {
-    const apiKey = await organization.createKey('usage.read');
-    const tracked = await track(apiKey);
-    expect([tracked.status, tracked.body.code]).toEqual([403, 'missing_scope']);
-    for (const path of readable) {
-      expect([path, (await weir.request('GET', `/api/v1${path}`, { apiKey })).status]).toEqual([path, 200]);
-    }
-  });
-
-  test('a key with both scopes does both', async () => {
-    const apiKey = await organization.createKey('usage.write', 'usage.read');
-    expect((await track(apiKey)).status).toBe(201);
-    expect((await weir.request('GET', '/api/v1/features', { apiKey })).status).toBe(200);
+    for (const path of ['features', 'meters', 'customers', 'events'])
+      expect((await weir.request('GET', `/api/v1/${path}`, { apiKey })).body.detail, path).toContain('usage.read');
   });
 
   test('what is no key of ours, in whatever way, gets 401 for tracking and for reading', async () => {
@@ -175,7 +155,18 @@ describe('authentication', () => {
     const mistyped = key.slice(0, -1) + (key.endsWith('x') ? 'y' : 'x');
     // Its checksum is right, and nobody has it.
     const unknown = 'org_live_00000000000000000000000000007N8JM';
-    for (const apiKey of [mistyped, unknown, key.slice(0, -1), `${key}, ${key}`, '', 'Bearer', 'ü']) {
+    const others = [
+      mistyped,
+      unknown,
+      key.slice(0, -1),
+      key.toUpperCase(),
+      `${key}, ${key}`,
+      '',
+      'Bearer',
+      'secret',
+      'ü',
+    ];
+    for (const apiKey of others) {
       expect((await track(apiKey)).status, apiKey).toBe(401);
       expect((await weir.request('GET', '/api/v1/features', { apiKey })).status, apiKey).toBe(401);
     }
@@ -184,52 +175,6 @@ describe('authentication', () => {
   test('a key that is sent on purpose counts, and not the session beside it', async () => {
     const apiKey = await organization.createKey('usage.write');
     expect((await weir.request('GET', '/api/v1/features', { session, apiKey })).status).toBe(403);
-  });
-
-  test('everything an admin does takes the session cookie access_token, and no API key opens it', async () => {
-    const apiKey = await organization.createKey();
-    const id = '01890000-0000-7000-8000-000000000000';
-    const admin = [
-      ['GET', '/api-keys'],
-      ['POST', '/api-keys'],
-      ['DELETE', `/api-keys/${id}`],
-      ['POST', '/features'],
-      ['PATCH', `/features/${id}`],
-      ['DELETE', `/features/${id}`],
-      ['PATCH', `/meters/${id}`],
-      ['GET', '/plans'],
-      ['POST', '/plans'],
-      ['GET', `/plans/${id}`],
-      ['PATCH', `/plans/${id}`],
-      ['DELETE', `/plans/${id}`],
-      ['POST', `/plans/${id}/features`],
-      ['DELETE', `/plans/${id}/features/${id}`],
-      ['POST', '/customers'],
-      ['PATCH', `/customers/${id}`],
-      ['DELETE', `/customers/${id}`],
-      ['GET', '/auth/me'],
-    ] as const;
-    for (const [method, path] of admin) {
-      for (const credentials of [{}, { apiKey }, { session: 'x'.repeat(43) }, { session: '' }]) {
-        const { status, body } = await weir.request(method, `/api/v1${path}`, credentials);
-        expect([method, path, credentials, status, body.code]).toEqual([
-          method,
-          path,
-          credentials,
-          401,
-          'unauthenticated',
-        ]);
-      }
-    }
-    for (const path of [...readable, `/features/${id}`, `/meters/${id}`, `/customers/${id}`]) {
-      expect([path, (await weir.request('GET', `/api/v1${path}`)).status]).toEqual([path, 401]);
-    }
-  });
-
-  test('an admin who is signed in reads what a key with usage.read reads', async () => {
-    for (const path of readable) {
-      expect([path, (await weir.request('GET', `/api/v1${path}`, { session })).status]).toEqual([path, 200]);
-    }
   });
 });
 

@@ -171,37 +171,10 @@ describe('tracking', () => {
     expect(await receiptOf(answer.body.id)).toMatchObject({ id: answer.body.id, status: 'recorded' });
   });
 
-  test('takes the API key in the header X-API-Key, and needs no user login', async () => {
-    expect((await track(eventOf())).status).toBe(201);
-    expectProblem(await track(eventOf(), ''), 401, 'unauthenticated');
-    const elsewhere = { authorization: `Bearer ${apiKey}` };
-    const answer = await weir.request('POST', '/api/v1/sdk/track', { body: eventOf(), headers: elsewhere });
-    expectProblem(answer, 401, 'unauthenticated');
-  });
-
-  test('is not opened by a session', async () => {
-    const answer = await weir.request('POST', '/api/v1/sdk/track', { body: eventOf(), session: admin.session });
-    expectProblem(answer, 401, 'unauthenticated');
-  });
-
-  test('is covered by the scope usage.write, and not by usage.read', async () => {
-    expect((await track(eventOf(), await admin.createKey('usage.write'))).status).toBe(201);
-    expectProblem(await track(eventOf(), await admin.createKey('usage.read')), 403, 'missing_scope');
-  });
-
   test('works at once with a key of the form org_live_<random> that was just created', async () => {
     const key = await admin.createKey();
     expect(key).toMatch(/^org_live_[0-9A-Za-z]{20,}$/);
     expect((await track(eventOf(), key)).status).toBe(201);
-  });
-
-  test.each([
-    ['of another form', () => 'secret'],
-    ['with one letter changed', () => apiKey.slice(0, -1) + (apiKey.endsWith('x') ? 'y' : 'x')],
-    ['that is cut off', () => apiKey.slice(0, -1)],
-    ['in another case', () => apiKey.toUpperCase()],
-  ])('is not opened by a key %s', async (_, keyOf) => {
-    expectProblem(await track(eventOf(), keyOf()), 401, 'unauthenticated');
   });
 
   test('works at once with a meter that was just created', async () => {
@@ -212,36 +185,6 @@ describe('tracking', () => {
   test('lies under /api/v1, and nowhere else', async () => {
     for (const path of ['/sdk/track', '/v1/sdk/track', '/api/v2/sdk/track', '/api/sdk/track'])
       expectProblem(await weir.request('POST', path, { apiKey, body: eventOf() }), 404, 'not_found');
-  });
-});
-
-describe('a deleted API key', () => {
-  test('gets 401 for every later request, on every API process, also where it was in use', async () => {
-    const other = await weir.startApi();
-    const created = await weir.request('POST', '/api/v1/api-keys', {
-      session: admin.session,
-      body: { name: 'short-lived', scopes: ['usage.write', 'usage.read'] },
-    });
-    const { id, key } = created.body;
-    expect(created.body.status).toBe('ACTIVE');
-    const baseUrls = [weir.baseUrl, other.url];
-    const send = (baseUrl: string) =>
-      weir.request('POST', '/api/v1/sdk/track', {
-        apiKey: key,
-        body: eventOf({ customer_external_id: 'revoked' }),
-        baseUrl,
-      });
-    for (const baseUrl of baseUrls) expect((await send(baseUrl)).status).toBe(201);
-
-    const path = `/api/v1/api-keys/${id}`;
-    expect((await weir.request('DELETE', path, { session: admin.session })).status).toBe(204);
-    for (const baseUrl of baseUrls) {
-      expectProblem(await send(baseUrl), 401, 'unauthenticated');
-      expectProblem(await weir.request('GET', '/api/v1/events', { apiKey: key, baseUrl }), 401, 'unauthenticated');
-      expectProblem(await weir.request('GET', '/api/v1/meters', { apiKey: key, baseUrl }), 401, 'unauthenticated');
-    }
-    await weir.drained();
-    expect(await recordedOf('revoked')).toBe(2);
   });
 });
 
