@@ -55,20 +55,9 @@ describe('paying', () => {
     expect(paid.paid_at).toBe('2025-01-31T18:15:00.000Z');
   });
 
-  test.each(['2025-02-01T00:10:01Z', '2025-02-01T00:15:00Z'])(
-    'at %s, by a clock that is up to five minutes ahead, is made now',
-    async (paid_at) => {
-      const { id } = await billing.open();
-      expect(await billing.post(`/invoices/${id}/pay`, { paid_at })).toMatchObject({
-        status: 'PAID',
-        paid_at: '2025-02-01T00:10:00.000Z',
-      });
-    },
-  );
-
-  test('further in the future is refused', async () => {
+  test('in the future is refused', async () => {
     const { id } = await billing.open();
-    const answer = await billing.request('POST', `/invoices/${id}/pay`, { paid_at: '2025-02-01T00:15:00.000001Z' });
+    const answer = await billing.request('POST', `/invoices/${id}/pay`, { paid_at: '2025-02-01T00:10:00.000001Z' });
     expectProblem(answer, 422, 'invalid_request');
     expect(answer.body.errors[0].path).toBe('paid_at');
     expect(await billing.open()).toMatchObject({ id, status: 'OPEN' });

@@ -285,7 +285,6 @@ export const LIMIT_TABLE = {
     of: 'months ahead that a subscription starts or a new price is announced, and periods of a preview',
     why: 'contracts are made so long before',
   },
-  paidAheadSeconds: { under: 'Billing', max: 300, of: 'seconds that `paid_at` may be ahead', why: 'it is then now' },
   periodsAgo: {
     under: 'Billing',
     max: 1_000,

@@ -35,14 +35,9 @@ const payBody = z
     })
       .nullable()
       .default(null),
-    paid_at: dateOrInstant
-      .nullable()
-      .default(null)
-      .meta({
-        description:
-          'An instant, or a date in the time zone of the subscription. Not in the future, but by a clock that is up to ' +
-          `${LIMITS.paidAheadSeconds / 60} minutes ahead: that counts as now. Default: now.`,
-      }),
+    paid_at: dateOrInstant.nullable().default(null).meta({
+      description: 'An instant, or a date in the time zone of the subscription. Not in the future. Default: now.',
+    }),
     reference: text(1, LIMITS.key)
       .nullable()
       .default(null)

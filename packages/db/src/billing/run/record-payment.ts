@@ -31,7 +31,7 @@ export type PaymentOutcome =
 
 /**
  * Records a payment of an invoice that is OPEN or UNCOLLECTIBLE. It is PAID once nothing is due. `paid_in_future` where Postgres's clock is
- * before `paidAt` by more than `LIMITS.paidAheadSeconds`.
+ * before `paidAt`.
  */
 export async function recordPayment(
   transaction: Queries,
@@ -107,14 +107,14 @@ function statusBefore({ uncollectible_at }: InvoiceRow): { status: InvoiceStatus
   return { status: uncollectible_at === null ? 'OPEN' : 'UNCOLLECTIBLE' };
 }
 
-/** What is ahead by a clock of somebody else's is now; undefined where it is further in the future. */
+/** Undefined where it is in the future. */
 async function timeOfPayment(
   transaction: Queries,
   paidAt: string | null,
   timeZone: string,
 ): Promise<string | undefined> {
   const { rows } = await sql<{ paid_at: string; is_ahead: boolean }>`
-    SELECT least(at, now) AS paid_at, at > now + make_interval(secs => ${LIMITS.paidAheadSeconds}) AS is_ahead
+    SELECT at AS paid_at, at > now AS is_ahead
     FROM (SELECT coalesce(${paidAt === null ? null : instantInZone(paidAt, timeZone)}::timestamptz, billing_now()) AS at, billing_now() AS now) AS times`.execute(
     transaction,
   );
