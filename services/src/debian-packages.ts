@@ -111,16 +111,6 @@ export async function findLibraryFolders(folder: string): Promise<string[]> {
   return [...new Set(folders)];
 }
 
-/** The environment in which a program with libraries of its own starts. */
-export function environmentFor(libraryFolders: string[]): NodeJS.ProcessEnv {
-  if (libraryFolders.length === 0) return process.env;
-  const inherited = process.env.LD_LIBRARY_PATH;
-  return {
-    ...process.env,
-    LD_LIBRARY_PATH: [...libraryFolders, ...(inherited ? [inherited] : [])].join(delimiter),
-  };
-}
-
 /** Where programs of these names lie on the `PATH`, by name and then by folder, and which of the other paths are programs. */
 export async function findInstalled(names: readonly string[], others: readonly string[]): Promise<string[]> {
   const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');

@@ -1,14 +1,8 @@
 // A program that is installed here, else one of the distribution's packages.
 
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import {
-  canFetchPackages,
-  environmentFor,
-  fetchPackages,
-  findLibraryFolders,
-  findInstalled,
-} from './debian-packages.ts';
+import { delimiter, join } from 'node:path';
+import { canFetchPackages, fetchPackages, findLibraryFolders, findInstalled } from './debian-packages.ts';
 import { run } from './run.ts';
 
 /** A program to run, and where its shared libraries lie when the system does not have them. */
@@ -67,9 +61,14 @@ export async function findProgram(wanted: WantedProgram): Promise<Program | read
   return (await findUnpacked(wanted, unpacked)) ?? [...reasons, outcome];
 }
 
-/** The environment that a program starts in. */
+/** The environment in which a program starts, with libraries of its own where it has them. */
 export function environmentOf({ libraryFolders }: Program): NodeJS.ProcessEnv {
-  return environmentFor(libraryFolders);
+  if (libraryFolders.length === 0) return process.env;
+  const inherited = process.env.LD_LIBRARY_PATH;
+  return {
+    ...process.env,
+    LD_LIBRARY_PATH: [...libraryFolders, ...(inherited ? [inherited] : [])].join(delimiter),
+  };
 }
 
 /** Refuses a program that does not say its version. */

@@ -9,12 +9,12 @@ import { newId } from '@weir/shared/ids';
 import { createLog } from '@weir/shared/log';
 import { Redis } from 'ioredis';
 import { connect } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
 import { countStagedEvents, signUp, until, type Organization } from '../support/harness.ts';
 import { openContainers } from '../support/setup/containers.ts';
 import { ownWeir } from '../support/use-weir.ts';
+import { PROGRAMS } from '../support/programs-folder.ts';
 
 let services: Services | Awaited<ReturnType<typeof openContainers>>;
 let redisUrl: string;
@@ -25,9 +25,9 @@ let token: string;
 
 beforeAll(async () => {
   const given = { databaseUrl: inject('databaseUrl'), redisUrl: undefined };
-  const cacheHome = process.env['WEIR_HOME'] || fileURLToPath(new URL('../../.weir', import.meta.url));
   const log = () => {};
-  const opened = (await openContainers(given, log)) ?? (await openTemporaryServices({ ...given, cacheHome, log }));
+  const opened =
+    (await openContainers(given, log)) ?? (await openTemporaryServices({ ...given, cacheHome: PROGRAMS, log }));
   services = opened;
   redisUrl = opened.redisUrl;
   redis = new Redis(redisUrl);

@@ -9,7 +9,6 @@ import { Redis } from 'ioredis';
 import { request as httpRequest, Agent } from 'node:http';
 import { connect, createServer } from 'node:net';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, inject, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, startWeir, until } from '../support/harness.ts';
@@ -18,6 +17,7 @@ import { expectRollupsToEqualEvents } from '../support/rollups.ts';
 import { runToEnd } from '../support/run-to-end.ts';
 import { openContainers } from '../support/setup/containers.ts';
 import { ownWeir } from '../support/use-weir.ts';
+import { PROGRAMS } from '../support/programs-folder.ts';
 
 const weir = ownWeir();
 
@@ -111,8 +111,8 @@ test('a Redis that may drop accepted events is refused, and one that is slow to 
   // A Redis of its own, since all other tests share one.
   const given = { databaseUrl: inject('databaseUrl'), redisUrl: undefined };
   const log = () => {};
-  const cacheHome = process.env['WEIR_HOME'] || fileURLToPath(new URL('../../.weir', import.meta.url));
-  const services = (await openContainers(given, log)) ?? (await openTemporaryServices({ ...given, cacheHome, log }));
+  const services =
+    (await openContainers(given, log)) ?? (await openTemporaryServices({ ...given, cacheHome: PROGRAMS, log }));
   const redis = new Redis(services.redisUrl);
   const keys = queueKeys('{weir}');
   try {

@@ -7,7 +7,6 @@ import { MIGRATIONS } from '@weir/db/migrations';
 import { readdir } from 'node:fs/promises';
 import { openTemporaryServices } from '@weir/services/temporary';
 import { randomBytes } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { until } from '../support/harness.ts';
 import { runToEnd } from '../support/run-to-end.ts';
@@ -15,6 +14,7 @@ import { openContainers } from '../support/setup/containers.ts';
 import { createTestDatabase, type TestDatabase } from '../support/setup/database.ts';
 import { queryOnce, withDatabase } from '../support/setup/query.ts';
 import { ownWeir } from '../support/use-weir.ts';
+import { PROGRAMS } from '../support/programs-folder.ts';
 
 describe('each connection', () => {
   let own: TestDatabase;
@@ -147,8 +147,8 @@ test('a server that does not write to disk what it says it has is named', async 
   // A server of its own, since all other tests share one.
   const given = { databaseUrl: undefined, redisUrl: inject('redisUrl') };
   const log = () => {};
-  const cacheHome = process.env['WEIR_HOME'] || fileURLToPath(new URL('../../.weir', import.meta.url));
-  const services = (await openContainers(given, log)) ?? (await openTemporaryServices({ ...given, cacheHome, log }));
+  const services =
+    (await openContainers(given, log)) ?? (await openTemporaryServices({ ...given, cacheHome: PROGRAMS, log }));
   const database = openDatabase(services.databaseUrl, {
     connectionsMax: 1,
     statementTimeoutMs: 5_000,

@@ -5,23 +5,20 @@
 import { run } from '@weir/services/run';
 import { access, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { PROGRAMS } from './programs-folder.ts';
 
 /** Pinned, as all that tests run on. */
 const VERSION = '26.10.0';
-
-const repositoryHome = fileURLToPath(new URL('../../.weir', import.meta.url));
 
 /** Returns the path of its program. */
 export async function findNewestNode(): Promise<string> {
   const chosen = process.env['NEWEST_NODE'];
   if (chosen !== undefined && chosen !== '') return chosen;
   if (majorOf(process.versions.node) >= majorOf(VERSION)) return process.execPath;
-  const home = process.env['WEIR_HOME'] || repositoryHome;
-  const kept = join(home, `node-${VERSION}-${process.arch}`);
+  const kept = join(PROGRAMS, `node-${VERSION}-${process.arch}`);
   if (await exists(kept)) return kept;
-  await mkdir(home, { recursive: true });
-  const folder = await mkdtemp(join(home, 'node-'));
+  await mkdir(PROGRAMS, { recursive: true });
+  const folder = await mkdtemp(join(PROGRAMS, 'node-'));
   try {
     // What the package `node` brings, without the script that would choose it.
     const name = `node-${process.platform}-${process.arch}`;

@@ -8,9 +8,9 @@ import { chmod, cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, relative, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { findFreePort } from '@weir/services/connection';
 import { until } from './harness.ts';
+import { PROGRAMS } from './programs-folder.ts';
 
 /** How it gives sessions of Postgres to its clients. */
 export type PoolMode = 'session' | 'transaction' | 'statement';
@@ -20,8 +20,6 @@ export interface Pgbouncer {
   url: string;
   close(): Promise<void>;
 }
-
-const repositoryHome = fileURLToPath(new URL('../../.weir', import.meta.url));
 
 /** It does not run as root. */
 const NOBODY = 65_534;
@@ -90,7 +88,6 @@ async function listens(port: number): Promise<boolean> {
 
 /** What was fetched is copied into a folder that whoever runs it can enter. */
 async function findPgbouncer(folder: string): Promise<Program> {
-  const programs = process.env['WEIR_HOME'] || repositoryHome;
   const found = await findProgram({
     name: 'pgbouncer',
     names: ['pgbouncer'],
@@ -98,16 +95,16 @@ async function findPgbouncer(folder: string): Promise<Program> {
     packageFolder: 'usr/sbin',
     isWanted: (name) => /^(pgbouncer|lib)/.test(name),
     refuse: refuseWhatDoesNotRun,
-    programs,
+    programs: PROGRAMS,
   });
   if (!('path' in found))
     throw new Error(
       `The tests of poolers need PgBouncer: there is none (${found.join('; ')}). "apt-get install pgbouncer" has it.`,
     );
-  if (!found.path.startsWith(programs)) return found;
+  if (!found.path.startsWith(PROGRAMS)) return found;
   const copy = join(folder, 'program');
-  const [unpacked = ''] = relative(programs, found.path).split(sep);
-  await cp(join(programs, unpacked), copy, { recursive: true, verbatimSymlinks: true });
-  const moved = (path: string) => join(copy, relative(join(programs, unpacked), path));
+  const [unpacked = ''] = relative(PROGRAMS, found.path).split(sep);
+  await cp(join(PROGRAMS, unpacked), copy, { recursive: true, verbatimSymlinks: true });
+  const moved = (path: string) => join(copy, relative(join(PROGRAMS, unpacked), path));
   return { path: moved(found.path), libraryFolders: found.libraryFolders.map(moved) };
 }

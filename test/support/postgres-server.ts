@@ -8,9 +8,9 @@ import { once } from 'node:events';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { until } from './harness.ts';
+import { PROGRAMS } from './programs-folder.ts';
 
 /** Where servers may have their data. */
 export interface Servers {
@@ -31,10 +31,9 @@ export interface Servers {
 export async function settleServers(superuser: string): Promise<Servers> {
   const home = await mkdtemp(join(tmpdir(), 'weir-servers-'));
   await chmod(home, 0o711);
-  const programs = process.env['WEIR_HOME'] || fileURLToPath(new URL('../../.weir', import.meta.url));
   const log = () => {};
   const { folder, user } = await settlePostgresFolder(home, log);
-  const bin = await findPostgresPrograms({ path: home, programs, log, signal: undefined }, user);
+  const bin = await findPostgresPrograms({ path: home, programs: PROGRAMS, log, signal: undefined }, user);
   const password = 'of-the-servers';
 
   const urlOf = (port: number) => `postgres://${superuser}:${password}@127.0.0.1:${port}/postgres`;

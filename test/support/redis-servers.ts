@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { PROGRAMS } from './programs-folder.ts';
 
 export const REDIS_PASSWORD = 'of-redis';
 
@@ -23,8 +23,7 @@ export interface RedisServers {
 
 export async function openRedisServers(): Promise<RedisServers> {
   const home = await mkdtemp(join(tmpdir(), 'weir-redis-'));
-  const programs = process.env['WEIR_HOME'] || fileURLToPath(new URL('../../.weir', import.meta.url));
-  const program = await findRedis({ path: home, programs, log: () => {}, signal: undefined });
+  const program = await findRedis({ path: home, programs: PROGRAMS, log: () => {}, signal: undefined });
   const env = environmentOf(program);
   const children: ChildProcess[] = [];
   const clients: Redis[] = [];

@@ -5,7 +5,7 @@
 import { environmentOf, findProgram, refuseWhatDoesNotRun } from '@weir/services/find-program';
 import { access, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { PROGRAMS } from '../programs-folder.ts';
 
 interface ChromiumProgram {
   path: string;
@@ -25,8 +25,6 @@ const installedApps = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ];
 
-const repositoryHome = fileURLToPath(new URL('../../../.weir', import.meta.url));
-
 /** Throws, with the one line that installs a browser, where there is none and none can be fetched. */
 export async function findChromium(): Promise<ChromiumProgram> {
   const chosen = process.env['CHROME_PATH'];
@@ -35,7 +33,6 @@ export async function findChromium(): Promise<ChromiumProgram> {
       return { path: chosen, env: process.env };
     throw new Error(`CHROME_PATH is ${chosen}, which does not run.`);
   }
-  const programs = process.env['WEIR_HOME'] || repositoryHome;
   const found = await findProgram({
     name: 'chromium',
     names: installedNames,
@@ -43,7 +40,7 @@ export async function findChromium(): Promise<ChromiumProgram> {
     packageFolder: 'usr/lib/chromium',
     isWanted: (name) => /^(chromium|lib|fonts?-|fontconfig)/.test(name),
     refuse: refuseWhatDoesNotRun,
-    programs,
+    programs: PROGRAMS,
     onFetch: () =>
       console.log('No Chromium here; fetching the one of this system’s packages (once, nothing is installed) …'),
   });
@@ -55,7 +52,7 @@ export async function findChromium(): Promise<ChromiumProgram> {
   const env = { ...environmentOf(found) };
   const folder = join(found.path, '../../../..');
   // A system without fonts has no settings for them either: those of the packages name folders that do not exist here.
-  if (folder.startsWith(programs) && (await exists(join(folder, 'etc', 'fonts', 'fonts.conf')))) {
+  if (folder.startsWith(PROGRAMS) && (await exists(join(folder, 'etc', 'fonts', 'fonts.conf')))) {
     env['FONTCONFIG_FILE'] = join(folder, 'fonts.conf');
     await writeFile(env['FONTCONFIG_FILE'], fontSettings(folder));
   }

@@ -7,6 +7,7 @@ import type { TestProject } from 'vitest/node';
 import { openContainers } from './containers.ts';
 import { dropDatabases } from './drop-databases.ts';
 import { queryOnce, withDatabase } from './query.ts';
+import { PROGRAMS } from '../programs-folder.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -17,8 +18,6 @@ declare module 'vitest' {
     redisUrl: string;
   }
 }
-
-const repositoryHome = fileURLToPath(new URL('../../../.weir', import.meta.url));
 
 /**
  * Real services for the whole run of the tests: the ones that DATABASE_URL and REDIS_URL name, else containers where
@@ -32,8 +31,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     redisUrl: process.env.REDIS_URL || undefined,
   };
   const services =
-    (await openContainers(given, log)) ??
-    (await openTemporaryServices({ ...given, cacheHome: process.env.WEIR_HOME || repositoryHome, log }));
+    (await openContainers(given, log)) ?? (await openTemporaryServices({ ...given, cacheHome: PROGRAMS, log }));
   const { databaseUrl, redisUrl } = services;
   const templateDatabase = `weir_test_${randomBytes(6).toString('hex')}`;
   const close = async (): Promise<void> => {
