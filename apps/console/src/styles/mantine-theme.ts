@@ -1,18 +1,7 @@
-import { createTheme, type MantineColorsTuple } from '@mantine/core';
+import { colorsTuple, createTheme } from '@mantine/core';
 
-/** The values are those of theme.css, which is what is drawn; Mantine has to know that the colour is one. */
-const weir: MantineColorsTuple = [
-  '#e9f6f8',
-  '#d3ebef',
-  '#a6d8e0',
-  '#74c3d0',
-  '#43a9ba',
-  '#1f8fa2',
-  '#0b7487',
-  '#0b6373',
-  '#0a515e',
-  '#073b45',
-];
+/** Mantine has to know that the colour is one. What is drawn is in theme.css. */
+const weir = colorsTuple('#0b7487');
 
 const small = { defaultProps: { size: 'xs' } } as const;
 
