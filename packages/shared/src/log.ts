@@ -1,6 +1,7 @@
 import { pino, stdSerializers, type DestinationStream, type Logger } from 'pino';
 import { Refusal } from './errors.ts';
 import { Outages, type Part } from './outages.ts';
+import { countsItself, type CountingLog } from './sparse-log.ts';
 
 export type { Logger };
 
@@ -35,7 +36,12 @@ export function createLog(name: string, level: string, parts: readonly Part[] = 
       remove: true,
     },
   };
-  return to === undefined ? pino(options) : pino(options, to);
+  const log = to === undefined ? pino(options) : pino(options, to);
+  // Children have it from their parent.
+  const counting: CountingLog = {
+    [countsItself]: (fields) => 'err' in fields && outages.partOf(fields.err) !== undefined,
+  };
+  return Object.assign(log, counting);
 }
 
 // What the errors of Node, Postgres, Redis and Fastify say of what went wrong. Not what they carry besides: the command

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Refusal } from './errors.ts';
 import { createLog, type Logger } from './log.ts';
 import { Outages } from './outages.ts';
+import { SparseLog } from './sparse-log.ts';
 
 class Gone extends Error {}
 const PARTS = [{ name: 'Redis', isAway: (error: unknown) => error instanceof Gone }];
@@ -95,6 +96,24 @@ test.each(['warn', 'error'])(
     expect(lines.map(({ msg }) => msg)).toEqual([away, away]);
   },
 );
+
+test('of an outage that is over nothing is written later, though it failed alike many times', () => {
+  vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
+  const lines: Record<string, unknown>[] = [];
+  const log = createLog('weir', 'info', PARTS, { write: (line) => void lines.push(JSON.parse(line)) });
+  const sparse = new SparseLog();
+  const error = new Gone('connect ECONNREFUSED');
+  for (let second = 0; second < 125; second += 1) {
+    const to = log.child({ second });
+    if (second < 35) sparse.write(to, 'error', error.message, { err: error }, 'maintenance failed');
+    else log.info({ back: 'Redis' }, 'Redis answers again');
+    vi.advanceTimersByTime(1_000);
+  }
+  expect(lines).toMatchObject([
+    { away: 'Redis', second: 0 },
+    { back: 'Redis', seconds: 35, alike: 34 },
+  ]);
+});
 
 test('a logger and its children leave out the same lines, and the stack of the one that they write', () => {
   const lines: Record<string, unknown>[] = [];

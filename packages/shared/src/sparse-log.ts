@@ -15,9 +15,20 @@ interface Kind {
 
 type Level = 'error' | 'warn' | 'info';
 
-type Log<L extends Level> = Record<L, (fields: object, message: string) => void>;
+/** A log has this where it counts alike lines itself. */
+export const countsItself = Symbol('counts itself');
 
-/** Writes the first of many equal lines at once, and after a while the last one, with how many there were between (`alike`). */
+/** Of the logs that count some alike lines themselves: whether a line with these fields is one of those. */
+export interface CountingLog {
+  readonly [countsItself]?: (fields: object) => boolean;
+}
+
+type Log<L extends Level> = Record<L, (fields: object, message: string) => void> & CountingLog;
+
+/**
+ * Writes the first of many equal lines at once, and after a while the last one, with how many there were between (`alike`). What
+ * the log counts itself is passed on at once.
+ */
 export class SparseLog {
   readonly #kinds = new Map<string, Kind>();
   readonly #firstIntervalMs: number;
@@ -34,6 +45,11 @@ export class SparseLog {
 
   /** The same at any level. */
   write<L extends Level>(log: Log<L>, level: L, kind: string, fields: object, message: string): void {
+    // It has to hear of each when it happens: one that was held back would tell of an outage that is over.
+    if (log[countsItself]?.(fields) === true) {
+      log[level](fields, message);
+      return;
+    }
     const write = (alike: number) => log[level]({ ...fields, ...(alike > 0 && { alike }) }, message);
     const known = this.#kinds.get(kind);
     if (known === undefined || known.isQuiet) {
