@@ -2,7 +2,7 @@
 
 import { correctEvents } from '@weir/db/corrections/correct-events';
 import { closeUntil } from '@weir/db/billing/usage/closing';
-import type { Database } from '@weir/db/database';
+import { isUnavailable, type Database } from '@weir/db/database';
 import { learnForRecording } from '@weir/db/known-for-recording';
 import { recordEvents, recordOnce } from '@weir/db/record';
 import { PARTS } from '@weir/db/rollups';
@@ -100,7 +100,8 @@ test('of two corrections of one event at the same time one is made, while it is 
   expect(rows).toEqual([{ corrections: 300, events: 300, amended: 150 }]);
 }, 60_000);
 
-test('a part of a quarter that is begun while a correction is made loses nothing', async () => {
+/** Makes a correction while a part of its quarter is begun, and grows as it is read. Returns what became of it. */
+async function whilePartGrows<Made>(work: (organizationId: string, eventId: string) => Promise<Made>) {
   const own = await signUp(weir);
   const { id: meter } = await own.createMeter('MIN');
   const eventOf = (customer: string, quantity: string) => {
@@ -119,7 +120,10 @@ test('a part of a quarter that is begun while a correction is made loses nothing
       `INSERT INTO corrections (organization_id, event_id, id, reason, closing, actor) VALUES ($1, $2, gen_random_uuid(), 'held', 0, 'x')`,
       [own.id, wrong.event.id],
     );
-    const corrected = correct(database, own.id, [{ eventId: wrong.event.id, reason: 'a test' }]);
+    const made = work(own.id, wrong.event.id).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
     // It holds the rows that there are.
     await untilWaiting(weir);
     await recordOnce(known, other, [eventOf('globex', '3')]);
@@ -129,12 +133,32 @@ test('a part of a quarter that is begun while a correction is made loses nothing
     // It has read the part as it was before.
     await untilWaiting(weir);
     await other.query('COMMIT');
-    await corrected;
+    const failure = await made;
+    return { failure, usage: await usageOf(meter, await own.createKey()) };
   } finally {
     blocker.release(true);
     await Promise.all([one.end(), other.end()]);
   }
-  expect(await usageOf(meter, await own.createKey())).toEqual(['2', 3]);
+}
+
+test('a part of a quarter that is begun while a correction is made loses nothing', async () => {
+  const { failure, usage } = await whilePartGrows((organizationId, eventId) =>
+    correct(database, organizationId, [{ eventId, reason: 'a test' }]),
+  );
+  expect([failure, usage]).toEqual([undefined, ['2', 3]]);
+  await expectRollupsToEqualEvents(weir.pool);
+});
+
+test('a correction that is overtaken for as long as it may be tried is one for later', async () => {
+  const { failure, usage } = await whilePartGrows((organizationId, eventId) =>
+    database.kysely
+      .transaction()
+      .execute((transaction) =>
+        correctEvents(database, transaction, organizationId, 'user:test', [{ eventId, reason: 'a test' }]),
+      ),
+  );
+  expect([isUnavailable(failure), usage]).toEqual([true, ['2', 4]]);
+  expect(String(failure)).toContain('recorded or moved again and again');
   await expectRollupsToEqualEvents(weir.pool);
 });
 

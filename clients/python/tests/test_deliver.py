@@ -84,6 +84,14 @@ class TestSmallerRequests(WithService):
         self.queue_ten(self.client())
         self.assertEqual(self.sizes(), [10, 10, 5, 5, 3, 2, 5, 5, 3, 2])
 
+    def test_an_event_of_which_an_answer_got_lost_is_not_told_as_if_it_had_left_no_trace(self) -> None:
+        shed = {"status": 503, "code": "unavailable", "outcome": "not_accepted"}
+        for first, told in (((502, "<html>"), "unknown"), ((207, {"data": [shed, shed]}), "not_accepted")):
+            replies = iter([first, (207, {"data": [shed, shed]})])
+            self.service.interfere = lambda events: next(replies)
+            outcomes = self.client().track_batch([event(1), event(2)], retries=1)
+            self.assertEqual([each.outcome for each in outcomes if isinstance(each, WeirError)], [told, told])
+
     def test_an_event_is_sent_no_more_often_than_asked_for_in_halves_or_not(self) -> None:
         self.service.interfere = lambda events: (408, {})
         told: List[int] = []

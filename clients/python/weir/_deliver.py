@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Callable, Dict, List, Optional, Sequence
+from typing import Callable, Dict, List, Optional, Sequence, Set
 
 from ._answer import Answer, BatchOutcome, settle, split_answer
-from ._errors import WeirError
+from ._errors import WeirError, may_be_accepted, with_outcome
 from ._event import Encoded
 from ._retry import OnRetry, Stopped, with_retries
 
@@ -50,6 +50,8 @@ def deliver(
     """Returns what became of each event. Never raises but for a defect."""
     delivery = Delivery([None] * len(events))
     outcomes, doubtful = delivery.outcomes, delivery.doubtful
+    #: Events that an attempt before may have been accepted of.
+    perhaps: Set[int] = set()
 
     def settle_all(positions: List[int], retried: int = 0) -> None:
         """``retried`` is how often these were sent again before, with others."""
@@ -66,16 +68,26 @@ def deliver(
                 sent = pending[:most]
                 keys = [events[position].key for position in sent]
                 body = b'{"events":[' + b",".join(events[position].line for position in sent) + b"]}"
-                answer = send_batch(body, keys)
-                room = _room_in(answer)
-                if 0 < room < len(sent):
-                    most = room
-                    continue
-                answers = split_answer(answer, keys)
+                try:
+                    answer = send_batch(body, keys)
+                    room = _room_in(answer)
+                    if 0 < room < len(sent):
+                        most = room
+                        continue
+                    answers = split_answer(answer, keys)
+                except WeirError as error:
+                    if may_be_accepted(error):
+                        perhaps.update(sent)
+                    raise
                 left: List[int] = []
                 failure: Optional[WeirError] = None
                 for position, key, each in zip(sent, keys, answers):
                     outcome = _settle_or_error(each, key)
+                    if isinstance(outcome, WeirError) and outcome.transient:
+                        if may_be_accepted(outcome):
+                            perhaps.add(position)
+                        elif position in perhaps:
+                            outcome = with_outcome(outcome, "unknown")
                     outcomes[position] = outcome
                     if not is_settled(outcome):
                         left.append(position)

@@ -27,8 +27,8 @@ class WeirError(Exception):
     is_from_weir: bool
     #: How long the service asked to wait, in seconds.
     retry_after: Optional[float]
-    #: What became of the call, where a 503 of the service says so: ``not_accepted`` left no trace, at none of its attempts; ``unknown``
-    #: is settled by the same keys.
+    #: What became of the call, or of an event of it, where a 503 or 429 of the service ended it: ``not_accepted`` left no trace, at none of
+    #: the attempts; ``unknown`` is settled by the same keys.
     outcome: Optional[str]
     #: The fields that the service refused, each with ``path`` and ``message``.
     errors: Tuple[Mapping[str, str], ...]

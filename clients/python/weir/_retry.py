@@ -45,7 +45,7 @@ def with_retries(
         except WeirError as error:
             asked = error.retry_after or 0.0
             if not error.transient or tries >= retries or (asked > _RETRY_AFTER_MAX and not math.isinf(retries)):
-                if doubtful and error.outcome == "not_accepted":
+                if doubtful and not may_be_accepted(error):
                     raise with_outcome(error, "unknown") from error.__cause__
                 raise
             doubtful = doubtful or may_be_accepted(error)

@@ -1,7 +1,8 @@
 // What Weir, or the way to it, takes only in smaller requests than those that the client makes.
 
+import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { eventOf, FakeService, range, refuse } from '../../../test/support/fake-service.ts';
+import { eventOf, FakeService, range, refuse, type SentEvent } from '../../../test/support/fake-service.ts';
 import { WeirClient, type WeirClientOptions } from './client.ts';
 
 let service: FakeService;
@@ -91,6 +92,20 @@ test('an event is sent no more often than asked for, in halves or not', async ()
   await expect(client.trackBatch(range(10).map(eventOf))).rejects.toMatchObject({ status: 408 });
   expect(sizes()).toEqual([10, 10, 5, 5, 3]);
   expect(told).toEqual(Array(4).fill(408));
+});
+
+test('an event of which an answer got lost is not told as if it had left no trace', async () => {
+  const shed = { status: 503, code: 'unavailable', outcome: 'not_accepted' };
+  const answerTo = (events: SentEvent[], response: ServerResponse) =>
+    refuse(response, 207, { data: events.map(() => shed) });
+  service.interfere = (events, response) =>
+    service.requests.length === 1 ? refuse(response, 502) : answerTo(events, response);
+  const events = range(2).map(eventOf);
+  const perhaps = { error: { outcome: 'unknown', code: 'unavailable' } };
+  expect(await makeClient({ retries: 1 }).trackBatch(events)).toMatchObject([perhaps, perhaps]);
+  service.interfere = answerTo;
+  const none = { error: { outcome: 'not_accepted' } };
+  expect(await makeClient({ retries: 1 }).trackBatch(events)).toMatchObject([none, none]);
 });
 
 test('a batch without an event is for Weir to refuse', async () => {

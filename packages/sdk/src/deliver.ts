@@ -1,7 +1,7 @@
 // Sends a batch until each of its events is settled, or until the retries end. What is settled is not sent again.
 
 import { settleOrError, splitAnswer, type Answer, type BatchOutcome } from './answer.ts';
-import { WeirError } from './error.ts';
+import { mayBeAccepted, WeirError, withOutcome } from './error.ts';
 import type { EncodedEvent } from './event.ts';
 import { withRetries, type RetryPolicy } from './retry.ts';
 
@@ -34,6 +34,8 @@ export async function deliver(
 ): Promise<Delivery> {
   const outcomes = events.map((): BatchOutcome | undefined => undefined);
   const doubtful = new Map<number, WeirError>();
+  /** Events that an attempt before may have been accepted of. */
+  const perhaps = new Set<number>();
 
   /** `retried` is how often these were sent again before, with others. */
   const settleAll = async (positions: number[], retried = 0): Promise<void> => {
@@ -47,13 +49,19 @@ export async function deliver(
         const sent = pending.slice(0, next);
         const keys = sent.map((position) => events[position]!.key);
         const body = `{"events":[${sent.map((position) => events[position]!.json).join(',')}]}`;
-        const answer = await sendBatch(body, keys);
-        const room = roomIn(answer);
-        if (room > 0 && room < sent.length) {
-          next = room;
-          continue;
+        let answers: Answer[];
+        try {
+          const answer = await sendBatch(body, keys);
+          const room = roomIn(answer);
+          if (room > 0 && room < sent.length) {
+            next = room;
+            continue;
+          }
+          answers = splitAnswer(answer, keys);
+        } catch (error) {
+          if (error instanceof WeirError && mayBeAccepted(error)) for (const position of sent) perhaps.add(position);
+          throw error;
         }
-        const answers = splitAnswer(answer, keys);
         let failure: WeirError | undefined;
         late = 0;
         const left = sent.filter((position, index) => {
@@ -61,6 +69,8 @@ export async function deliver(
           outcomes[position] = outcome;
           if (isSettled(outcome)) return false;
           failure = outcome.error;
+          if (mayBeAccepted(failure)) perhaps.add(position);
+          else if (perhaps.has(position)) outcomes[position] = { error: withOutcome(failure, 'unknown') };
           return true;
         });
         pending = [...left, ...pending.slice(sent.length)];

@@ -48,8 +48,8 @@ export class WeirError extends Error {
   /** How long the service asked to wait, in milliseconds. */
   readonly retryAfterMs: number | undefined;
   /**
-   * What became of the call, where a 503 of the service says so: `not_accepted` left no trace, at none of its attempts; `unknown` is
-   * settled by the same keys.
+   * What became of the call, or of an event of it, where a 503 or 429 of the service ended it: `not_accepted` left no trace, at none of the
+   * attempts; `unknown` is settled by the same keys.
    */
   readonly outcome: 'not_accepted' | 'unknown' | undefined;
   /** The fields that the service refused, where it says which. */

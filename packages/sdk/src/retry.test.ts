@@ -34,6 +34,7 @@ test.each([
   ['unknown', [doubtful, shed]],
   ['unknown', [cut, shed]],
   ['unknown', [shed, doubtful]],
+  ['unknown', [cut, limited]],
 ])('what is thrown is told of all attempts: %s', async (told, failures) => {
   let tries = 0;
   const attempt = () => Promise.reject(new WeirError({ detail: 'no', ...failures[tries++]! }));

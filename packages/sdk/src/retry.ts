@@ -33,7 +33,7 @@ export async function withRetries<T>(attempt: () => Promise<T>, policy: RetryPol
       const askedMs = error.retryAfterMs ?? 0;
       const isAskedTooLong = askedMs > retryAfterMaxMs && Number.isFinite(policy.retries);
       if (!error.transient || tries >= policy.retries || isAskedTooLong)
-        throw isDoubtful && error.outcome === 'not_accepted' ? withOutcome(error, 'unknown') : error;
+        throw isDoubtful && !mayBeAccepted(error) ? withOutcome(error, 'unknown') : error;
       isDoubtful ||= mayBeAccepted(error);
       const delayMs = Math.max(Math.min(askedMs, retryAfterMaxMs), backoffMs(tries));
       policy.onRetry?.(error, delayMs);

@@ -18,7 +18,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { touchUsage } from '../alerts/touched-usage.ts';
 import { plainArray, textArray } from '../array-text.ts';
-import type { Database, Queries } from '../database.ts';
+import { InOtherHands, type Database, type Queries } from '../database.ts';
 import { EVENT_JSON } from '../event-json.ts';
 import { announceChange, holdKnown, holdRecording, limitWaits } from '../known-for-recording.ts';
 import { tableOf } from '../months-taken-out.ts';
@@ -101,13 +101,17 @@ export interface StopWatch {
 }
 
 /** Between two looks at an event it was given to another customer, or usage that it is in was recorded. */
-class Overtaken extends Error {}
+class Overtaken extends InOtherHands {
+  constructor() {
+    super('usage that the events are in is recorded or moved again and again');
+  }
+}
 
 /** Who gave way waits for so long: at random, so that two of them do not meet again. */
 const PAUSE_MS = 10;
 const PAUSE_MS_MAX = 40;
 
-/** Does again what another transaction was in the way of. Throws what Postgres says when somebody is in the way for long. */
+/** Does again what another transaction was in the way of. Throws what is unavailable (database.ts) when somebody is in the way for long. */
 export async function whileInTheWay<Value>(attempt: () => Promise<Value>): Promise<Value> {
   const until = performance.now() + MS_MAX;
   for (;;) {

@@ -109,7 +109,7 @@ function takeUsage(rollup: Rollup): string {
   ) AS last ON true
 ), emptied AS (
   DELETE FROM ${table} AS kept USING still
-  WHERE ${asRead} AND (still.event_count = 0 ${isSplit ? 'OR kept.part <> still.part' : ''}) RETURNING 1
+  WHERE ${asRead} AND (still.event_count <= 0 ${isSplit ? 'OR kept.part <> still.part' : ''}) RETURNING 1
 ), changed AS (
   UPDATE ${table} AS kept SET ${USAGE_COLUMNS.map((name) => `${name} = still.${name}`).join(', ')} FROM still
   WHERE ${asRead} AND still.event_count > 0 ${isSplit ? 'AND kept.part = still.part' : ''} RETURNING 1
