@@ -1,5 +1,6 @@
 // Who finalizes a draft, and when: the run once its grace is over, which begins when the draft is made; or only people.
 
+import { readFileSync } from 'node:fs';
 import { settleSubscription } from '@weir/db/billing/run/settlements';
 import { finalizeInvoices } from '@weir/db/billing/run/finalize';
 import { readRunState } from '@weir/db/billing/run/run-work';
@@ -119,6 +120,21 @@ describe('where only people finalize', () => {
     for (const task of ['finalize', 'open'] as const) await run.perform({ task, organizationId: billing.admin.id });
     await finalizeInvoices(billing.database, billing.admin.id, ids, { actor: 'weir' });
     expect(await statuses(subscription)).toEqual(['DRAFT', 'DRAFT', 'DRAFT']);
+  });
+
+  test('what the run could not finalize is theirs too: only what it tries again counts as put off', async () => {
+    const subscription = await subscribe('2025-02-01');
+    await weir.pool.query(`UPDATE invoices SET run_error = 'why' WHERE subscription_id = $1`, [subscription]);
+    const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+    const [, statement = ''] = /^### What billing leaves out\n[^]*?```sql\n([^]*?)```/m.exec(page) ?? [];
+    const leftOut = async () => [
+      (await readRunState(billing.database.kysely)).leftOut,
+      (await weir.pool.query(statement)).rowCount,
+      (await billing.get('/subscriptions?has_run_error=true')).data.length,
+    ];
+    expect(await leftOut()).toEqual([0, 0, 0]);
+    await set({ finalize: 'automatic' });
+    expect(await leftOut()).toEqual([2, 2, 1]);
   });
 
   test('each is finalized by a request, in the order of their periods, and keeps having no time of its own', async () => {

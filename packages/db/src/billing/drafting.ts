@@ -33,3 +33,7 @@ export async function holdAutomatic(transaction: Queries, organizationId: string
 export function isAutomatic(organizationId: string): RawBuilder<boolean> {
   return sql<boolean>`(SELECT finalize = 'automatic' FROM organizations WHERE id = ${organizationId}::uuid)`;
 }
+
+/** Whether a row of `invoices` is a draft that could not be finalized and that the run tries again, as a condition in SQL. */
+export const isDraftPutOff = sql<boolean>`(invoices.run_error IS NOT NULL AND invoices.status = 'DRAFT'
+  AND (SELECT o.finalize = 'automatic' FROM organizations o WHERE o.id = invoices.organization_id))`;

@@ -3,7 +3,7 @@
 import { OPENED_BYTES_MAX, Room } from '@weir/billing/chunk-weight';
 import { sql, type RawBuilder } from 'kysely';
 import type { Database, Queries } from '../../database.ts';
-import { isAutomatic } from '../drafting.ts';
+import { isAutomatic, isDraftPutOff } from '../drafting.ts';
 import { invoicesById } from '../invoices/invoices.ts';
 import { openPeriods } from '../subscriptions/open-periods.ts';
 
@@ -119,7 +119,7 @@ export interface RunState {
   draftsDue: number;
   /** How long the oldest boundary, draft or due date that is past has waited, in seconds; 0 where none is. */
   oldestSeconds: number;
-  /** What could not be opened, finalized or marked as past due when it was tried last, and is put off. */
+  /** What could not be opened, finalized, marked as past due or settled when it was tried last, and is tried again. */
   leftOut: number;
 }
 
@@ -137,7 +137,8 @@ export async function readRunState(db: Queries): Promise<RunState> {
           SELECT past_due_at FROM invoices WHERE organization_id = o.id AND status = 'OPEN' AND NOT is_past_due
           ORDER BY past_due_at LIMIT 1) AS due),
         billing_now())))::float8 AS seconds,
-      (SELECT count(*) FROM invoices WHERE run_error IS NOT NULL AND status IN ('DRAFT', 'OPEN'))
+      (SELECT count(*) FROM invoices WHERE ${isDraftPutOff})
+        + (SELECT count(*) FROM invoices WHERE run_error IS NOT NULL AND status = 'OPEN')
         + (SELECT count(*) FROM subscriptions WHERE run_error IS NOT NULL) AS left_out`.execute(db);
   const [row] = rows;
   return {

@@ -6,7 +6,7 @@ import type { Queries } from '../../database.ts';
 import { reversed, type Order } from '../../order.ts';
 import { mapPage, selectPage, type Page, type PageOf } from '../../page.ts';
 import type { Tables } from '../../schema.ts';
-import { isAutomatic } from '../drafting.ts';
+import { isDraftPutOff } from '../drafting.ts';
 import { pricedLast } from '../plans/charges.ts';
 
 /** A row of subscriptions. */
@@ -145,14 +145,12 @@ function withRunError(organizationId: string): RawBuilder<unknown> {
   ) AS found) AS failed`;
 }
 
-/** Of the drafts, only those that the run tries again. */
 function idsWithRunError(organizationId: string): RawBuilder<unknown> {
   return sql`ARRAY(
     SELECT id FROM subscriptions AS own WHERE organization_id = ${organizationId}::uuid AND run_error IS NOT NULL
     UNION
     SELECT subscription_id FROM invoices
-    WHERE organization_id = ${organizationId}::uuid AND run_error IS NOT NULL AND status = 'DRAFT'
-      AND ${isAutomatic(organizationId)})`;
+    WHERE organization_id = ${organizationId}::uuid AND ${isDraftPutOff})`;
 }
 
 export async function findSubscription(
