@@ -39,9 +39,13 @@ describe('a 429', () => {
   });
 
   test('passes after a wait beside two others of the organization, and beside forty at once', () => {
-    const waited = { ...refused, at: 9_500, tookMs: 5_002 };
-    expect(violationsOf(beside(2).exchange([], waited))).toBe(0);
-    expect(violationsOf(beside(1).exchange([], waited))).toBe(1);
+    const [waited, slow] = [
+      { ...refused, at: 9_500, tookMs: 5_002 },
+      { ...served, tookMs: 5_600 },
+    ];
+    expect(violationsOf(beside(2, slow).exchange([], waited))).toBe(0);
+    expect(violationsOf(beside(1, slow).exchange([], waited))).toBe(1);
+    expect(violationsOf(beside(2).exchange([], waited))).toBe(1);
     expect(violationsOf(beside(40).exchange([], refused))).toBe(0);
     expect(violationsOf(beside(39).exchange([], refused))).toBe(1);
     expect(violationsOf(beside(40, { ...served, organization: 1 }).exchange([], refused))).toBe(1);
@@ -63,12 +67,33 @@ describe('a 429', () => {
 
   test('passes where corrections may have cost more than five seconds pay, and says so by its Retry-After', () => {
     const correction: Exchange = { operation: 'correct', subject: idOf(2), expect: [201], status: 201, body: {} };
-    const after = (tookMs: number) => new MadeUpRun().exchange([], { ...correction, at: 5_000, tookMs });
+    const after = (tookMs: number) => new MadeUpRun().exchange([], { ...correction, at: 10_000 - tookMs, tookMs });
     const owing: Exchange = { ...read, retryAfter: '6' };
-    expect(violationsOf(after(1_900).exchange([], owing))).toBe(0);
-    expect(violationsOf(after(1_000).exchange([], owing))).toBe(1);
-    expect(violationsOf(after(1_900).exchange([], { ...owing, retryAfter: '5' }))).toBe(1);
-    expect(violationsOf(after(1_900).exchange([], { ...owing, at: 70_000 }))).toBe(1);
+    expect(violationsOf(after(2_950).exchange([], owing))).toBe(0);
+    expect(violationsOf(after(2_850).exchange([], owing))).toBe(1);
+    expect(violationsOf(after(2_950).exchange([], { ...owing, retryAfter: '5' }))).toBe(1);
+    expect(violationsOf(after(2_950).exchange([], { ...owing, at: 11_000 }))).toBe(1);
+  });
+
+  test('is found where corrections were paid for as they came, however many there were', () => {
+    const run = new MadeUpRun();
+    for (let at = 0; at < 50_000; at += 2_500)
+      run.exchange([], {
+        operation: 'correct',
+        subject: idOf(2),
+        expect: [201],
+        status: 201,
+        body: {},
+        at,
+        tookMs: 20,
+      });
+    expect(violationsOf(run.exchange([], { ...read, retryAfter: '6', at: 50_000 }))).toBe(1);
+  });
+
+  test('is found where nobody had a place but others that were refused as well', () => {
+    const run = new MadeUpRun();
+    for (let at = 10_000; at < 14_800; at += 600) run.exchange([], { ...refused, at, tookMs: 5_000 });
+    expect(violationsOf(run)).toBe(8);
   });
 
   test('has to say when to come back', () => {
