@@ -48,7 +48,7 @@ const PROBLEMS = {
   currency_differs: { status: 409, title: 'The currencies differ' },
   interval_differs: { status: 409, title: 'The billing intervals differ' },
   charge_inactive: { status: 409, title: 'The charge is inactive' },
-  subscription_behind: { status: 409, title: 'The past of the subscription is still being opened' },
+  subscription_behind: { status: 409, title: 'What the subscription needs first is still under way' },
   subscription_ended: { status: 409, title: 'The subscription has ended' },
   subscription_not_ended: { status: 409, title: 'The subscription has not ended' },
   earlier_draft: { status: 409, title: 'An earlier invoice is still a draft' },

@@ -32,6 +32,13 @@ test('where a second press does nothing, a person hears that the first may have 
   expect(wordsOf({ ...refused, was_sent_before: false }).said).toBe(detail);
 });
 
+test('a subscription that waits for a price or for another one is not said to wait for its own past', () => {
+  const words = (detail: string) => wordsOf({ code: 'subscription_behind', detail }).said;
+  expect(words('Its periods_to_open says how many are to come.')).toContain('The past of this subscription');
+  const priced = 'A price of this plan was given at this moment: try again in a moment.';
+  expect(words(priced)).toBe(priced);
+});
+
 test('a refusal that is about one field stands there', () => {
   const taken = wordsOf({ code: 'lookup_key_taken', detail: 'Another feature has this lookup_key.' });
   expect(taken.fields).toEqual([{ path: 'lookup_key', message: taken.said }]);

@@ -66,6 +66,8 @@ function saidOf(
   if (code === 'plan_in_use' && detail.includes('is_active')) {
     return 'The plan has, or had, subscriptions. Switch off that it takes new ones instead.';
   }
+  // It may wait for something else: for a price of the plan, or for another subscription of the customer.
+  if (code === 'subscription_behind' && !detail.includes('periods_to_open')) return plain(detail);
   return known ?? plain(detail);
 }
 
