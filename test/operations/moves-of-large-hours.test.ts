@@ -12,6 +12,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { performAllMoves, throwIt } from '../support/erasing.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, type Organization } from '../support/harness.ts';
+import { attachMonth, detachMonth, makeMonthsSince, recordUsed } from '../support/months.ts';
 import { openTestDatabase } from '../support/test-database.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
 import { ownWeir } from '../support/use-weir.ts';
@@ -186,4 +187,59 @@ test('a customer with very many events of an hour is erased in parts, also those
     [admin.id],
   );
   expect(named).toEqual([]);
+});
+
+test.each([
+  ['usage-moves', { from_external_id: 'former', to_external_id: 'target' }],
+  ['erasures', { customer_external_id: 'former' }],
+])('nothing more of an hour goes once its month is detached between two of its parts: %s', async (path, request) => {
+  const admin = await signUp(weir);
+  await makeMonthsSince(weir, '2025-05-01');
+  await weir.pool.query(`UPDATE organizations SET created_at = '2025-05-01' WHERE id = $1`, [admin.id]);
+  const users = await meterOf(admin, 'UNIQUE_COUNT');
+  const of = (user: number) => ({ meter: users, customer: 'former', at: '2025-05-10T10:10:00Z', user: `u${user}` });
+  await recordUsed(
+    weir,
+    admin.id,
+    Array.from({ length: EVENTS }, (_, user) => of(user)),
+  );
+  const { id } = await ask(admin, `/${path}`, request);
+  // Only while a month is missing an erasure counts an hour before its first part.
+  const missing = path === 'erasures' ? ['2025-06'] : [];
+  for (const month of missing) await detachMonth(weir, month);
+  const lookOnce = async () => {
+    let kept: unknown;
+    const onError = (error: unknown) => (kept = error);
+    await performMoves(
+      database,
+      -1,
+      () => Promise.resolve(true),
+      onError,
+      () => {},
+      PART,
+    );
+    return kept;
+  };
+  const values = async () => {
+    const { rows } = await weir.pool.query(
+      `SELECT count(*) FILTER (WHERE customer_external_id = 'former')::int AS stayed,
+         count(*) FILTER (WHERE customer_external_id <> 'former')::int AS gone
+       FROM customer_value_days WHERE organization_id = $1`,
+      [admin.id],
+    );
+    return rows[0];
+  };
+  expect(await lookOnce()).toBeUndefined();
+  const before = await values();
+  expect(before.gone).toBe(PART);
+
+  await detachMonth(weir, '2025-05');
+  for (let looks = 0; looks < 3; looks += 1) {
+    expect(await lookOnce()).toMatchObject({ name: 'MonthTakenOut', month: '2025-05' });
+    expect(await values()).toEqual(before);
+  }
+  for (const month of [...missing, '2025-05']) await attachMonth(weir, month);
+  await performAllMoves(database);
+  expect(await admin.call('GET', `/${path}/${id}`)).toMatchObject({ status: 'DONE', events: EVENTS });
+  expect(await values()).toEqual({ stayed: 0, gone: EVENTS });
 });

@@ -203,15 +203,15 @@ async function moveAllFound(
 }
 
 /**
- * Throws the same where events of an hour that is moved in parts are missing, before the first of them has gone. An hour of millions is read
- * once for a move, and not in each look: that all of it was there is written down.
+ * Throws the same where events of an hour that is moved in parts are missing, before the first part of it goes that a look moves. An hour of
+ * millions is read once for a move, and in each look only while a month may be missing: that all of it was there is written down.
  */
 async function expectAll(pool: pg.Pool, move: RunningMove, meterId: string, hour: string): Promise<void> {
   const place = `${meterId} ${hour}`;
-  if (move.stage_after === place) return;
   await inTransaction(pool, READ_MS_MAX, async (run) => {
     const values = [...scopeOf(move, meterId), [hour]];
-    if (move.kind === 'ERASE') {
+    // What is lost for good is erased as it is. A month may have been taken out since the hour was read.
+    if (move.kind === 'ERASE' || move.stage_after === place) {
       const [first] = await run<{ may_miss: boolean | null }>(MAY_MISS, values);
       if (first?.may_miss !== true) return;
     }
