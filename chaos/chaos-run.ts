@@ -96,7 +96,7 @@ export async function runChaos(options: RunOptions): Promise<Judgement> {
   try {
     const history = new History(join(folder, 'history.jsonl'));
     for (const receiver of stack.receivers) receiver.writeTo(history);
-    log(`Seed ${seed}: ${seconds} s ${makesFaults ? 'of faults ' : ''}under ${requestsPerSecond} requests/s.`);
+    log(`Seed ${seed}: ${seconds} s ${makesFaults ? 'of faults ' : ''}under ${requestsPerSecond} scenarios/s.`);
     const phase = (name: Phase) => history.write({ type: 'phase', at: history.now(), time: Date.now(), phase: name });
     phase('load');
     const measuredPerSecond = isHostile ? Math.ceil(requestsPerSecond * MEASURED_SHARE) : 0;

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { Stack } from '../environment/stack.ts';
 import { History } from '../history.ts';
 import { Random } from '../random.ts';
@@ -14,6 +14,8 @@ beforeAll(async () => {
 });
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
+
+afterEach(() => void vi.useRealTimers());
 
 /** Makes faults of a stack that has nothing, and returns how long it took in seconds, and the history. */
 async function inject(name: string, options: Partial<InjectOptions>): Promise<{ took: number; lines: string }> {
@@ -39,8 +41,20 @@ async function inject(name: string, options: Partial<InjectOptions>): Promise<{ 
   return { took: (performance.now() - began) / 1_000, lines: await readFile(path, 'utf8') };
 }
 
-test('a run whose faults are over lasts as long as was asked for, and no longer', async () => {
+test('a run whose faults are over lasts as long as was asked for', async () => {
   const { took, lines } = await inject('over', { kinds: ['pause'] });
   expect(took).toBeGreaterThan(0.29);
   expect(lines).toBe('');
+});
+
+test('a fault that is made alone is left out where the system is never calm, and the run says so', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  const said = new Set<string>();
+  const calmMs = () => {
+    vi.advanceTimersByTime(20_000);
+    return 0;
+  };
+  const { lines } = await inject('busy', { kinds: ['rolling restart'], calmMs, log: (line) => void said.add(line) });
+  expect(lines).toBe('');
+  expect([...said]).toEqual(['rolling restart was left out: the system was not calm for 60 s']);
 });

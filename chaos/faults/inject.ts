@@ -98,6 +98,7 @@ export function injectFaults(options: InjectOptions): Injection {
       const deadline = performance.now() + CALM_WAIT_SECONDS_MAX * 1_000;
       while (options.calmMs() < CALM_MS && performance.now() < deadline && !stopped.signal.aborted)
         await delay(LOOK_AGAIN_MS);
+      if (stopped.signal.aborted) return;
       if (options.calmMs() < CALM_MS) {
         options.log(`${kind.name} was left out: the system was not calm for ${CALM_WAIT_SECONDS_MAX} s`);
         return;

@@ -130,16 +130,17 @@ test('an item of a batch that is answered what it must not be is found, and so i
   const refused = (status: number, code = 'x') => ({ status, code, detail: 'y' });
   const { key: _, ...keyless } = eventOf('b', { mark: 'b' });
   const [unknown, nothing] = [eventOf('b', { meter: -1 }), eventOf('b', { quantity: '0' })];
-  for (const status of [400, 401, 404, 422, 429]) expect(violationsOf(event, refused(status))).toBe(1);
-  expect(violationsOf(keyless, refused(409))).toBe(1);
+  for (const status of [400, 401, 404, 409, 422, 429]) expect(violationsOf(event, refused(status))).toBe(1);
+  expect(violationsOf(keyless, refused(409, 'duplicate_event'))).toBe(1);
   expect(violationsOf(unknown, { status: 201, id: idOf(2) }, 201)).toBe(1);
   expect(violationsOf(nothing, refused(404))).toBe(1);
   expect(violationsOf(event, refused(422, 'idempotency_key_reused'))).toBe(1);
   expect(violationsOf(event, { status: 201, id: idOf(2) })).toBe(1);
-  expect(violationsOf(event, refused(409), 201)).toBe(1);
+  expect(violationsOf(event, refused(409, 'duplicate_event'), 201)).toBe(1);
 
   expect(violationsOf(event, { status: 201, id: idOf(2) }, 201)).toBe(0);
-  for (const status of [409, 503]) expect(violationsOf(event, refused(status))).toBe(0);
+  expect(violationsOf(event, refused(409, 'duplicate_event'))).toBe(0);
+  expect(violationsOf(event, refused(503))).toBe(0);
   for (const status of [404, 503]) expect(violationsOf(unknown, refused(status))).toBe(0);
   expect(violationsOf(nothing, refused(422))).toBe(0);
   expect(violationsOf(eventOf('held', { quantity: '7' }), refused(422, 'idempotency_key_reused'))).toBe(0);

@@ -311,7 +311,7 @@ function isExpectedOfItem(
   if (meter === -1) return status === 404;
   if (quantity === '0') return status === 422 && !isReused;
   if (status === 201 || !isKeyed) return status === 201;
-  return status === 409 || (status === 422 && isReused && payloads.length > 1);
+  return (status === 409 && code === 'duplicate_event') || (status === 422 && isReused && payloads.length > 1);
 }
 
 function moveUnclear(keyHistory: KeyHistory, to: 'refused' | 'notAccepted'): void {
