@@ -1,7 +1,7 @@
 // Why whoever does not track may have had to wait, or was asked to come back: more was asked for as one caller than a caller may. Known
 // from what the clients asked themselves, whatever faults there were.
 
-import type { Operation } from '../history.ts';
+import type { FaultLine, Operation } from '../history.ts';
 import type { Attempt, Facts } from './history-facts.ts';
 
 /** Of one organization, at one API: READS_IN_FLIGHT_PER_CALLER, and twenty times as many that wait. */
@@ -47,12 +47,12 @@ export function isTracking({ operation }: Pick<Attempt, 'operation'>): boolean {
 }
 
 export class TurnsOfReaders {
-  readonly #facts: Facts;
+  readonly #restarts: readonly FaultLine[];
   /** In the order of their ends. */
   readonly #byOrganization = new Map<number, Attempt[]>();
 
   constructor(facts: Facts) {
-    this.#facts = facts;
+    this.#restarts = facts.faults.filter(({ kind }) => kind === ROLLING_RESTART);
     for (const attempt of facts.attempts) {
       if (isTracking(attempt)) continue;
       const attempts = this.#byOrganization.get(attempt.organization);
@@ -133,9 +133,7 @@ export class TurnsOfReaders {
 
   /** Then the requests of all go to the one that is up. */
   #isBesideRollingRestart({ sentAt, at }: Attempt): boolean {
-    return this.#facts.faults.some(
-      (fault) => fault.kind === ROLLING_RESTART && at >= fault.at && sentAt <= fault.until + UNHEARD_MS,
-    );
+    return this.#restarts.some((restart) => at >= restart.at && sentAt <= restart.until + UNHEARD_MS);
   }
 }
 
