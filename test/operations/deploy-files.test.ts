@@ -9,7 +9,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { ownWeir } from '../support/use-weir.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Returns what a command of a shell prints. */
@@ -164,45 +163,5 @@ describe('base backups of docs/operations.md', () => {
     const command = /pg_archivecleanup \/backup\/wal ("\$\(sed .*\)")`/.exec(page)?.[1] ?? '';
     const read = command.replace('/backup/base-DATE/backup_label', '-');
     expect(await shell(`printf '${label}' | echo ${read}`)).toBe('000000010000000000000009\n');
-  });
-});
-
-describe('what docs/operations.md gives to paste', () => {
-  const weir = ownWeir();
-
-  interface Line {
-    url: string;
-    headers: Record<string, string>;
-    body: string;
-  }
-  /** The curl lines of a page, in their order. */
-  function curlLines(text: string): Line[] {
-    return [...text.matchAll(/^ *curl (?:[^\n]*\\\n)*[^\n]*$/gm)].map(([line]) => ({
-      url: /https?:\/\/\S+/.exec(line)?.[0] ?? '',
-      headers: Object.fromEntries([...line.matchAll(/-H '([^:]+): ([^']*)'/g)].map(([, name, value]) => [name, value])),
-      body: /-d '([^']*)'/.exec(line)?.[1] ?? '',
-    }));
-  }
-
-  test('signs up, makes a meter and a key, and tracks an event', async () => {
-    const lines = curlLines(textOf('docs/operations.md'));
-    expect(lines).toHaveLength(4);
-    let cookie = '';
-    const seen: Record<string, string> = {};
-    for (const { url, headers, body } of lines) {
-      const answer = await fetch(url.replace('http://localhost:3000', weir.baseUrl), {
-        method: 'POST',
-        headers: {
-          ...headers,
-          ...(headers['X-API-Key'] === undefined ? { cookie } : { 'X-API-Key': seen['key'] ?? '' }),
-        },
-        body: body.replace('"meter_token": "…"', `"meter_token": "${seen['meter_token']}"`),
-      });
-      expect(answer.status, url).toBe(201);
-      cookie ||= answer.headers.get('set-cookie')?.split(';')[0] ?? '';
-      Object.assign(seen, await answer.json());
-    }
-    await weir.drained();
-    expect((await weir.pool.query('SELECT count(*)::int AS events FROM events')).rows).toEqual([{ events: 1 }]);
   });
 });

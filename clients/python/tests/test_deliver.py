@@ -86,8 +86,13 @@ class TestSmallerRequests(WithService):
 
     def test_an_event_of_which_an_answer_got_lost_is_not_told_as_if_it_had_left_no_trace(self) -> None:
         shed = {"status": 503, "code": "unavailable", "outcome": "not_accepted"}
-        for first, told in (((502, "<html>"), "unknown"), ((207, {"data": [shed, shed]}), "not_accepted")):
-            replies = iter([first, (207, {"data": [shed, shed]})])
+        lost, answered = (502, "<html>"), (207, {"data": [shed, shed]})
+        for attempts, told in (
+            ([lost, answered], "unknown"),
+            ([answered, lost], "unknown"),
+            ([answered, answered], "not_accepted"),
+        ):
+            replies = iter(attempts)
             self.service.interfere = lambda events: next(replies)
             outcomes = self.client().track_batch([event(1), event(2)], retries=1)
             self.assertEqual([each.outcome for each in outcomes if isinstance(each, WeirError)], [told, told])

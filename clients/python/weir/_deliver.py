@@ -50,7 +50,7 @@ def deliver(
     """Returns what became of each event. Never raises but for a defect."""
     delivery = Delivery([None] * len(events))
     outcomes, doubtful = delivery.outcomes, delivery.doubtful
-    #: Events that an attempt before may have been accepted of.
+    #: Events that an attempt may have been accepted of without a word.
     perhaps: Set[int] = set()
 
     def settle_all(positions: List[int], retried: int = 0) -> None:
@@ -76,18 +76,15 @@ def deliver(
                         continue
                     answers = split_answer(answer, keys)
                 except WeirError as error:
-                    if may_be_accepted(error):
+                    if error.transient and may_be_accepted(error):
                         perhaps.update(sent)
                     raise
                 left: List[int] = []
                 failure: Optional[WeirError] = None
                 for position, key, each in zip(sent, keys, answers):
                     outcome = _settle_or_error(each, key)
-                    if isinstance(outcome, WeirError) and outcome.transient:
-                        if may_be_accepted(outcome):
-                            perhaps.add(position)
-                        elif position in perhaps:
-                            outcome = with_outcome(outcome, "unknown")
+                    if isinstance(outcome, WeirError) and outcome.transient and may_be_accepted(outcome):
+                        perhaps.add(position)
                     outcomes[position] = outcome
                     if not is_settled(outcome):
                         left.append(position)
@@ -134,6 +131,11 @@ def deliver(
         settle_all(list(range(len(events))))
     except (WeirError, Stopped) as failure:
         delivery.failure = failure
+    # Told of all attempts: what the last one that was answered says of an event may not be so of another one.
+    for position in perhaps:
+        outcome = outcomes[position]
+        if isinstance(outcome, WeirError) and outcome.transient and not may_be_accepted(outcome):
+            outcomes[position] = with_outcome(outcome, "unknown")
     return delivery
 
 

@@ -34,7 +34,7 @@ export async function deliver(
 ): Promise<Delivery> {
   const outcomes = events.map((): BatchOutcome | undefined => undefined);
   const doubtful = new Map<number, WeirError>();
-  /** Events that an attempt before may have been accepted of. */
+  /** Events that an attempt may have been accepted of without a word. */
   const perhaps = new Set<number>();
 
   /** `retried` is how often these were sent again before, with others. */
@@ -59,7 +59,8 @@ export async function deliver(
           }
           answers = splitAnswer(answer, keys);
         } catch (error) {
-          if (error instanceof WeirError && mayBeAccepted(error)) for (const position of sent) perhaps.add(position);
+          if (error instanceof WeirError && error.transient && mayBeAccepted(error))
+            for (const position of sent) perhaps.add(position);
           throw error;
         }
         let failure: WeirError | undefined;
@@ -70,7 +71,6 @@ export async function deliver(
           if (isSettled(outcome)) return false;
           failure = outcome.error;
           if (mayBeAccepted(failure)) perhaps.add(position);
-          else if (perhaps.has(position)) outcomes[position] = { error: withOutcome(failure, 'unknown') };
           return true;
         });
         pending = [...left, ...pending.slice(sent.length)];
@@ -103,11 +103,20 @@ export async function deliver(
     }
   };
 
+  /** Told of all attempts: what the last one that was answered says of an event may not be so of another one. */
+  const told = (): Delivery => ({
+    doubtful,
+    outcomes: outcomes.map((outcome, position) => {
+      if (outcome === undefined || isSettled(outcome) || !perhaps.has(position)) return outcome;
+      const { error } = outcome;
+      return mayBeAccepted(error) ? outcome : { error: withOutcome(error, 'unknown') };
+    }),
+  });
   try {
     await settleAll([...events.keys()]);
-    return { outcomes, doubtful };
+    return told();
   } catch (failure) {
-    return { outcomes, doubtful, failure };
+    return { ...told(), failure };
   }
 }
 
