@@ -1,5 +1,6 @@
 // What may be expected to be invoiced: reckoned by a worker in steps, for who looks at the overview.
 
+import { openDatabase } from '@weir/db/database';
 import { readExpectedRevenue, reckonRevenue } from '@weir/db/billing/run/expected-revenue';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { watchRows } from '../support/held-rows.ts';
@@ -145,6 +146,30 @@ test('what cannot be computed is left out and counted, and all else is added up'
     { currency: 'USD', drafts: '10.00', open_periods: '0.00', total: '10.00', left_out: 2 },
   ]);
   expect(failed.length).toBe(1);
+});
+
+test('a Postgres that takes no writes is not asked for the next time, and keeps its connection', async () => {
+  const readOnly = openDatabase(weir.databaseUrl, {
+    connectionsMax: 1,
+    statementTimeoutMs: 10_000,
+    onConnectionError: throwIt,
+  });
+  const pid = async () => (await readOnly.pool.query('SELECT pg_backend_pid() AS pid')).rows[0]?.pid;
+  const read = () => readExpectedRevenue(readOnly.kysely, billing.admin.id, throwIt);
+  try {
+    await readOnly.pool.query('SET default_transaction_read_only = on');
+    const before = await pid();
+    expect(await read()).toBeNull();
+    await look();
+    await reckon();
+    // What there is, is old.
+    await billing.moveTo('2025-02-01T01:00:00Z');
+    expect((await read())?.currencies).toHaveLength(1);
+    expect(await pid()).toBe(before);
+  } finally {
+    await readOnly.close();
+  }
+  expect([await reckon(), (await look()) === null, await reckon()]).toEqual([0, false, 1]);
 });
 
 test('one that cannot be reckoned is given up, and holds up nobody else', async () => {

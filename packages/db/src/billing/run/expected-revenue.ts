@@ -52,8 +52,8 @@ export interface ExpectedRevenue {
 }
 
 /**
- * Returns what was reckoned last, null before the first time, and asks workers for the next time where that is old. Where Postgres does
- * not take that now, `onUnasked` hears of it, and who looks next asks.
+ * Returns what was reckoned last, null before the first time, and asks workers for the next time where that is old. A Postgres that takes
+ * no writes is not asked to. Where one does not take that now, `onUnasked` hears of it, and who looks next asks.
  */
 export async function readExpectedRevenue(
   db: Queries,
@@ -61,10 +61,10 @@ export async function readExpectedRevenue(
   onUnasked: (error: unknown) => void,
 ): Promise<ExpectedRevenue | null> {
   const { rows } = await sql<{ began_at: string | null; ended_at: string | null; expected: Sums | null; due: boolean }>`
-    SELECT began_at, ended_at, expected, ${isDue} AS due FROM revenue_reckonings r
-    WHERE organization_id = ${organizationId}::uuid`.execute(db);
+    SELECT began_at, ended_at, expected, ${isDue} AND current_setting('transaction_read_only') = 'off' AS due
+    FROM (SELECT) AS asked LEFT JOIN revenue_reckonings r ON organization_id = ${organizationId}::uuid`.execute(db);
   const [row] = rows;
-  if (row?.due !== false) await begin(db, organizationId).catch(onUnasked);
+  if (row?.due === true) await begin(db, organizationId).catch(onUnasked);
   if (row === undefined || row.began_at === null || row.ended_at === null) return null;
   const currencies = Object.entries(row.expected ?? {})
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -75,7 +75,7 @@ export async function readExpectedRevenue(
   return { began_at: row.began_at, ended_at: row.ended_at, currencies };
 }
 
-/** Of row `r`: what it holds is old, and none is under way, or one that does not come to its end. */
+/** Of row `r`, also where there is none: what it holds is old, and none is under way, or one that does not come to its end. */
 const isDue = sql<boolean>`(CASE
   WHEN r.begun_at IS NOT NULL THEN billing_clock() - r.begun_at > make_interval(mins => ${UNDER_WAY_MINUTES}::integer)
   WHEN r.ended_at IS NULL THEN true
