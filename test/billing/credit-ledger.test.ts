@@ -21,7 +21,8 @@ const grant = (customer: string, fields: object): Promise<Body> =>
 const entriesOf = async (path: string): Promise<Body[]> => (await billing.get(path)).data;
 
 test('what was there at an instant is what was answered at that instant, whatever came after it', async () => {
-  const other = (await billing.customer()).id;
+  const [other, third] = [(await billing.customer()).id, (await billing.customer()).id];
+  const monthly = await billing.plan([{ type: 'FIXED', display_name: 'Base', unit_price: '31' }]);
   const [NEW, OLD] = ['/customers', '/credits'];
   const questions = [
     `${NEW}/${own()}/credits?`,
@@ -57,7 +58,22 @@ test('what was there at an instant is what was answered at that instant, whateve
   // 3.00 come back to one that has expired, and 12.00 to the other.
   await at('2025-03-20T00:00:00Z', () => billing.post(`/invoices/${drawn.id}/void`, { note: 'wrong' }));
   await at('2025-03-21T00:00:00Z', () => billing.post(`/credits/${ended.id}/void`));
-  await at('2025-03-22T00:00:00Z', () => Promise.resolve());
+  let paid: Body;
+  // 31.00, of which ten dates of 31 count.
+  await at('2025-03-22T00:00:00Z', async () => {
+    const { id } = await billing.subscribe(monthly.id, third, { start_date: '2025-03-12T00:00:00Z' });
+    const [invoice] = await billing.finalizeAll(id);
+    paid = await billing.post(`/invoices/${invoice.id}/pay`);
+    await billing.post(`/subscriptions/${id}/cancel`, { cancel_at_period_end: false });
+    await billing.finalizeAll(id);
+  });
+  // Nobody has paid it after all, so that a part of the grant ends, which is all of it.
+  await at('2025-03-23T00:00:00Z', async () => {
+    const path = `/invoices/${paid.id}`;
+    expect((await billing.request('DELETE', `${path}/payments/${paid.payments[0].id}`)).status).toBe(204);
+    await billing.post(`${path}/void`);
+  });
+  await at('2025-03-24T00:00:00Z', () => Promise.resolve());
 
   const balances = answered.map(({ answers }) => answers[2].balance);
   expect(balances).toEqual([
@@ -71,6 +87,8 @@ test('what was there at an instant is what was answered at that instant, whateve
     { EUR: '0.00', USD: '0.00' },
     { EUR: '0.00', USD: '12.00' },
     { EUR: '0.00', USD: '12.00' },
+    { EUR: '0.00', USD: '33.00' },
+    { EUR: '0.00', USD: '12.00' },
   ]);
   for (const { at: instant, answers } of answered) {
     for (const [index, question] of questions.entries()) {
@@ -81,13 +99,13 @@ test('what was there at an instant is what was answered at that instant, whateve
   // A date is its first instant in the zone of the organization.
   const first = await billing.get('/credits/balance?as_of=2025-02-20');
   expect(first).toEqual({ as_of: '2025-02-20T00:00:00.000Z', balance: balances[5] });
-  expectProblem(await billing.request('GET', '/credits?as_of=2025-03-23'), 422, 'invalid_request');
+  expectProblem(await billing.request('GET', '/credits?as_of=2025-03-25'), 422, 'invalid_request');
 });
 
 describe('what paid an invoice', () => {
   test('is said by the invoice and by each of its grants, and what came back too', async () => {
     const { data: grants } = await billing.get(`/credits?customer_id=${own()}`);
-    const { data: voided } = await billing.get('/invoices?status=VOID');
+    const { data: voided } = await billing.get(`/invoices?status=VOID&customer_id=${own()}`);
     const [{ id, invoice_number, credits_applied }] = voided;
     const entries = await entriesOf(`/invoices/${id}/credits`);
     expect(new Set(entries.map(({ kind, amount, invoice_number: of }) => `${kind} ${amount} ${of}`))).toEqual(

@@ -157,8 +157,9 @@ describe('paying in parts', () => {
 
   test('taken back it counts no more, and stays with its note', async () => {
     const { id } = await billing.open();
-    const { payments } = await billing.post(`/invoices/${id}/pay`, { amount: '4.00', reference: 'ch_1' });
-    await billing.post(`/invoices/${id}/pay`);
+    const last = { amount: '4.00', reference: 'ch_1', paid_at: '2025-01-31' };
+    const { payments } = await billing.post(`/invoices/${id}/pay`, last);
+    await billing.post(`/invoices/${id}/pay`, { paid_at: '2025-01-05' });
     const [payment] = payments;
     expect(await takeBack(id, payment.id, { note: 'of another one' })).toMatchObject({ status: 204 });
     const open = await billing.get(`/invoices/${id}`);
@@ -178,9 +179,10 @@ describe('paying in parts', () => {
     expectProblem(await takeBack(id, payment.id), 409, 'payment_taken_back');
     expectProblem(await takeBack(id, id), 404, 'not_found');
     // Its reference is free: it may have been the right one with a wrong amount.
-    expect(await billing.post(`/invoices/${id}/pay`, { reference: 'ch_1' })).toMatchObject({
+    expect(await billing.post(`/invoices/${id}/pay`, { reference: 'ch_1', paid_at: '2025-01-10' })).toMatchObject({
       status: 'PAID',
       reference: 'ch_1',
+      paid_at: '2025-01-10T00:00:00.000Z',
     });
   });
 

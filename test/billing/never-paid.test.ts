@@ -38,6 +38,11 @@ async function expectIdentical(subscription: string): Promise<void> {
   }
 }
 
+async function takeBack(invoice: string): Promise<void> {
+  const { payments } = await billing.get(`/invoices/${invoice}`);
+  expect((await billing.request('DELETE', `/invoices/${invoice}/payments/${payments[0].id}`)).status).toBe(204);
+}
+
 /** What the feed says of all events of a type. */
 async function toldOf(type: string): Promise<Record<string, unknown>[]> {
   const { data } = await billing.get('/billing-events?limit=1000');
@@ -114,7 +119,7 @@ describe('a volume price that falls when a late unit comes', () => {
     await expectIdentical(subscription);
   });
 
-  test('is waived whole where it is voided after some came back, and only what goes beyond it is billed', async () => {
+  test('is waived whole where it is voided after some came back; what goes beyond is billed, and comes back', async () => {
     const { subscription, customer, invoice, use } = await billedByVolume();
     await use(1);
     await billing.moveTo('2025-03-01T00:10:00Z', subscription);
@@ -128,6 +133,14 @@ describe('a volume price that falls when a late unit comes', () => {
     const [third] = await billing.finalizeAll(subscription);
     expect(third).toMatchObject({ total: '0.49' });
     expect(lateLine(third)).toMatchObject({ billed_before: '100.00', amount: '0.49', waived: null });
+    await billing.post(`/invoices/${third.id}/pay`);
+    const { rows } = await weir.pool.query('SELECT id FROM events ORDER BY id DESC LIMIT 1');
+    await billing.post(`/events/${rows[0].id}/void`, { reason: 'Never was' }, 201);
+    await billing.moveTo('2025-05-01T00:10:00Z', subscription);
+    expect(lateLine((await billing.finalizeAll(subscription))[0])).toMatchObject({ amount: '-0.49', waived: '50.00' });
+    // What came back of it are these 0.49: the 50.00 of before ended with the first one.
+    await takeBack(third.id);
+    expect(await billing.post(`/invoices/${third.id}/void`)).toMatchObject({ status: 'VOID' });
     await expectIdentical(subscription);
     expect(await faultsOfBilling()).toEqual([]);
   });
@@ -254,7 +267,7 @@ describe('what an invoice below zero gives', () => {
     expect(await faultsOfBilling()).toEqual([]);
   });
 
-  test('goes to the older one of two invoices of one millisecond, however many digits their times have', async () => {
+  test('goes to the older one of two invoices of one millisecond, also where that is given up', async () => {
     const one = await billedInAdvance();
     const other = await billedInAdvance(one.customer);
     const below = await billedInAdvance(one.customer);
@@ -264,6 +277,7 @@ describe('what an invoice below zero gives', () => {
          + CASE WHEN id = $2 THEN interval '1 microsecond' ELSE interval '0' END WHERE id IN ($1, $2)`,
       [one.invoice, other.invoice],
     );
+    await billing.post(`/invoices/${one.invoice}/uncollectible`);
     await billing.post(`/subscriptions/${below.subscription}/cancel`, CANCEL_NOW);
     await billing.finalizeAll(below.subscription);
     expect(await billing.get(`/invoices/${one.invoice}`)).toMatchObject({ credits_applied: '21.00' });
@@ -302,10 +316,6 @@ describe('an invoice that is voided after another one gave back what it billed',
     expect(final).toMatchObject({ total: '-21.00' });
     return made;
   }
-  const takeBack = async (invoice: string) => {
-    const { payments } = await billing.get(`/invoices/${invoice}`);
-    expect((await billing.request('DELETE', `/invoices/${invoice}/payments/${payments[0].id}`)).status).toBe(204);
-  };
   const endedOf = async () => (await toldOf('credit.voided')).map(({ amount }) => amount);
 
   test('ends the grant where its payment was taken back, and the feed says so', async () => {

@@ -100,6 +100,29 @@ describe('before there is an invoice', () => {
     });
   });
 
+  test('minimum and maximum of a part of a period are by its days, as they are on the invoice', async () => {
+    const [least, most] = [await billing.meter(), await billing.meter()];
+    const usage = { type: 'USAGE', unit_price: '1' };
+    const { id: plan } = await billing.plan([
+      { ...usage, display_name: 'At least', meter_id: least.id, minimum_amount: '10' },
+      { ...usage, display_name: 'At most', meter_id: most.id, maximum_amount: '10' },
+    ]);
+    await billing.moveTo('2025-02-08T00:00:00Z');
+    const customer = await billing.customer();
+    const { id } = await billing.subscribe(plan, customer.id, { billing_alignment: 'calendar' });
+    await billing.track([{ meter: most, customer: customer.external_id, quantity: 100, at: '2025-02-08T12:00:00Z' }]);
+    // 21 of the 28 days.
+    const { data } = await billing.get(`/subscriptions/${id}/usage`);
+    expect(data).toMatchObject([{ amount: '7.50' }, { amount: '7.50' }]);
+    await billing.moveTo('2025-03-01T00:00:00Z', id);
+    const [draft] = await billing.drafts(id);
+    const { lines } = await billing.get(`/invoices/${draft?.id}`);
+    expect(lines).toMatchObject([
+      { days: '21/28', amount: '7.50' },
+      { days: '21/28', amount: '7.50' },
+    ]);
+  });
+
   test('what many periods come to is added up of parts, which hold no more than may be computed at once', async () => {
     await billing.use(100, '2025-02-01T00:00:00Z');
     const periods = [{ subscription_id: billing.subscription, cycle: 1, currency: 'USD' }];
@@ -147,5 +170,22 @@ describe('after the end', () => {
     });
     expect(await billing.get(`/invoices/${settled.body.invoice.id}`)).toEqual(settled.body.invoice);
     expect((await settle()).body).toEqual({ invoice: null });
+  });
+
+  test('settle says null where late changes add up to 0.00, and bills them with what comes next', async () => {
+    await billing.use(100, '2025-01-20T00:00:00Z');
+    await billing.post(`/subscriptions/${billing.subscription}/cancel`, { cancel_at_period_end: false });
+    await billing.finalizeAll(billing.subscription);
+    const { rows } = await weir.pool.query('SELECT id FROM events WHERE organization_id = $1', [billing.admin.id]);
+    await billing.post(`/events/${rows[0].id}/void`, { reason: 'Of February' }, 201);
+    await billing.use(100, '2025-02-01T00:05:00Z');
+    await billing.moveTo('2025-02-01T00:11:00Z');
+    const nothing = await settle();
+    expect([nothing.status, nothing.body]).toEqual([200, { invoice: null }]);
+    await billing.use(200, '2025-02-01T00:05:00Z');
+    expect((await settle()).body.invoice).toMatchObject({
+      total: '3.00',
+      lines: [{ amount: '-1.50' }, { amount: '4.50' }],
+    });
   });
 });

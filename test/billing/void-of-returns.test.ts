@@ -1,10 +1,13 @@
 // An open invoice can bill and give back at once. Voided, what it billed is waived, and what it gave back is given by the next one.
 
 import { checkBilling } from '@weir/db/billing/checks/billing-checks';
+import { voidInvoice } from '@weir/db/billing/run/invoice-states';
 import { findUnsettled, settleSubscription } from '@weir/db/billing/run/settlements';
+import { lockSubscription } from '@weir/db/billing/subscriptions/subscriptions';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
 import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
+import { untilWaiting } from '../support/until-waiting.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const weir = ownWeir();
@@ -26,6 +29,32 @@ async function expectSound(): Promise<void> {
       expect(await billing.post(`/invoices/${id}/recompute`, { from })).toMatchObject({ identical: true });
   }
   expect(await checkBilling(billing.database, { organizationId: billing.admin.id }, () => {})).toEqual([]);
+}
+
+const unsettled = async () =>
+  (await findUnsettled(billing.database.kysely, billing.admin.id, { after: undefined, limit: 10 })).ids;
+const settle = () => settleSubscription(billing.database, billing.admin.id, subscription, { actor: 'weir' });
+
+/** One of 1.00 for each unit, from January on. */
+async function perUnit() {
+  const meter = await billing.meter();
+  const plan = await billing.plan([{ type: 'USAGE', display_name: 'Calls', meter_id: meter.id, unit_price: '1' }]);
+  const customer = await billing.customer();
+  await billing.moveTo('2025-01-01T00:00:00Z');
+  ({ id: subscription } = await billing.subscribe(plan.id, customer.id, { start_date: '2025-01-01' }));
+  const apiKey = await billing.admin.createKey();
+  const use = async (quantity: number, timestamp = '2025-01-05T00:00:00Z'): Promise<string> => {
+    const body = { meter_token: meter.token, customer_external_id: customer.external_id, quantity, timestamp };
+    const answer = await weir.request('POST', '/api/v1/sdk/track', { apiKey, body });
+    expect(answer.status).toBe(201);
+    await weir.drained();
+    return answer.body.id;
+  };
+  const finalizeAt = async (at: string) => {
+    await billing.moveTo(at, subscription);
+    return (await billing.finalizeAll(subscription))[0];
+  };
+  return { customer: customer.id, use, finalizeAt };
 }
 
 test('after changes of plan there and back the dates on the first one are paid, and those between waived', async () => {
@@ -53,23 +82,7 @@ test('after changes of plan there and back the dates on the first one are paid, 
 
 /** January came to 100.00, of which 30.00 are voided: the next invoice has 50.00 and takes 30.00 away. */
 async function corrected({ isPaid }: { isPaid: boolean }) {
-  const meter = await billing.meter();
-  const plan = await billing.plan([{ type: 'USAGE', display_name: 'Calls', meter_id: meter.id, unit_price: '1' }]);
-  const customer = await billing.customer();
-  await billing.moveTo('2025-01-01T00:00:00Z');
-  ({ id: subscription } = await billing.subscribe(plan.id, customer.id, { start_date: '2025-01-01' }));
-  const apiKey = await billing.admin.createKey();
-  const use = async (quantity: number, timestamp = '2025-01-05T00:00:00Z'): Promise<string> => {
-    const body = { meter_token: meter.token, customer_external_id: customer.external_id, quantity, timestamp };
-    const answer = await weir.request('POST', '/api/v1/sdk/track', { apiKey, body });
-    expect(answer.status).toBe(201);
-    await weir.drained();
-    return answer.body.id;
-  };
-  const finalizeAt = async (at: string) => {
-    await billing.moveTo(at, subscription);
-    return (await billing.finalizeAll(subscription))[0];
-  };
+  const { use, finalizeAt } = await perUnit();
   const first = await use(70);
   const event = await use(30);
   const january = await finalizeAt('2025-02-01T00:10:00Z');
@@ -110,9 +123,6 @@ test('of an ended subscription of which nothing is left to give back the run loo
   await billing.finalizeAll(subscription);
   await billing.post(`/invoices/${february}/void`);
   await billing.post(`/invoices/${january}/void`);
-  const unsettled = async () =>
-    (await findUnsettled(billing.database.kysely, billing.admin.id, { after: undefined, limit: 10 })).ids;
-  const settle = () => settleSubscription(billing.database, billing.admin.id, subscription, { actor: 'weir' });
   expect(await unsettled()).toEqual([subscription]);
   expect(await settle()).toEqual({ outcome: 'nothing' });
   expect(await unsettled()).toEqual([]);
@@ -148,5 +158,64 @@ test('where what came back may be of another invoice that billed the same, a voi
   const refused = await billing.request('POST', `/invoices/${march.id}/void`);
   expectProblem(refused, 409, 'invoice_given_back');
   expect(refused.body.detail).toContain('or they billed something of the same charges and periods as well');
+  await expectSound();
+});
+
+test('where a person ended what others had left of a grant, no more of it ends with a void invoice', async () => {
+  const { customer, use, finalizeAt } = await perUnit();
+  const paid: { event: string; invoice: string; payment: string }[] = [];
+  for (const [month, quantity] of [20, 10].entries()) {
+    const event = await use(quantity, `2025-0${month + 1}-05T00:00:00Z`);
+    const { id: invoice } = await finalizeAt(`2025-0${month + 2}-01T00:10:00Z`);
+    const { payments } = await billing.post(`/invoices/${invoice}/pay`);
+    paid.push({ event, invoice, payment: payments[0].id });
+  }
+  for (const { event } of paid) await billing.post(`/events/${event}/void`, { reason: 'Never was' }, 201);
+  expect(await finalizeAt('2025-04-01T00:10:00Z')).toMatchObject({ total: '-30.00' });
+  const other = await billing.plan([{ type: 'FIXED', display_name: 'Fee', unit_price: '10' }]);
+  const { id: drawing } = await billing.subscribe(other.id, customer);
+  expect((await billing.finalizeAll(drawing))[0]).toMatchObject({ status: 'PAID', credits_applied: '10.00' });
+  for (const { invoice, payment } of paid)
+    expect((await billing.request('DELETE', `/invoices/${invoice}/payments/${payment}`)).status).toBe(204);
+  // 20.00 of the grant end, which is all that is left of it.
+  const [first, second] = paid.map(({ invoice }) => `/invoices/${invoice}/void`);
+  await billing.post(first ?? '');
+  const { balance, grants } = await billing.get(`/customers/${customer}/credits`);
+  expect(balance).toEqual({ USD: '0.00' });
+  await billing.post(`/credits/${grants[0].id}/void`);
+  expectProblem(await billing.request('POST', second ?? ''), 409, 'invoice_given_back');
+  await expectSound();
+});
+
+test('what is voided to be billed again while the run leaves the rest as it was billed is not forgotten', async () => {
+  const { use, finalizeAt } = await perUnit();
+  await use(5);
+  const january = await finalizeAt('2025-02-01T00:10:00Z');
+  // Less than half a cent, and a fee, so that the last invoice has a line of the same due and can be voided.
+  await use(0.001);
+  await billing.post(`/subscriptions/${subscription}/cancel`, { cancel_at_period_end: false });
+  const [draft] = await billing.drafts(subscription);
+  await billing.post(`/invoices/${draft?.id}/lines`, { description: 'Fee', amount: '1' }, 201);
+  const [last] = await billing.finalizeAll(subscription);
+  expect(last).toMatchObject({
+    total: '1.00',
+    lines: [{ cycle: 1 }, { cycle: 0, amount: '0.00' }, { amount: '1.00' }],
+  });
+  await billing.post(`/invoices/${last.id}/void`, { rebill: true });
+  expect(await unsettled()).toEqual([subscription]);
+  const { id: organizationId } = billing.admin;
+  const settling = await billing.database.kysely.transaction().execute(async (transaction) => {
+    await lockSubscription(transaction, organizationId, subscription);
+    const settled = settle();
+    await untilWaiting(weir);
+    const which = { organizationId, id: january.id, actor: 'weir' };
+    expect(await voidInvoice(transaction, which, { note: null, rebill: true })).toEqual({ outcome: 'done' });
+    return { settled };
+  });
+  expect(await settling.settled).toEqual({ outcome: 'nothing' });
+  expect(await unsettled()).toEqual([subscription]);
+  expect(await settle()).toMatchObject({ outcome: 'settled' });
+  const { data } = await billing.get(`/subscriptions/${subscription}/invoices?status=OPEN`);
+  expect(data).toMatchObject([{ kind: 'ADJUSTMENT', total: '5.00' }]);
   await expectSound();
 });
