@@ -270,11 +270,17 @@ test('a second press that a full process refuses does not make the first one for
   await page.goto('/customers');
   await hands.button('New customer').click();
   await hands.field('External ID').fill('pressed twice');
-  await sever(/\/customers$/);
-  await expectSaid('No answer came, so it is not known whether');
   const body = JSON.stringify({ code: 'unavailable', detail: 'Nothing was kept.', outcome: 'not_accepted' });
   const [contentType, headers] = ['application/problem+json', { 'x-request-id': 'full' }];
-  await page.route(/\/api\/v1\/customers$/, (route) => route.fulfill({ status: 503, contentType, headers, body }));
+  const refuse = () =>
+    page.route(/\/api\/v1\/customers$/, (route) => route.fulfill({ status: 503, contentType, headers, body }));
+  for (let press = 1; press <= 2; press += 1) {
+    await refuse();
+    await expectSaid('Nothing was kept.');
+  }
+  await sever(/\/customers$/);
+  await expectSaid('No answer came, so it is not known whether');
+  await refuse();
   await expectSaid('it is not known whether it was done when it was sent before');
 });
 

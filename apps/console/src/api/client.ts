@@ -179,6 +179,7 @@ async function fetchOrExplain(request: Request): Promise<Response> {
     // An answer that breaks off is none: whoever sent it cannot be told what became of it.
     if (write !== undefined && response.ok && response.status !== 204) await response.clone().json();
     if (write !== undefined && isOutcomeKnown(response)) sentWrites.settle(write, response.ok);
+    else if (write !== undefined && (await hasDoneNothing(response))) sentWrites.refuse(write);
     if (write?.wasSentBefore === true) answersToRepeats.add(response);
     if (response.headers.get('idempotent-replay') === 'true') notify(DONE_BEFORE, 'noted');
     return response;
@@ -218,6 +219,12 @@ function isOfWeir({ ok, status, headers }: Response): boolean {
 /** A refusal to do it now, and a failure on the way, leave open what became of it when it was sent before. */
 function isOutcomeKnown({ ok, status }: Response): boolean {
   return ok || (status < 500 && ![401, 408, 409, 429].includes(status));
+}
+
+/** Whether a refusal says of this request that nothing of it was kept. */
+async function hasDoneNothing(response: Response): Promise<boolean> {
+  const problem: unknown = await response.clone().json();
+  return isProblem(problem) && problem.outcome === 'not_accepted';
 }
 
 /** Longer than this nobody waits without a word. */

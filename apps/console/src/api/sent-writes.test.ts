@@ -40,6 +40,29 @@ test('what is sent again before its outcome is known has its key again, and what
   expect([first, again, changed].map(({ wasSentBefore }) => wasSentBefore)).toEqual([false, true, false]);
 });
 
+test('a press of which nothing was kept is none that may have been done, and has its key all the same', () => {
+  const credit = () => sent('POST', CREDITS, '{"amount":"10.00"}');
+  const refused = credit();
+  writes.refuse(refused);
+  const second = credit();
+  expect([second.key, second.wasSentBefore]).toEqual([refused.key, false]);
+  // Two at once: what became of the other is not known.
+  const other = credit();
+  expect(other.wasSentBefore).toBe(true);
+  writes.refuse(other);
+  expect(credit().wasSentBefore).toBe(true);
+});
+
+test('what a page before sent may have been carried out, also where this page is refused', () => {
+  const before = sent('POST', CREDITS, '{"amount":"10.00"}');
+  writes = buildSentWrites(kept);
+  for (let press = 1; press <= 2; press += 1) {
+    const again = sent('POST', CREDITS, '{"amount":"10.00"}');
+    expect([again.key, again.wasSentBefore]).toEqual([before.key, true]);
+    writes.refuse(again);
+  }
+});
+
 test('the same thing once more after it was done, or refused, is another one', () => {
   for (const isDone of [true, false]) {
     const first = sent('POST', CREDITS, '{"amount":"10.00"}');

@@ -41,6 +41,8 @@ export interface SentWrite {
 export interface SentWrites {
   /** Returns a write with its key, by what it asks for; undefined for what is safe to repeat, or takes no key. */
   begin(method: string, url: string, body: string): SentWrite | undefined;
+  /** This press has done nothing: of those before it nothing is known by that. */
+  refuse(write: SentWrite): void;
   /** Its outcome is known: sent again it is another one. Once it is done, so is each state whose setting was not known of that thing. */
   settle(write: SentWrite, isDone: boolean): void;
   /** Forgets them all, as the next person at this browser must find nothing of this one. */
@@ -49,6 +51,8 @@ export interface SentWrites {
 
 export function buildSentWrites(storage: TabStorage): SentWrites {
   const ofThisPage = new Map<string, string>();
+  /** How many presses of a write may have been carried out; of one that is kept from a page before, nobody counted. */
+  const uncertain = new Map<string, number>();
   /** A browser that has no room for it keeps it for as long as the page is open. */
   const keep = (name: string, key: string): void => {
     try {
@@ -65,7 +69,8 @@ export function buildSentWrites(storage: TabStorage): SentWrites {
   };
   const drop = (isDropped: (name: string) => boolean): void => {
     for (const name of Object.keys(storage)) if (isDropped(name)) storage.removeItem(name);
-    for (const name of ofThisPage.keys()) if (isDropped(name)) ofThisPage.delete(name);
+    for (const names of [ofThisPage, uncertain])
+      for (const name of names.keys()) if (isDropped(name)) names.delete(name);
   };
   return {
     begin(method, url, body) {
@@ -78,7 +83,13 @@ export function buildSentWrites(storage: TabStorage): SentWrites {
       const key = known ?? newKey();
       if (SECRET.test(path)) ofThisPage.set(name, key);
       else keep(name, key);
-      return { key, wasSentBefore: known !== null, thing, name };
+      const before = uncertain.get(name) ?? Number(known !== null);
+      uncertain.set(name, before + 1);
+      return { key, wasSentBefore: before > 0, thing, name };
+    },
+    refuse({ name }) {
+      const sent = uncertain.get(name);
+      if (sent !== undefined) uncertain.set(name, sent - 1);
     },
     settle({ thing, name }, isDone) {
       drop((each) => each === name || (isDone && each.startsWith(`${thing} `)));
