@@ -1,6 +1,6 @@
-import { readBuild } from '@weir/shared/build';
 import { serverGauges } from '@weir/db/server-watch';
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { openMetrics } from '@weir/shared/process-metrics';
+import { Histogram } from 'prom-client';
 import type { Persisted } from '@weir/db/record-batch';
 import type { StoreFault } from '@weir/queue/ownership';
 
@@ -8,20 +8,7 @@ import type { StoreFault } from '@weir/queue/ownership';
 export type WorkerMetrics = ReturnType<typeof buildWorkerMetrics>;
 
 export function buildWorkerMetrics() {
-  const registry = new Registry();
-  const registers = [registry];
-  const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
-    new Counter({ name, help, labelNames, registers });
-  const gauge = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
-    new Gauge({ name, help, labelNames, registers });
-  collectDefaultMetrics({ register: registry });
-  gauge(
-    'weir_build_info',
-    'Always 1: which version of Weir runs here, on which Node, and from which commit it was built.',
-    'version',
-    'node',
-    'revision',
-  ).set({ ...readBuild() }, 1);
+  const { registry, counter, gauge } = openMetrics();
   const metrics = {
     registry,
     faults: counter(
@@ -42,7 +29,7 @@ export function buildWorkerMetrics() {
       name: 'weir_batch_seconds',
       help: 'Time from loading a batch to taking it off Redis.',
       buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
-      registers,
+      registers: [registry],
     }),
     batchFailures: counter('weir_batch_failures_total', 'Attempts at a batch that failed and will be made again.'),
     sweptBatches: counter(

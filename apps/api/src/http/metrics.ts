@@ -1,10 +1,10 @@
-import { readBuild } from '@weir/shared/build';
 import { serverGauges } from '@weir/db/server-watch';
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { Gauge, Histogram, type Counter, type Registry } from 'prom-client';
 import type { DirectAnswer } from '@weir/db/record-directly';
 import type { Admission } from '@weir/queue/admit';
 import type { StoreFault } from '@weir/queue/ownership';
 import type { Shortage } from '@weir/shared/errors';
+import { openMetrics } from '@weir/shared/process-metrics';
 import { SparseLog } from '@weir/shared/sparse-log';
 import { trafficOf, type ShedReason } from './load/pressure.ts';
 import type { Connections } from './connection/connections.ts';
@@ -30,20 +30,7 @@ export interface MetricSources {
 }
 
 export function buildMetrics(sources: MetricSources) {
-  const registry = new Registry();
-  const registers = [registry];
-  const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
-    new Counter({ name, help, labelNames, registers });
-  const gauge = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
-    new Gauge({ name, help, labelNames, registers });
-  collectDefaultMetrics({ register: registry });
-  gauge(
-    'weir_build_info',
-    'Always 1: which version of Weir runs here, on which Node, and from which commit it was built.',
-    'version',
-    'node',
-    'revision',
-  ).set({ ...readBuild() }, 1);
+  const { registry, counter, gauge } = openMetrics();
   const gauges: Gauges = [
     ['weir_buffer_events', 'Events that wait in memory for a flush.', () => sources.bufferDepth()],
     [
@@ -106,7 +93,7 @@ export function buildMetrics(sources: MetricSources) {
       help: 'Time from the headers of a request to the end of its answer; status aborted: to the end of its connection.',
       labelNames: ['method', 'route', 'status'],
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
-      registers,
+      registers: [registry],
     }),
     showServer: serverGauges(gauge),
   };
