@@ -15,6 +15,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bestOfThree } from '../support/best-of-three.ts';
 import { openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
+import { DEFAULT_SHARE } from '../support/harness.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const shell = promisify(execFile);
@@ -28,7 +29,7 @@ const PACE_MS_MAX = 1_700;
 const PASSWORD = 'nothing like the first one';
 const YESTERDAY = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
 
-const weir = ownWeir({ api: { SIGNUP: 'first' } });
+const weir = ownWeir({ api: { ...DEFAULT_SHARE, SIGNUP: 'first' } });
 let folder: string;
 let welcome: string;
 let browser: Browser;

@@ -16,6 +16,7 @@ import {
   type Visit,
 } from '../support/browser/browser.ts';
 import { furnish, type Furnished } from '../support/browser/furnished.ts';
+import { DEFAULT_SHARE } from '../support/harness.ts';
 import { untilGrouped } from '../support/until-grouped.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
@@ -27,7 +28,7 @@ const PHONE = { width: 390, height: 844 };
 
 const screenshots = process.env['SCREENSHOTS'];
 
-const weir = ownWeir();
+const weir = ownWeir({ api: DEFAULT_SHARE });
 let organization: Furnished;
 let browser: Browser;
 let visit: Visit;

@@ -7,12 +7,10 @@ import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import pg from 'pg';
 import { bestOfThree } from '../support/best-of-three.ts';
 import { expectProblem } from '../support/expect-problem.ts';
-import { signUp, until, type Answer, type Organization } from '../support/harness.ts';
+import { DEFAULT_SHARE, signUp, until, type Answer, type Organization } from '../support/harness.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
-// Here each caller has the share that it has by default.
-const api = { READ_BUCKETS_PER_CALLER: '20000' };
-const weir = ownWeir({ api, lookupMsMax: LOOKUP_MS_MAX, withWorker: false });
+const weir = ownWeir({ api: DEFAULT_SHARE, lookupMsMax: LOOKUP_MS_MAX, withWorker: false });
 let noisy: Organization;
 let quiet: Organization;
 let keys: { noisy: string; quiet: string };

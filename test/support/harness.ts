@@ -101,6 +101,9 @@ interface Spawned {
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
+/** For tests in which a caller has the share of reading that it has by default. */
+export const DEFAULT_SHARE = { READ_BUCKETS_PER_CALLER: '' };
+
 export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
   const database = await createTestDatabase(options);
   const prefix = `{weir-test-${randomBytes(6).toString('hex')}}`;

@@ -8,10 +8,10 @@ import type { Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fixedCharge, makeCustomer, makePricedPlan, usageCharge } from '../support/billing-fixture.ts';
 import { findBarriers, openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
-import { signUp, until, type Organization } from '../support/harness.ts';
+import { DEFAULT_SHARE, signUp, until, type Organization } from '../support/harness.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
-const weir = ownWeir();
+const weir = ownWeir({ api: DEFAULT_SHARE });
 let organization: Organization;
 let apiKey: string;
 let tokens: { id: string; token: string; featureId: string };

@@ -96,7 +96,8 @@ export async function openBrowser(ownOrigins: readonly string[]): Promise<Browse
         if (isUnseen) tell(`a PATCH that does not say what it changes: ${request.url()}`);
       });
       context.on('response', (response) => {
-        if (response.status() >= 500) tell(`${response.status()} from ${response.url()}`);
+        // One person at a time never asks for more than a caller may.
+        if (response.status() >= 500 || response.status() === 429) tell(`${response.status()} from ${response.url()}`);
       });
       context.on('weberror', (error) => tell(`an error that nobody caught: ${error.error().message}`));
       context.on('console', (message) => {
