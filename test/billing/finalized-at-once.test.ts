@@ -1,13 +1,15 @@
 // Invoices of one customer that are finalized at the same time, one of them below zero: whichever is first, one pays the other. And those of
 // which somebody has in hand what they change.
 
+import { FINALIZING_LOCK } from '@weir/db/advisory-locks';
 import { checkBilling } from '@weir/db/billing/checks/billing-checks';
-import { closeForDrafts, finalizeClosed } from '@weir/db/billing/run/finalize';
+import { closeForDrafts, finalizeClosed, finalizeInvoices } from '@weir/db/billing/run/finalize';
 import { markPastDue } from '@weir/db/billing/run/past-due';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openRun, type BillingRun } from '../support/billing-run.ts';
 import { until } from '../support/harness.ts';
 import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
+import { untilWaiting } from '../support/until-waiting.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const weir = ownWeir({ withWorker: false });
@@ -160,4 +162,22 @@ test('an invoice that one below zero has in hand is marked as past due afterward
     expect([await mark(), await mark()]).toEqual([1, 0]);
   });
   expect([await mark(), await mark()]).toEqual([1, 0]);
+});
+
+test('an alert over a customer is made while the run gives that customer something', async () => {
+  await billing.request('PATCH', '/billing/settings', { invoice_grace_hours: 0 });
+  await billing.moveTo('2025-01-10T12:00:00Z');
+  const { id: customer_id } = await billing.customer();
+  const giving = await draftBelowZero(customer_id);
+  await billing.moveTo('2025-01-10T13:00:00Z');
+  const { admin, database } = billing;
+  let both: Promise<unknown>[] = [];
+  await whileHeld(`SELECT pg_advisory_xact_lock(${FINALIZING_LOCK}, uuid_hash($1::uuid))`, admin.id, async () => {
+    both = [finalizeInvoices(database, admin.id, [giving], { actor: 'weir' })];
+    await untilWaiting(weir);
+    const alert = { name: 'Alert', subscription_amount: true, customer_id, thresholds: [1] };
+    both.push(billing.post('/alerts', alert, 201));
+    await untilWaiting(weir, 2);
+  });
+  expect(await Promise.all(both)).toMatchObject([{ finalized: [giving] }, { customer_id }]);
 });

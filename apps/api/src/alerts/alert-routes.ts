@@ -12,7 +12,7 @@ import {
   type Alert,
   type Crossing,
 } from '@weir/db/alerts/alerts';
-import { lockExternalId } from '@weir/db/customers';
+import { findCustomer } from '@weir/db/customers';
 import { holdOrganization, holdRow } from '@weir/db/hold-row';
 import { findMeter } from '@weir/db/meters';
 import { Refusal } from '@weir/shared/errors';
@@ -124,6 +124,12 @@ const alerts: Versioned<Alert> = {
   hold: holdRow('alerts'),
 };
 
+/**
+ * Its external id stays, and nobody erases it. Others may refer to it meanwhile: whoever finalizes an invoice of it, or gives it something, has the
+ * organization already, which is waited for next.
+ */
+const holdCustomer = holdRow('customers');
+
 export function alertRoutes(app: App, { database, guards }: RouteDeps): void {
   const db = database.kysely;
 
@@ -152,7 +158,8 @@ export function alertRoutes(app: App, { database, guards }: RouteDeps): void {
         if (meter_id !== null && (await findMeter(transaction, organizationId, meter_id)) === undefined)
           throw new Refusal('not_found', NO_SUCH_METER);
         if (customer_id !== null) {
-          if ((await lockExternalId(transaction, organizationId, customer_id)) === undefined) throw noSuchCustomer();
+          await holdCustomer(transaction, organizationId, customer_id);
+          if ((await findCustomer(transaction, organizationId, customer_id)) === undefined) throw noSuchCustomer();
           await refuseErased(transaction, organizationId, customer_id);
         }
         await holdOrganization(transaction, organizationId);
