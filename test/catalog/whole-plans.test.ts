@@ -1,9 +1,18 @@
 // A plan in one step: with what it costs and includes when it is made, and all that changes of these later. All of it or nothing.
 
+import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { chargeOfKind, kindNames, type ChargeKind } from '../support/charge-kinds.ts';
-import { fixedCharge, usageCharge } from '../support/billing-fixture.ts';
+import {
+  fixedCharge,
+  insertSubscriptionRow,
+  makeCustomer,
+  makePricedPlan,
+  usageCharge,
+} from '../support/billing-fixture.ts';
+import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, type Answer, type Organization } from '../support/harness.ts';
+import { untilWaiting } from '../support/until-waiting.ts';
 import { sharedWeir } from '../support/use-weir.ts';
 
 const weir = sharedWeir();
@@ -163,5 +172,38 @@ describe('a plan is changed', () => {
     const add_charges = [usageCharge((await newMeter()).id)];
     expect((await send('PATCH', `/plans/${body.id}`, { add_charges })).body.code).toBe('charge_not_of_plan_type');
     expect((await send('PATCH', `/plans/${body.id}`, { type: 'USAGE', add_charges })).status).toBe(200);
+  });
+
+  test('also while another plan prices the same meters for the same customer, in another order', async () => {
+    const [first, last] = [(await newMeter()).id, (await newMeter()).id].toSorted();
+    const [one, other] = [await makePricedPlan(weir, organization), await makePricedPlan(weir, organization)];
+    const alone = await makeCustomer(weir, organization, { external_id: `a-${randomUUID()}` });
+    const both = await makeCustomer(weir, organization, { external_id: `b-${randomUUID()}` });
+    const subscribe = (planId: string, customer: typeof both) =>
+      insertSubscriptionRow(weir.pool, organization.id, { planId, customer });
+    await subscribe(one.id, both);
+    await subscribe(other.id, both);
+    const own = await subscribe(other.id, alone);
+    const price = (id: string, ...meters: string[]) =>
+      send('PATCH', `/plans/${id}`, { add_charges: meters.map((meter) => usageCharge(meter)) });
+    const holder = await weir.pool.connect();
+    try {
+      // The other plan gets the first meter for both customers, and waits with the last one for who is on that plan alone.
+      await holder.query('BEGIN');
+      await holder.query(
+        `INSERT INTO billed_meters (organization_id, meter_id, customer_external_id, subscription_id)
+         VALUES ($1, $2, $3, $4)`,
+        [organization.id, last, alone.external_id, own],
+      );
+      const priced = price(other.id, first!, last!);
+      await untilWaiting(weir);
+      const beside = price(one.id, last!, first!);
+      await untilWaiting(weir, 2);
+      await holder.query('ROLLBACK');
+      expect((await priced).status).toBe(200);
+      expectProblem(await beside, 409, 'meter_already_billed');
+    } finally {
+      holder.release(true);
+    }
   });
 });
