@@ -95,6 +95,22 @@ test('of void events, which are in no group, nothing is kept that names the cust
   expect((await findInTables(weir, 'ada@elsewhere')).filter((row) => row.includes(admin.id))).toEqual([]);
 });
 
+test.each([
+  ['no key', []],
+  ['another key', ['plan']],
+])('a meter whose events are all void, and that has %s by now, keeps no name of the customer', async (_, keys) => {
+  await groupBy('mail');
+  const voided = await track('ada', EMAIL);
+  expect((await admin.ask('POST', `/events/${voided}/void`, { reason: 'wrong data' })).status).toBe(201);
+  const { id } = (await admin.ask('POST', '/customers', { external_id: 'ada', email: EMAIL })).body;
+  expectProblem(await admin.ask('POST', '/erasures', { customer_id: id }), 409, 'grouped_by_customer');
+  await groupBy(...keys);
+  await untilGrouped(weir);
+  await erase(id);
+  await performAllMoves(billing.database);
+  expect((await findInTables(weir, EMAIL)).filter((row) => row.includes(admin.id))).toEqual([]);
+});
+
 test('a key that a meter gets meanwhile keeps no name of the customer', async () => {
   await track('ada', EMAIL);
   const { id } = (await admin.ask('POST', '/customers', { external_id: 'ada', email: EMAIL })).body;

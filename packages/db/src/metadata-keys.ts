@@ -33,6 +33,8 @@ export async function changeMetadataKeys(
     SELECT ${organizationId}::uuid, ${meterId}::uuid WHERE EXISTS (
       SELECT FROM ${sql.table(ROLLUPS.customerUsageDays.table)}
       WHERE organization_id = ${organizationId}::uuid AND meter_id = ${meterId}::uuid)
+    -- Where all events are void there is no usage to group, and their groups have to go as well.
+    OR EXISTS (SELECT FROM metadata_groups WHERE organization_id = ${organizationId}::uuid AND meter_id = ${meterId}::uuid)
     ON CONFLICT (organization_id, meter_id) DO UPDATE SET change_id = DEFAULT, stage = DEFAULT,
       customer_external_id = DEFAULT, hour = DEFAULT, event_id = DEFAULT`.execute(transaction);
   await announceChange(transaction, organizationId);
