@@ -15,6 +15,7 @@ test('each advisory lock has the number that processes of the release before loc
     REQUEST_KEY_LOCK: 20_015,
     FINALIZING_LOCK: 20_042,
     EXTERNAL_ID_LOCK: 20_055,
+    OPENING_LOCK: 20_084,
   });
 });
 

@@ -35,3 +35,9 @@ export const FINALIZING_LOCK = 20_042;
 
 /** Of an organization and an external id: held so that no record gets it, and shared by whoever gives it to one. */
 export const EXTERNAL_ID_LOCK = 20_055;
+
+/**
+ * Of an organization (`uuid_hash`): shared by whoever opens a period, from before it asks for alerts; held alone by the first look of an alert,
+ * which comes once those have committed who did not see it.
+ */
+export const OPENING_LOCK = 20_084;

@@ -4,7 +4,7 @@
 import { OPENED_BYTES_MAX, Room } from '@weir/billing/chunk-weight';
 import type { Drive } from '@weir/billing/drive';
 import { type NewFeedEvent, subscriptionData } from '@weir/billing/feed-events';
-import { touchUsage } from '@weir/db/alerts/touched-usage';
+import { touchOpened } from '@weir/db/alerts/touched-usage';
 import { billMeters } from '@weir/db/billing/subscriptions/billed-meters';
 import { appendFeed } from '@weir/db/billing/feed';
 import { bringUpToDate } from '@weir/db/billing/subscriptions/open-periods';
@@ -91,8 +91,7 @@ async function subscribeWithin(
   const subscription = await findSubscription(transaction, organizationId, id);
   if (row === undefined || subscription === undefined) throw new Error('a subscription that was just made is gone');
   // A trial opens no period, and may have usage already.
-  if (row.cycle === null)
-    await touchUsage(transaction, organizationId, [{ customerExternalId: customer_external_id, meterId: null }]);
+  if (row.cycle === null) await touchOpened(transaction, organizationId, [customer_external_id]);
   events.push({ type: 'subscription.created', actor, data: subscriptionData(row) }, ...opened);
   await appendFeed(transaction, organizationId, events);
   return subscription;

@@ -4,6 +4,7 @@
 
 import { groupBy } from '@weir/billing/group-by';
 import { CompiledQuery, sql } from 'kysely';
+import { OPENING_LOCK } from '../advisory-locks.ts';
 import { plainArray, textArray } from '../array-text.ts';
 import type { Queries } from '../database.ts';
 
@@ -53,6 +54,39 @@ export async function touchUsage(
 ): Promise<void> {
   if (touched.length === 0) return;
   await transaction.executeQuery(CompiledQuery.raw(TOUCH, touchValues(organizationId, touched)));
+}
+
+/**
+ * Notes that periods of customers begin, in the transaction that opens them: usage of any meter may be there already. An alert that it does
+ * not see waits for the end of the transaction before it looks at what there is ({@link holdOpenings}).
+ */
+export async function touchOpened(
+  transaction: Queries,
+  organizationId: string,
+  customers: readonly string[],
+): Promise<void> {
+  if (customers.length === 0) return;
+  // A statement of its own: the next one sees every alert that has looked without waiting for this.
+  await sql`SELECT pg_advisory_xact_lock_shared(${OPENING_LOCK}, uuid_hash(${organizationId}::uuid))`.execute(
+    transaction,
+  );
+  await touchUsage(
+    transaction,
+    organizationId,
+    customers.map((customer) => ({ customerExternalId: customer, meterId: null })),
+  );
+}
+
+/** Those who open something meanwhile wait so long at most. They come behind whoever waits, so they cannot keep it off one after another. */
+const OPENINGS_WAIT_MS_MAX = 200;
+
+/**
+ * Whoever had opened a period and noted it, or not, has committed once this is granted, and nobody else notes one until the transaction has.
+ * Throws what Postgres says where that takes too long ({@link isLockTimeout}), which is before it looks for a deadlock.
+ */
+export async function holdOpenings(transaction: Queries, organizationId: string): Promise<void> {
+  await sql`SELECT set_config('lock_timeout', ${String(OPENINGS_WAIT_MS_MAX)}, true)`.execute(transaction);
+  await sql`SELECT pg_advisory_xact_lock(${OPENING_LOCK}, uuid_hash(${organizationId}::uuid))`.execute(transaction);
 }
 
 /** A change that was noted. */

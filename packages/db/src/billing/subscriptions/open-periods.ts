@@ -21,7 +21,7 @@ import { isoOf, microsOfText, type Micros } from '@weir/shared/instant';
 import type { Interval } from '@weir/rating/periods';
 import { newId } from '@weir/shared/ids';
 import { sql } from 'kysely';
-import { touchUsage } from '../../alerts/touched-usage.ts';
+import { touchOpened } from '../../alerts/touched-usage.ts';
 import type { Queries } from '../../database.ts';
 import { billMeters, MeterTaken, releaseMeters, type MeterClaim } from './billed-meters.ts';
 import { readDrafting } from '../drafting.ts';
@@ -111,10 +111,10 @@ export async function writePassages(
   const begun = passages.filter(
     ({ periods, events }) => periods.length > 0 || events.some(({ type }) => type === 'subscription.activated'),
   );
-  await touchUsage(
+  await touchOpened(
     transaction,
     organizationId,
-    begun.map(({ subscription }) => ({ customerExternalId: subscription.customer_external_id, meterId: null })),
+    begun.map(({ subscription }) => subscription.customer_external_id),
   );
   return passages.flatMap(({ events, invoices }) => {
     const drafts = invoices.map((invoice) => {
