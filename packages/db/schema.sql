@@ -429,6 +429,7 @@ CREATE TABLE invoice_numbers (
   year integer NOT NULL,
   last_number bigint NOT NULL,
   issue_date date,
+  last_at timestamp with time zone,
   CONSTRAINT invoice_numbers_pkey PRIMARY KEY (organization_id, year)
 );
 

@@ -2,6 +2,8 @@
 
 import { appendFeed } from '@weir/db/billing/feed';
 import { checkBilling } from '@weir/db/billing/checks/billing-checks';
+import { readAsIssued } from '@weir/db/billing/invoices/as-issued';
+import { takeNumbers } from '@weir/db/billing/invoices/invoice-numbers';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { setBillingTime } from '../support/billing-time.ts';
 import { expectProblem } from '../support/expect-problem.ts';
@@ -88,6 +90,47 @@ test('a change to a plan whose price was given before it did waits until the clo
   await clock('2025-01-20T12:02:00Z');
   expect((await change({ when: 'now' })).status).toBe(200);
   expect(await dues(id)).toEqual(['0 Fee of 1', '1 Fee of 2']);
+});
+
+test('the older invoice is paid first, and stays as it was issued: times rise with the numbers', async () => {
+  const { id: customer } = await billing.customer();
+  const { id: plan } = await billing.plan([fixed('10')]);
+  const issue = async (adjustment?: string) => {
+    const { id: subscription } = await billing.subscribe(plan, customer);
+    const [draft] = await billing.drafts(subscription);
+    const line = { description: 'Goodwill', amount: adjustment };
+    if (adjustment !== undefined) await billing.post(`/invoices/${draft?.id}/lines`, line, 201);
+    const [issued] = await billing.finalizeAll(subscription);
+    return issued;
+  };
+  const older = await issue();
+  await clock(BEFORE);
+  const newer = await issue();
+  const below = await issue('-15');
+  expect([older, newer, below].map(({ finalized_at }) => finalized_at)).toEqual([
+    AHEAD.replace('000000', '000'),
+    AHEAD.replace('000000', '000001'),
+    AHEAD.replace('000000', '000002'),
+  ]);
+  expect(await billing.get(`/invoices/${older.id}`)).toMatchObject({ credits_applied: '5.00', amount_due: '5.00' });
+  const { kysely } = billing.database;
+  expect(await readAsIssued(kysely, billing.admin.id, older)).toMatchObject({ credits_applied: '0.00' });
+  expect(await faults()).toEqual([]);
+});
+
+test('times of invoices rise with their numbers also into a year that begins earlier, further east', async () => {
+  const admin = await signUp(weir);
+  const issue = async (at: string) => {
+    await clock(at);
+    return await billing.database.kysely.transaction().execute((transaction) => takeNumbers(transaction, admin.id, 1));
+  };
+  const older = await issue('2025-12-31T11:30:00Z');
+  await admin.call('PATCH', '/billing/settings', { time_zone: 'Pacific/Kiritimati' }, 200);
+  const newer = await issue('2025-12-31T11:00:00Z');
+  expect([older, newer]).toMatchObject([
+    { numbers: ['INV-2025-000001'], finalized_at: '2025-12-31T11:30:00.000Z' },
+    { numbers: ['INV-2026-000001'], finalized_at: '2025-12-31T11:30:00.000001Z' },
+  ]);
 });
 
 test('times of the feed rise with its numbers: a replay from a time on leaves none out', async () => {

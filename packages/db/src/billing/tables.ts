@@ -182,6 +182,8 @@ interface InvoiceNumbers {
   year: number;
   last_number: Int8;
   issue_date: TimeOrNull;
+  /** Null where the version before alone has numbered. */
+  last_at: TimeOrNull;
 }
 
 interface Closings {

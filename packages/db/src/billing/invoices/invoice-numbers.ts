@@ -3,14 +3,14 @@
 
 import { addDays, dateOf, firstInstantOfDate } from '@weir/rating/local-date';
 import { isoOf, microsOfText } from '@weir/shared/instant';
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { Queries } from '../../database.ts';
 
 /** What invoices get in the moment that they are finalized. */
 export interface Issue {
   /** As many as were asked for, rising. */
   numbers: string[];
-  /** Taken after the lock of the counter: a greater number has no earlier time. */
+  /** Taken after the lock of the counter, and after what was given before, also where the clock goes back: it rises with the numbers. */
   finalized_at: string;
   /** Dates of the organization's zone. */
   issue_date: string;
@@ -24,7 +24,7 @@ const DIGITS = 6;
 
 /**
  * Takes numbers for invoices. Neither a number nor an issue date is before one that was given, also where the time zone has been moved
- * to the west since: that of the last one is given again. Throws where there is no such organization.
+ * to the west since, or the clock has gone back: that of the last one is given again. Throws where there is no such organization.
  */
 export async function takeNumbers(transaction: Queries, organizationId: string, count: number): Promise<Issue> {
   const { time_zone, payment_terms_days, invoice_prefix, now } = await transaction
@@ -34,11 +34,14 @@ export async function takeNumbers(transaction: Queries, organizationId: string, 
     // Until this commits the zone stays: whoever goes by another one sees below what is given here.
     .forShare()
     .executeTakeFirstOrThrow();
-  let year = Math.max(yearOf(dateAt(time_zone, now)), await findLastYear(transaction, organizationId));
+  const last = await findLast(transaction, organizationId);
+  let year = Math.max(yearOf(dateAt(time_zone, now)), last?.year ?? 0);
+  let after = last?.last_at ?? null;
   for (;;) {
     const { last_number, at, issue_date } = await countOn(transaction, organizationId, {
       year,
       count,
+      after,
       dateOf: (instant) => dateAt(time_zone, instant),
     });
     if (yearOf(issue_date) === year) {
@@ -53,6 +56,7 @@ export async function takeNumbers(transaction: Queries, organizationId: string, 
     // The year ended while this one waited for the lock. What it took is given back, still under the lock.
     await giveBack(transaction, organizationId, { year, count });
     year = yearOf(issue_date);
+    after = at;
   }
 }
 
@@ -64,16 +68,18 @@ function yearOf(date: string): number {
   return Number(date.slice(0, 4));
 }
 
-/** The last year in which an invoice was issued; 0 where none was. */
-async function findLastYear(transaction: Queries, organizationId: string): Promise<number> {
-  const row = await transaction
+/** The last year in which an invoice was issued, and when. Undefined where none was. */
+async function findLast(
+  transaction: Queries,
+  organizationId: string,
+): Promise<{ year: number; last_at: string | null } | undefined> {
+  return await transaction
     .selectFrom('invoice_numbers')
-    .select('year')
+    .select(['year', 'last_at'])
     .where('organization_id', '=', organizationId)
     .orderBy('year', 'desc')
     .limit(1)
     .executeTakeFirst();
-  return row?.year ?? 0;
 }
 
 interface Counted {
@@ -83,17 +89,27 @@ interface Counted {
   issue_date: string;
 }
 
-/** Counts on, and writes down the issue date beside it, once the row is locked. */
+/**
+ * Counts on, and writes down the time and the issue date beside it, once the row is locked. No two transactions have the same time: by it
+ * as-issued.ts knows which credits an invoice had when it was issued.
+ */
 async function countOn(
   transaction: Queries,
   organizationId: string,
-  { year, count, dateOf: localDate }: { year: number; count: number; dateOf: (instant: string) => string },
+  {
+    year,
+    count,
+    after,
+    dateOf: localDate,
+  }: { year: number; count: number; after: string | null; dateOf: (instant: string) => string },
 ): Promise<Counted> {
+  const clockAfter = (last: RawBuilder<unknown>) => sql`greatest(billing_clock(), ${last} + interval '1 microsecond')`;
   const { rows } = await sql<{ last_number: string; at: string; last_date: string | null }>`
-    INSERT INTO invoice_numbers AS numbers (organization_id, year, last_number)
-    VALUES (${organizationId}, ${year}, ${count})
-    ON CONFLICT (organization_id, year) DO UPDATE SET last_number = numbers.last_number + excluded.last_number
-    RETURNING last_number, billing_clock() AS at, issue_date::text AS last_date`.execute(transaction);
+    INSERT INTO invoice_numbers AS numbers (organization_id, year, last_number, last_at)
+    VALUES (${organizationId}, ${year}, ${count}, ${clockAfter(sql`${after}::timestamptz`)})
+    ON CONFLICT (organization_id, year) DO UPDATE SET last_number = numbers.last_number + excluded.last_number,
+      last_at = ${clockAfter(sql`numbers.last_at`)}
+    RETURNING last_number, last_at AS at, issue_date::text AS last_date`.execute(transaction);
   const [row] = rows;
   if (row === undefined) throw new Error('the counter of invoices returned no number');
   // Without one, nothing was issued in this year.
