@@ -1,7 +1,8 @@
 // Whatever comes twice, or while it is recorded: every event is counted exactly once.
 
 import type { Database } from '@weir/db/database';
-import { recordEvents, type RecordableEvent } from '@weir/db/record';
+import { holdKnown } from '@weir/db/known-for-recording';
+import { deleteRejected, recordEvents, recordOnce, type RecordableEvent } from '@weir/db/record';
 import { admit, type Candidate } from '@weir/queue/admit';
 import { MAINTENANCE_QUEUE } from '@weir/queue/maintenance-jobs';
 import { RECORD_QUEUE, recordJobOptions } from '@weir/queue/record-jobs';
@@ -16,6 +17,7 @@ import { openTestDatabase } from '../support/test-database.ts';
 import { counted } from '../support/counted.ts';
 import { signUp, type Organization } from '../support/harness.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
+import { untilWaiting } from '../support/until-waiting.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const weir = ownWeir({ withWorker: false });
@@ -206,6 +208,31 @@ test('an event that is replayed twice into one batch counts by the correction th
   const { rows } = await weir.pool.query('SELECT FROM rejected_events WHERE id = $1', [id]);
   expect(rows).toEqual([]);
   await expectRollupsToEqualEvents(weir.pool);
+});
+
+test('an event that is replayed twice at once is rejected no more where one of the two counts', async () => {
+  const users = await admin.createMeter('UNIQUE_COUNT');
+  const of = { meter_id: users.id, aggregation: 'UNIQUE_COUNT' } as const;
+  const [event] = (await eventsOf(1, () => of)) as [StagedEvent];
+  expect(await persist(deps, await stage([event]))).toMatchObject({ rejected: 1 });
+  const corrected: StagedEvent = { ...event, metadata: '{"user_id":"u1"}', replayed: true };
+  const again = await stage([{ ...event, replayed: true }]);
+  const recorder = await database.pool.connect();
+  try {
+    await recorder.query('BEGIN');
+    const known = await holdKnown(database.pool, recorder, new Set([admin.id]));
+    await recordOnce(known, recorder, [{ event: corrected, countsUniqueValues: true }]);
+    await deleteRejected(recorder, [corrected]);
+    const persisting = persist(deps, again);
+    await untilWaiting(weir);
+    await recorder.query('COMMIT');
+    await persisting;
+  } finally {
+    recorder.release(true);
+  }
+  expect(await counted(weir, users.id)).toEqual({ events: 1, sum: '1' });
+  const { rows } = await weir.pool.query('SELECT FROM rejected_events WHERE id = $1', [event.id]);
+  expect(rows).toEqual([]);
 });
 
 test('one event recorded three times at the same moment: one of each, the others are its duplicates', async () => {

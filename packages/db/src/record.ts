@@ -361,7 +361,28 @@ export async function rejectEvents(connection: Runs, rejected: readonly Rejected
       rejected.map(({ event }) => event.replayed === true),
     ],
   });
+  await deleteRejectedInVain(
+    connection,
+    rejected.flatMap(({ event }) => (event.replayed === true ? [event] : [])),
+  );
   return new Set(rows.flatMap(({ id, is_new }) => (is_new ? [id] : [])));
+}
+
+/**
+ * Deletes rejected events that are recorded after all. Another replay of one may have taken its row off while the statement that keeps it
+ * waited for that row: it makes a new one then, by what was recorded when it began. This one sees what is by now.
+ */
+async function deleteRejectedInVain(connection: Runs, replayed: readonly StagedEvent[]): Promise<void> {
+  if (replayed.length === 0) return;
+  // Each is asked for by itself, whatever Postgres believes of how many events there are.
+  const isIn = (table: string): string =>
+    `(SELECT true FROM ${table} AS other WHERE (other.organization_id, other.id) = (t.organization_id, t.id) LIMIT 1)`;
+  await connection.query(
+    `DELETE FROM rejected_events AS kept USING unnest($1::uuid[], $2::uuid[]) AS t (organization_id, id)
+     WHERE (kept.organization_id, kept.id) = (t.organization_id, t.id)
+       AND coalesce(${isIn('events')}, ${isIn('duplicate_events')}) IS TRUE`,
+    [replayed.map((event) => event.organization_id), replayed.map((event) => event.id)],
+  );
 }
 
 /** Takes replayed events off the rejected ones, once each of them is recorded or known to be a duplicate. */
