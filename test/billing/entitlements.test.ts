@@ -160,6 +160,21 @@ describe('a limit', () => {
     expect((await customer.ask(feature)).body.usage).toBe(expected);
   });
 
+  test.each([
+    [[10, 10, 9.999999999999], '10', '10'],
+    [[7, 7, 6], '6.666666666667', '6.666666666667'],
+  ])(
+    'is held against the average of %j as the fraction that it is, below %s',
+    async (quantities, usage_limit, usage) => {
+      const { customer, feature } = await here.metered({ usage_limit }, 'AVG');
+      for (const quantity of quantities) await customer.use(feature, quantity);
+      const said = { has_access: true, reason: 'ok', usage, remaining: '0', overage: '0' };
+      expect((await customer.ask(feature)).body).toMatchObject(said);
+      expect((await customer.ask(feature, '0.000000000000000001')).body).toMatchObject({ ...said, reason: 'ok' });
+      expect((await customer.ask(feature, '0.000000000001')).body).toMatchObject({ has_access: false });
+    },
+  );
+
   test('counts the usage of its own customer only', async () => {
     const { plan, feature, customer } = await here.metered({ usage_limit: 10 });
     const other = await here.newCustomer();

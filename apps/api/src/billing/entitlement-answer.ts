@@ -101,10 +101,10 @@ function judge(
   quantity?: string,
 ): Judged {
   const limit = read === null || given === null || given.usage_limit === null ? null : parseExact(given.usage_limit);
-  const usage = read === null ? ZERO : parseExact(read.usage);
+  const [usage, exact] = read === null ? [ZERO, ZERO] : [parseExact(read.usage), parseExact(read.exact)];
   const isWithin =
     limit === null ||
-    (quantity === undefined ? compare(usage, limit) < 0 : compare(add(usage, parseExact(quantity)), limit) <= 0);
+    (quantity === undefined ? compare(exact, limit) < 0 : compare(add(exact, parseExact(quantity)), limit) <= 0);
   const reason = reasonOf({ is_subscribed, given, isWithin });
   return {
     feature,

@@ -1,6 +1,7 @@
 // Entitlements: what the plans of their subscriptions say about a feature, and how much of it they have used in the
 // window of its limit. Both are read as they are now; nothing is kept.
 
+import type { DueUsage } from '@weir/billing/due';
 import type { BillingAlignment } from '@weir/billing/kinds';
 import { dateOf } from '@weir/rating/local-date';
 import { entitlementWindow, type EntitlementWindow } from '@weir/rating/windows';
@@ -10,7 +11,6 @@ import type { AggregationType } from '@weir/shared/meter';
 import { digest } from '@weir/shared/hash';
 import type pg from 'pg';
 import type { FeatureType, UsageResetPeriod } from '../../schema.ts';
-import type { Usage } from '../../usage/read-usage.ts';
 import { sumsFromRollups } from '../usage/due-rows.ts';
 import type { DueUsageQuestion } from '../usage/due-question.ts';
 import { usageOfSums } from '../usage/due-usage.ts';
@@ -132,6 +132,8 @@ export interface EntitlementUsage {
   window: EntitlementWindow;
   /** What the meter reads, as a plain decimal; `0` where it reads nothing. */
   usage: string;
+  /** The same without rounding: an average may be a fraction that no decimal is. */
+  exact: string;
 }
 
 /** No event has a later time. It lies between two days, so nothing is cut there. */
@@ -162,11 +164,12 @@ export async function readEntitlementUsage(
     if (window === null) return null;
     const usage = read.next();
     if (usage.done === true) throw new Error('less usage was read than was asked for');
-    return { window, usage: usage.value.usage ?? '0' };
+    const { quantity, exact = quantity } = usage.value;
+    return { window, usage: quantity, exact };
   });
 }
 
-async function readNow(pool: pg.Pool, questions: readonly DueUsageQuestion[]): Promise<Usage[]> {
+async function readNow(pool: pg.Pool, questions: readonly DueUsageQuestion[]): Promise<DueUsage[]> {
   if (questions.length === 0) return [];
   const { text, values } = sumsFromRollups(questions, { ofWhatIsThere: true });
   // To plan it takes several times as long as to run it. There are a few forms of it, by what the meters read.

@@ -89,9 +89,9 @@ interface SumsRow {
 }
 
 /** The usage that a statement of due-rows.ts returned as `sums` for these questions, in their order: of what is there. */
-export function usageOfSums(questions: readonly DueUsageQuestion[], sums: string | null): Usage[] {
+export function usageOfSums(questions: readonly DueUsageQuestion[], sums: string | null): DueUsage[] {
   const usage = sumsOf(questions, sums, new Map());
-  return questions.map(({ aggregation }, index) => usageOf(aggregation, told(usage[index] ?? NOTHING)));
+  return questions.map(({ aggregation }, index) => dueUsageOf(aggregation, told(usage[index] ?? NOTHING)));
 }
 
 function sumsOf(
