@@ -152,6 +152,20 @@ describe('after the end', () => {
     expectProblem(await settle(), 409, 'earlier_draft');
   });
 
+  test('settle at the end of the last period makes the final invoice where the run has not been there', async () => {
+    await billing.finalizeAll(billing.subscription);
+    await billing.post(`/subscriptions/${billing.subscription}/cancel`);
+    await billing.moveTo('2025-02-28T23:59:59.999999Z');
+    expectProblem(await settle(), 409, 'subscription_not_ended');
+    await billing.moveTo('2025-03-01T00:00:00Z');
+    expect(await billing.get(`/subscriptions/${billing.subscription}`)).toMatchObject({ status: 'CANCELED' });
+    expectProblem(await settle(), 409, 'earlier_draft');
+    expect(await billing.drafts(billing.subscription)).toMatchObject([{ cycle: 2 }]);
+    expect((await billing.feedOf(billing.subscription)).at(-1)).toMatchObject({ type: 'subscription.canceled' });
+    await billing.finalizeAll(billing.subscription);
+    expect((await settle()).body).toEqual({ invoice: null });
+  });
+
   test('settle puts what came late on an ADJUSTMENT invoice, and where nothing did it says null', async () => {
     await billing.post(`/subscriptions/${billing.subscription}/cancel`, { cancel_at_period_end: false });
     await billing.finalizeAll(billing.subscription);

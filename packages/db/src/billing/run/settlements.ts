@@ -2,6 +2,7 @@
 // is ADJUSTMENT; a line that an admin adds to a draft is an adjustment, and nothing of this.
 
 import { amountOf } from '@weir/billing/amounts';
+import { OPENED_BYTES_MAX, Room } from '@weir/billing/chunk-weight';
 import type { InvoiceToCompute } from '@weir/billing/dues-of-invoices';
 import { draftData } from '@weir/billing/feed-events';
 import type { ComputedInvoice, ComputedLine } from '@weir/billing/lines';
@@ -19,6 +20,7 @@ import type { InvoiceRow } from '../invoices/invoices.ts';
 import { inSnapshot } from '../snapshot.ts';
 import { endRebilling, type IdleDue } from '../subscriptions/dues.ts';
 import { lateDuesOf } from '../subscriptions/late-events.ts';
+import { openPeriods } from '../subscriptions/open-periods.ts';
 import { lockSubscription, type SubscriptionRow } from '../subscriptions/subscriptions.ts';
 import { writeFinalized } from './write-finalized.ts';
 import { writeLines } from './write-lines.ts';
@@ -68,6 +70,7 @@ export async function closeForSettling(
   organizationId: string,
   subscriptionId: string,
 ): Promise<Settlement | undefined> {
+  await passEnd(database, organizationId, subscriptionId);
   const problem = await findProblem(database.kysely, organizationId, subscriptionId);
   if (problem !== undefined) return problem;
   const draft = await inSnapshot(database, (snapshot) =>
@@ -180,22 +183,36 @@ async function endPostponement(db: Queries, organizationId: string, subscription
       AND run_error IS NOT NULL`.execute(db);
 }
 
+/** Makes the final invoice of a subscription that has ended, where the run has not been there yet. */
+async function passEnd(database: Database, organizationId: string, subscriptionId: string): Promise<void> {
+  const { rows } = await sql`
+    SELECT FROM subscriptions WHERE organization_id = ${organizationId}::uuid AND id = ${subscriptionId}::uuid
+      AND status <> 'CANCELED' AND ended_at <= billing_now()`.execute(database.kysely);
+  if (rows.length === 0) return;
+  await database.kysely.transaction().execute(async (transaction) => {
+    await lockSubscription(transaction, organizationId, subscriptionId);
+    await openPeriods(transaction, organizationId, [subscriptionId], new Room(OPENED_BYTES_MAX));
+  });
+}
+
 async function findProblem(
   db: Queries,
   organizationId: string,
   subscriptionId: string,
 ): Promise<Settlement | undefined> {
-  const { rows } = await sql<{ status: string; has_draft: boolean; is_moved_away: boolean }>`
-    SELECT status, ${isMovedAway('s')} AS is_moved_away, EXISTS (
+  const { rows } = await sql<{ is_passed: boolean; is_ended: boolean; has_draft: boolean; is_moved_away: boolean }>`
+    SELECT status = 'CANCELED' AS is_passed, coalesce(ended_at <= billing_now(), false) AS is_ended,
+      ${isMovedAway('s')} AS is_moved_away, EXISTS (
       SELECT FROM invoices
       WHERE organization_id = s.organization_id AND subscription_id = s.id AND invoices.status = 'DRAFT') AS has_draft
     FROM subscriptions s
     WHERE organization_id = ${organizationId}::uuid AND id = ${subscriptionId}::uuid`.execute(db);
   const [row] = rows;
   if (row === undefined) return { outcome: 'not_found' };
-  if (row.status !== 'CANCELED') return { outcome: 'subscription_not_ended' };
+  if (!row.is_passed && !row.is_ended) return { outcome: 'subscription_not_ended' };
   if (row.is_moved_away) return { outcome: 'usage_moving' };
-  return row.has_draft ? { outcome: 'earlier_draft' } : undefined;
+  // One that could not be passed by now has its final invoice to come.
+  return row.has_draft || !row.is_passed ? { outcome: 'earlier_draft' } : undefined;
 }
 
 /** All of its periods, as of this moment. */
