@@ -1,5 +1,5 @@
-// Corrections of meters that count distinct values hold recording off while they are made: they are quick however many values go at once,
-// cost whoever makes them, and are refused where they would take long.
+// Corrections hold others off while they are made, and those of meters that count distinct values all who record: they are quick however
+// many values go at once, cost whoever makes them where they are not, and are refused where they would take long.
 
 import { recordEvents } from '@weir/db/record';
 import { newId } from '@weir/shared/ids';
@@ -39,6 +39,9 @@ async function use(meter: { id: string }, users: readonly string[], quarter = '1
     await recordEvents(database.pool, events.slice(from, from + 1_000));
   return events.map(({ event }) => event.id);
 }
+
+/** With a budget of one request a second, which is saved for a few: recording is stopped for that of a minute. */
+const startPoorApi = () => weir.startApi({ READ_BUCKETS_PER_CALLER: '100', READS_IN_FLIGHT_PER_CALLER: '1' });
 
 const usersOf = (count: number, letter = 'a') => Array.from({ length: count }, (_, index) => `${letter}${index}`);
 
@@ -89,33 +92,47 @@ test('users and groups that are left are told from those that go, few or many of
 });
 
 test('whoever corrects what stops recording on and on waits, also where it is only tried', async () => {
-  const { url } = await weir.startApi({ READ_BUCKETS_PER_CALLER: '100', READS_IN_FLIGHT_PER_CALLER: '1' });
-  const plain = await admin.createMeter('SUM');
+  const { url } = await startPoorApi();
   const meter = await admin.createMeter('UNIQUE_COUNT');
-  const sums = await use(plain, usersOf(2));
   const [first = '', second = ''] = await use(meter, usersOf(2));
-  // With a budget of one request a second, which is saved for a few: recording is stopped for that of a minute.
-  for (const id of sums) expect((await ask(`/events/${id}/void`, { reason: 'a test' }, url)).status).toBe(201);
   expect((await ask('/corrections/preview', voiding([first]), url)).status).toBe(200);
   expectProblem(await ask(`/events/${second}/void`, { reason: 'a test' }, url), 429, 'rate_limited');
 });
 
-test('what would hold recording off for long is refused, and changes nothing', async () => {
-  const meter = await admin.createMeter('UNIQUE_COUNT');
+test('whoever holds off for long what others record into the same quarter waits, too', async () => {
+  const { url } = await startPoorApi();
+  const [first, second] = await use(await admin.createMeter('SUM'), usersOf(2));
+  await weir.pool.query(
+    `CREATE FUNCTION be_slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.3); RETURN NEW; END'`,
+  );
+  await weir.pool.query(
+    'CREATE TRIGGER be_slow BEFORE UPDATE ON meter_usage_quarters FOR EACH ROW EXECUTE FUNCTION be_slow()',
+  );
+  expect((await ask(`/events/${first}/void`, { reason: 'a test' }, url)).status).toBe(201);
+  await weir.pool.query('DROP FUNCTION be_slow CASCADE');
+  expectProblem(await ask(`/events/${second}/void`, { reason: 'a test' }, url), 429, 'rate_limited');
+});
+
+test.each([
+  ['recording', 'UNIQUE_COUNT', 'customer_value_days'],
+  ['what is recorded into the same quarter', 'SUM', 'meter_usage_quarters'],
+] as const)('what would hold %s off for long is refused, and changes nothing', async (_, aggregation, table) => {
+  const meter = await admin.createMeter(aggregation);
   const [id = ''] = await use(meter, ['only']);
   // As a Postgres is that has very much to read for it.
   await weir.pool.query(
     `CREATE FUNCTION be_slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(30); RETURN OLD; END'`,
   );
-  await weir.pool.query(
-    'CREATE TRIGGER be_slow BEFORE DELETE ON customer_value_days FOR EACH ROW EXECUTE FUNCTION be_slow()',
-  );
+  await weir.pool.query(`CREATE TRIGGER be_slow BEFORE DELETE ON ${table} FOR EACH ROW EXECUTE FUNCTION be_slow()`);
   const began = performance.now();
   for (const [path, body] of [
     [`/events/${id}/void`, { reason: 'a test' }],
     ['/corrections/preview', voiding([id])],
-  ] as const)
-    expectProblem(await ask(path, body), 409, 'not_correctable');
+  ] as const) {
+    const answer = await ask(path, body);
+    expectProblem(answer, 409, 'not_correctable');
+    expect(answer.body.detail).toContain('where its quarter of an hour has very many events');
+  }
   expect(performance.now() - began).toBeLessThan(14_000);
   await weir.pool.query('DROP FUNCTION be_slow CASCADE');
   expect(await usersNow(meter)).toBe('1');

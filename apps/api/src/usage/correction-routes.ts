@@ -9,6 +9,7 @@ import {
   type AskedCorrection,
   type Corrected,
   type RefusedCorrection,
+  type Stopped,
   type StopWatch,
 } from '@weir/db/corrections/correct-events';
 import { listCorrections, type Correction } from '@weir/db/corrections/corrections';
@@ -182,7 +183,7 @@ export function correctionRoutes(app: App, deps: EventDeps): void {
       const asked = correctionsOf(request, deps.aheadSeconds);
       return await write.computed(async () => {
         const actor = credentialOf(request.caller);
-        const found = await payingForStop(request, (watch) =>
+        const found = await payingForStop(request, asked, (watch) =>
           whileInTheWay(() => previewCorrections(database, organizationId, actor, asked, watch)),
         );
         if (found.outcome !== 'previewed') throw await refusalOf(organizationId, asked, found, { isAlone: false });
@@ -226,7 +227,7 @@ export function correctionRoutes(app: App, deps: EventDeps): void {
   ): Promise<Written<Body>> {
     const { organizationId } = request.caller;
     const actor = credentialOf(request.caller);
-    return await payingForStop(request, ({ onStop, onEnd }) =>
+    return await payingForStop(request, asked, ({ onStop, onEnd }) =>
       whileInTheWay(() =>
         write
           .transaction(async (transaction) => {
@@ -297,20 +298,23 @@ export function correctionRoutes(app: App, deps: EventDeps): void {
   }
 }
 
-/** What a stop of recording is paid for as one, and so on for as long as it takes. */
+/** A stop of recording is paid for as one more for each of these that it takes. */
 const STOP_MS = 100;
 
 /** Has whoever stops recording pay by the time for which it is stopped, and refuses what would stop it for long. */
 async function payingForStop<Value>(
   request: FastifyRequest,
+  { length }: readonly AskedCorrection[],
   attempt: (watch: StopWatch) => Promise<Value>,
 ): Promise<Value> {
   let isPaid = false;
   let since: number | undefined;
   let stoppedMs = 0;
-  const onStop = () => {
-    if (!isPaid) request.pay(RECORDING_STOP_COST);
-    isPaid = true;
+  const onStop = (stopped: Stopped) => {
+    if (!isPaid && stopped === 'organization') {
+      request.pay(RECORDING_STOP_COST);
+      isPaid = true;
+    }
     since = performance.now();
   };
   const onEnd = () => {
@@ -323,7 +327,9 @@ async function payingForStop<Value>(
     if (!(error instanceof StopTooLong)) throw error;
     throw new Refusal(
       'not_correctable',
-      'Taking these events out of the count would hold recording off for too long. Nothing was changed: send fewer at once, or again later.',
+      length === 1
+        ? 'Taking this event out of the count would hold recording off for too long, as where its quarter of an hour has very many events. Nothing was changed: send it again when Postgres is less busy.'
+        : 'Taking these events out of the count would hold recording off for too long. Nothing was changed: send fewer at once, or again later.',
     );
   } finally {
     request.pay(Math.floor(stoppedMs / STOP_MS) * RECORDING_STOP_COST);

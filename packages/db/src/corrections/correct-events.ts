@@ -8,7 +8,8 @@
 //   meter names keys: that statement writes to the rows of groups first, of which only it knows which they are.
 // - the rows of quarters, days and hours, behind which a record statement that is under way commits first. A part of a quarter that is
 //   begun meanwhile is not held; where it is written to again while it is read, all is begun anew (take-usage.ts).
-// Nobody who records waits for long: this gives way where it would have to wait, and is tried again.
+// Nobody who records waits for long: this gives way where it would have to wait, and is tried again, and what it does with either of these
+// in hand is bounded.
 
 import type { UsageEvent } from '@weir/shared/event';
 import { newId } from '@weir/shared/ids';
@@ -70,7 +71,7 @@ export interface ChangedEvent {
 }
 
 export type Corrected =
-  /** `queries` are for what comes after in the transaction: what is asked by them counts among what is done while recording is held off. */
+  /** `queries` are for what comes after in the transaction: what is asked by them counts among what is done while others are held off. */
   | { outcome: 'corrected'; corrections: Correction[]; changed: ChangedEvent[]; queries: Queries }
   | { outcome: 'refused'; refused: RefusedCorrection[] }
   /** The usage of a customer is being moved or erased. */
@@ -87,15 +88,18 @@ const LOCK_WAIT_MS_MAX = 500;
 const MS_MAX = 3_000;
 
 /**
- * All statements together may take as long from when recording is held off to when the correction is made, and each that its caller has
+ * All statements together may take as long from when others are held off to when the correction is made, and each that its caller has
  * for the end of the transaction as long again: what waits is usage of others, too. Below the time after which a worker gives a batch up.
  */
 const STOP_MS_MAX = 2_000;
 
+/** What is held off: all that the organization records, or what others record into the same quarters, days and hours. */
+export type Stopped = 'organization' | 'same rows';
+
 /** Who is told how long recording is held off. */
 export interface StopWatch {
-  /** Just before it is. */
-  onStop: () => void;
+  /** Just before that of the organization is, and when all of the rows are held. */
+  onStop: (stopped: Stopped) => void;
   /** At the end of each transaction, also of one that held nothing off. */
   onEnd: () => void;
 }
@@ -134,8 +138,8 @@ interface FoundEvent {
 
 /**
  * Makes corrections, each of another event, all of them or none. `transaction` has done nothing but for its request before; where the
- * outcome is another than `corrected` it is to be rolled back. See {@link whileInTheWay} for what it throws. `onStop` is told just before
- * recording is held off; from there on it throws a StopTooLong where that would be for long.
+ * outcome is another than `corrected` it is to be rolled back. See {@link whileInTheWay} for what it throws, and a StopTooLong where others
+ * would be held off for long.
  */
 export async function correctEvents(
   { pool }: Database,
@@ -159,16 +163,17 @@ export async function correctEvents(
   const isGrouped = events.some((event) => event.isGrouped);
   const isStop = hasValues || isGrouped;
   if (isStop) {
-    onStop();
+    onStop('organization');
     await holdRecording(transaction, organizationId);
   }
-  const queries = isStop ? boundQueries(transaction, performance.now() + STOP_MS_MAX) : transaction;
+  const queries = boundQueries(transaction, performance.now() + STOP_MS_MAX);
   const runs = runsOf(queries);
   const closed = await readClosed(queries, organizationId);
   const inTheWay = await findInTheWay(queries, organizationId, events);
   if (inTheWay !== undefined) return inTheWay;
   for (const [text, values] of locksOf(organizationId, [...events.map(({ event }) => event), ...fresh]))
     await runs.query(text, values);
+  if (!isStop) onStop('same rows');
   const locked = await findEvents(queries, organizationId, ids);
   for (const { event } of events)
     if (locked.get(event.id)?.event.customer_external_id !== event.customer_external_id) throw new Overtaken();
@@ -216,7 +221,7 @@ export async function correctEvents(
   await record(pool, runs, fresh, found);
   if (valuesGone > 0) await announceChange(queries, organizationId);
   // What is left of the time may be too little for a commit that waits for a standby.
-  if (isStop) await limitStatements(transaction, STOP_MS_MAX);
+  await limitStatements(transaction, STOP_MS_MAX);
   return { outcome: 'corrected', corrections, changed: changedOf(events, fresh), queries };
 }
 
