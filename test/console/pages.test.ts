@@ -244,6 +244,11 @@ test('what is behind a line has an address, and is closed by going back or by Es
   await page.goto(line);
   const drawer = page.getByRole('dialog', { name: 'What is behind “Tokens”' });
   await drawer.getByRole('group', { name: 'Usage by time' }).waitFor();
+  const tiers = drawer.getByRole('group', { name: 'Tiers of Tokens' }).locator('tbody tr');
+  expect((await tiers.allInnerTexts()).map((row) => row.split('\t'))).toEqual([
+    ['0 to 1,000', '0.10 USD', '–'],
+    ['over 1,000', '0.08 USD', '5.00 USD'],
+  ]);
   await page.keyboard.press('Escape');
   await page.waitForURL((url) => url.pathname + url.search === invoice);
   await page.getByRole('link', { name: 'Tokens', exact: true }).click();

@@ -5,7 +5,8 @@ import { Button, SegmentedControl, Switch, Tabs } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { client, read, send, type Schema } from '../api/client.ts';
-import { describeCharge } from '../catalog/charge-words.ts';
+import { Tiers } from '../catalog/charge-price.tsx';
+import { describeCharge, describeWithoutTiers, tiersOf } from '../catalog/charge-words.ts';
 import { DataTable, type Column } from '../components/lists/data-table.tsx';
 import { formatAmount, formatDecimal, subtractDecimals } from '../text/decimals.ts';
 import { Drawer } from '../components/dialogs/drawer.tsx';
@@ -61,19 +62,22 @@ export function LineBehind({ path, known, currency, zone, onClose }: LineBehindP
 }
 
 function Behind({ path, line, currency, zone }: BehindProps & { line: Line; currency: string }) {
+  const tiers = line.charge === null ? [] : tiersOf(line.charge);
+  const describe = tiers.length === 0 ? describeCharge : describeWithoutTiers;
   return (
     <>
       <Facts
         of={[
           ['Quantity', formatDecimal(line.quantity)],
           ['Events', formatDecimal(line.event_count)],
-          ['Price', line.charge !== null && describeCharge(line.charge, currency)],
+          ['Price', line.charge !== null && describe(line.charge, currency)],
           ['Before rounding', `${line.exact_amount} ${currency}`],
           ['Billed before', formatAmount(line.billed_before, currency)],
           ['Waived', line.waived !== null && formatAmount(line.waived, currency)],
           ['Amount', formatAmount(line.amount, currency)],
         ]}
       />
+      <Tiers tiers={tiers} currency={currency} name={line.description} />
       <Detail line={line} currency={currency} />
       <Tabs defaultValue="buckets" keepMounted={false}>
         <Tabs.List>

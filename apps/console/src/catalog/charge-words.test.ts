@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ChargeTerms } from './charge-models.ts';
-import { describeCharge } from './charge-words.ts';
+import { describeCharge, describeWithoutTiers, tierWords } from './charge-words.ts';
 
 const named = { display_name: 'Calls', meter_id: null };
 const usage = { ...named, type: 'USAGE', minimum_amount: null, maximum_amount: null } as const;
@@ -29,4 +29,23 @@ test.each<[ChargeTerms, string]>([
   ],
 ])('%j is said as on a price list', (charge, words) => {
   expect(describeCharge(charge, 'USD', 'month')).toBe(words);
+});
+
+test('beside a table of tiers it is said how they are taken, and within which amounts', () => {
+  const tiers = [{ up_to: null, unit_price: '1', flat_fee: '0' }];
+  const said = (model: 'graduated' | 'volume', minimum_amount: string | null) =>
+    describeWithoutTiers({ ...usage, model, tiers, minimum_amount }, 'USD');
+  expect([said('graduated', '10'), said('volume', null)]).toEqual([
+    'By tier, at least 10.00 USD',
+    'All units by volume',
+  ]);
+});
+
+test('a tier begins beyond the end of the one before it, and its own end belongs to it', () => {
+  expect([
+    tierWords(null, '1000'),
+    tierWords('1000', '2500.5'),
+    tierWords('2500.5', null),
+    tierWords(null, null),
+  ]).toEqual(['0 to 1,000', 'over 1,000 to 2,500.5', 'over 2,500.5', 'all']);
 });

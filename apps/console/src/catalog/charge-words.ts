@@ -3,9 +3,34 @@
 import { formatAmount, formatDecimal } from '../text/decimals.ts';
 import type { ChargeTerms } from './charge-models.ts';
 
+export type Tier = Extract<ChargeTerms, { tiers: unknown }>['tiers'][number];
+
 /** The price of a charge in one line: `0.002 USD each, 1,000 included, at least 10 USD`. */
 export function describeCharge(charge: ChargeTerms, currency: string, interval?: string): string {
   return [priceOf(charge, currency, interval), ...conditionsOf(charge, currency)].join(', ');
+}
+
+/** What is said of a price beside the table of its tiers: `By tier, at least 10 USD`. */
+export function describeWithoutTiers(charge: ChargeTerms, currency: string): string {
+  return [waySaid(charge), ...conditionsOf(charge, currency)].join(', ');
+}
+
+export function tiersOf(charge: ChargeTerms): readonly Tier[] {
+  return 'tiers' in charge ? charge.tiers : [];
+}
+
+/** The part of a quantity that a tier is of; quantities may have a fraction, and the end of a tier belongs to it. */
+export function tierWords(from: string | null, to: string | null): string {
+  if (to === null) return from === null ? 'all' : `over ${formatDecimal(from)}`;
+  return `${from === null ? '0' : `over ${formatDecimal(from)}`} to ${formatDecimal(to)}`;
+}
+
+export function hasAmount(fee: string): boolean {
+  return /[1-9]/.test(fee);
+}
+
+function waySaid(charge: ChargeTerms): string {
+  return 'model' in charge && charge.model === 'volume' ? 'All units by volume' : 'By tier';
 }
 
 function priceOf(charge: ChargeTerms, currency: string, interval = 'period'): string {
@@ -18,10 +43,10 @@ function priceOf(charge: ChargeTerms, currency: string, interval = 'period'): st
     case 'graduated':
     case 'volume': {
       const tiers = charge.tiers.map(({ up_to, unit_price, flat_fee }) => {
-        const fee = /[1-9]/.test(flat_fee) ? ` and ${money(flat_fee)}` : '';
+        const fee = hasAmount(flat_fee) ? ` and ${money(flat_fee)}` : '';
         return `${up_to === null ? 'beyond' : `to ${formatDecimal(up_to)}`} ${money(unit_price)} each${fee}`;
       });
-      return `${charge.model === 'volume' ? 'All units by volume' : 'By tier'}: ${tiers.join('; ')}`;
+      return `${waySaid(charge)}: ${tiers.join('; ')}`;
     }
     case 'package':
       return `${money(charge.unit_price)} per started ${formatDecimal(charge.package_size)}`;

@@ -14,8 +14,8 @@ import { PagedList } from '../components/lists/paged-list.tsx';
 import { RowMenu } from '../components/lists/row-menu.tsx';
 import { RowsByPage } from '../components/lists/rows-by-page.tsx';
 import { formatDecimal } from '../text/decimals.ts';
+import { ChargePrice } from './charge-price.tsx';
 import { timeWords } from './charge-time.ts';
-import { describeCharge } from './charge-words.ts';
 
 type Plan = Schema<'PlanWithFeatures'>;
 type Charge = Schema<'Charge'>;
@@ -118,10 +118,13 @@ function Charges({ plan, zone }: PlanViewProps) {
     {
       title: 'Price',
       cell: (charge) => (
-        <>
-          {describeCharge(charge, plan.currency, plan.billing_interval)}{' '}
-          <span className="muted">{timeWords(charge, zone)}</span>
-        </>
+        <ChargePrice
+          charge={charge}
+          currency={plan.currency}
+          interval={plan.billing_interval}
+          name={charge.display_name}
+          note={timeWords(charge, zone)}
+        />
       ),
     },
   ];
