@@ -43,6 +43,7 @@ export function chargeRoutes(app: App, { database, guards }: RouteDeps): void {
             'charge_not_of_plan_type',
             'meter_already_priced',
             'meter_already_billed',
+            'subscription_behind',
             'charge_inactive',
           ),
         },
