@@ -274,6 +274,53 @@ test('an id that nobody typed stays what it is to the letter, also with white sp
   expect(visit.faults).toEqual([]);
 });
 
+test('whoever changes an id that services send is told what ends with it before it is saved', async () => {
+  await admin.call('POST', '/features', {
+    name: 'Tokens',
+    lookup_key: 'tokens',
+    type: 'meter',
+    aggregation_type: 'SUM',
+  });
+  await admin.call('POST', '/features', { name: 'Export', lookup_key: 'export', type: 'switch' });
+  const { id } = await makeCustomer(weir, admin, { external_id: 'soylent', name: 'Soylent' });
+  const edit = page.getByRole('dialog');
+  const editFeature = async (name: string) => {
+    await page.goto('/features');
+    await button(`Actions on ${name}`).click();
+    await page.getByRole('menuitem', { name: 'Edit', exact: true }).click();
+  };
+  const editCustomer = async () => {
+    await page.goto(`/customers/${id}`);
+    await button('Edit').click();
+  };
+  const ways = [
+    [() => editFeature('Tokens'), /^Lookup key/, 'tokens', 'track usage or ask for entitlements by tokens are refused'],
+    [() => editFeature('Export'), /^Lookup key/, 'export', 'services that ask for entitlements by export are refused'],
+    [editCustomer, 'External ID', 'soylent', 'Usage under soylent stays there'],
+  ] as const;
+  for (const [open, label, before, words] of ways) {
+    await open();
+    const said = edit.getByRole('status').filter({ hasText: words });
+    await edit.getByLabel(label).fill(`${before}-2`);
+    await said.waitFor();
+    expect(await findBarriers(page, { within: '[role=dialog]' })).toEqual([]);
+    await edit.getByLabel(label).fill(before);
+    await said.waitFor({ state: 'detached' });
+    await button('Cancel', edit).click();
+    await edit.waitFor({ state: 'detached' });
+  }
+  // What is new is known to nobody yet.
+  await page.goto('/features');
+  await button('New feature').click();
+  await edit.getByLabel('Name').fill('Seats');
+  expect([await edit.getByLabel(/^Lookup key/).inputValue(), await edit.getByRole('status').count()]).toEqual([
+    'seats',
+    0,
+  ]);
+  await button('Cancel', edit).click();
+  expect(visit.faults).toEqual([]);
+});
+
 test('the first steps subscribe the customer of the event, to the letter', async () => {
   const beginner = await signUp(weir);
   const { page: home, context, faults, close } = await browser.visit({ baseURL: weir.baseUrl });

@@ -117,8 +117,8 @@ function DeleteKey({ apiKey: { id, name, last4 } }: { apiKey: ApiKey }) {
       )}
     >
       <p>
-        From that moment each request with <code>org_live_…{last4}</code> is answered with 401. This cannot be taken
-        back.
+        From that moment each request with <code>org_live_…{last4}</code> is answered with 401, and the widget tokens
+        that it made work no more. This cannot be taken back.
       </p>
     </Confirm>
   );

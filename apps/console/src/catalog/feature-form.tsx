@@ -3,6 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { client, send, type Opened, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
 import { FormDialog } from '../components/dialogs/form-dialog.tsx';
+import { ChangedId } from '../components/forms/changed-id.tsx';
 import { useForm } from '../components/forms/form.tsx';
 import { slugOf } from '../text/typed-text.ts';
 import { EXACT_CHOICES, type Aggregation } from '../usage/aggregations.ts';
@@ -14,6 +15,13 @@ const TYPES = [
   { value: 'switch', label: 'Switch: on or off' },
   { value: 'custom', label: 'Custom: a value of your own' },
 ];
+
+/** What services do by the lookup key. */
+const USES: Record<Feature['type'], string> = {
+  meter: 'track usage or ask for entitlements',
+  switch: 'ask for entitlements',
+  custom: 'ask for entitlements',
+};
 
 interface Values {
   name: string;
@@ -82,10 +90,14 @@ export function FeatureForm({ opened, onClose }: FeatureFormProps) {
       />
       <TextInput
         label="Lookup key"
-        description="By which your services ask for entitlements"
+        description={`By which your services ${USES[values.type]}`}
         {...form.field('lookup_key')}
         required
       />
+      <ChangedId before={feature?.lookup_key} typed={values.lookup_key}>
+        Once this is saved, services that {USES[values.type]} by <code>{feature?.lookup_key}</code> are refused until
+        they send the new key. Change them at the same time.
+      </ChangedId>
       {isNew && <Select label="Type" data={TYPES} allowDeselect={false} {...form.field('type')} />}
       {values.type === 'meter' && isNew && (
         <Select

@@ -3,6 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { client, send, type Opened, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
 import { FormDialog } from '../components/dialogs/form-dialog.tsx';
+import { ChangedId } from '../components/forms/changed-id.tsx';
 import { useForm } from '../components/forms/form.tsx';
 import { timeZones } from '../text/instants.ts';
 
@@ -106,6 +107,10 @@ export function CustomerForm({ opened, onDone, onClose }: CustomerFormProps) {
           {...form.field('time_zone')}
         />
       </div>
+      <ChangedId before={customer?.external_id} typed={form.values.external_id}>
+        Usage under <code>{customer?.external_id}</code> stays there, also what services go on sending, and is not of
+        this customer any more. Its widget tokens end. <code>POST /usage-moves</code> takes usage along.
+      </ChangedId>
     </FormDialog>
   );
 }
