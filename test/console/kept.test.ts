@@ -10,6 +10,7 @@ import { holdBack } from '../support/browser/hold-back.ts';
 import { findBarriers, openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
 import { handsOn, type Hands } from '../support/browser/journey-steps.ts';
 import { signUp, type Organization } from '../support/harness.ts';
+import { join } from '../support/people.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const weir = ownWeir();
@@ -80,6 +81,35 @@ test('links of two people stand beside one another, and each goes by itself or w
   await actOn(`Actions on the invitation of ${bob}`, 'Take back');
   await page.getByRole('dialog').getByRole('button', { name: 'Take back' }).click();
   await invitationOf(bob).waitFor({ state: 'detached' });
+  expect(visit.faults).toEqual([]);
+});
+
+test('whoever takes the role of an admin away, or removes one, is told what ends and sees it gone', async () => {
+  const dialog = page.getByRole('dialog');
+  const demote = async (email: string) => {
+    await page.getByRole('combobox', { name: `Role of ${email}` }).click();
+    await page.getByRole('option', { name: 'viewer' }).click();
+    await dialog.getByText('Invitations and password links that this person made open nothing any more.').waitFor();
+    expect(await findBarriers(page, { within: '[role=dialog]' })).toEqual([]);
+    await dialog.getByRole('button', { name: 'Make a viewer' }).click();
+  };
+  const remove = async (email: string) => {
+    await actOn(`Actions on ${email}`, 'Remove');
+    await dialog.getByText('invitations and password links that they made open nothing any more').waitFor();
+    await dialog.getByRole('button', { name: 'Remove' }).click();
+  };
+  const invited = page.getByRole('group', { name: 'Invitations' });
+  for (const take of [demote, remove]) {
+    const { email, session } = await join(weir, admin, 'admin');
+    const guest = `guest-of-${email}`;
+    const body = { email: guest, role: 'viewer' };
+    expect((await weir.request('POST', '/api/v1/invitations', { session, body })).status).toBe(201);
+    await page.goto('/settings?tab=people');
+    await invited.getByText(guest).waitFor();
+    await take(email);
+    await invited.getByText(guest).waitFor({ state: 'detached' });
+    await dialog.waitFor({ state: 'detached' });
+  }
   expect(visit.faults).toEqual([]);
 });
 

@@ -26,9 +26,11 @@ export function People() {
   const { links, show, putAway } = useShownLinks();
   const [page, setPage] = useState(1);
   const users = useUsers(page);
+  // Those of somebody who is no admin any more open nothing.
+  const { isAdmin } = useSession();
   return (
     <>
-      {links.map((each) => (
+      {(isAdmin ? links : []).map((each) => (
         <LinkOnce key={each.title} of={each} onClose={() => putAway(each.title)} />
       ))}
       <Users onLink={show} onLinkOver={putAway} page={page} onPage={setPage} />
@@ -72,7 +74,7 @@ function Users({ onLink, onLinkOver, page, onPage }: UsersProps) {
     const { id } = user;
     await send(client.DELETE('/api/v1/users/{id}', { params: { path: { id } } }));
     onLinkOver(titleOfPassword(user));
-    await invalidate(queries, '/api/v1/users');
+    await invalidate(queries, '/api/v1/users', '/api/v1/invitations');
   };
   const reset = async (user: User) => {
     const { id } = user;
@@ -121,7 +123,8 @@ function Users({ onLink, onLinkOver, page, onPage }: UsersProps) {
                   />
                 )}
               >
-                Their sessions end at once. What they did stays in the audit log.
+                Their sessions end at once, and invitations and password links that they made open nothing any more.
+                What they did stays in the audit log.
               </Confirm>
             )}
           >
