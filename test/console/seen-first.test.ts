@@ -181,6 +181,31 @@ test('events are not voided before one has seen what that does, where that got n
   }
 });
 
+test('an event is not amended before one has seen what that does, nor what was typed last without it', async () => {
+  const now = new Date().toISOString();
+  await trackAt('wonka', [now, now]);
+  const sent = countSent(/\/amend$/);
+  const { data } = await admin.call('GET', '/events?customer_external_id=wonka');
+  await cutFirstOff('**/corrections/preview');
+  await page.goto(`/events?event=${data[0].id}`);
+  await page.getByRole('button', { name: 'Amend', exact: true }).click();
+  await dialog().getByLabel('Reason').fill('a test run');
+  const quantity = dialog().getByLabel('Quantity');
+  await quantity.fill('10');
+  await unreached().waitFor();
+  await button('Amend the event').click();
+  await dialog().getByText('2 → 11').waitFor();
+  expect(sent()).toBe(0);
+  // At once, over what was seen of another quantity.
+  await quantity.fill('20');
+  await quantity.press('Enter');
+  await dialog().getByText('2 → 21').waitFor();
+  expect(sent()).toBe(0);
+  await button('Amend the event').click();
+  await page.getByText('Another event counts in its place.').waitFor();
+  expect(sent()).toBe(1);
+});
+
 test('a dialog goes with the page that it was opened on, and acts on no other that one goes back to', async () => {
   const plan = await makePricedPlan(weir, admin, [fixedCharge(5)], { name: 'Twice' });
   const [names, numbers] = [['Initech', 'Hooli'], [] as string[]];

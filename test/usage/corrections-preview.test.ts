@@ -126,6 +126,11 @@ test('a preview is what then happens, of every aggregation, closed or not, and n
   expect(said('before')).toEqual(await usageNow());
   expect([found.time_zone, found.usage_total]).toEqual([ZONE, 3 * meters.length]);
   expect(found.usage[0]).toMatchObject({ customer_external_id: customer, month: '2026-01', events: 2, new_events: 1 });
+  // Months are of the organization, and a period is of its subscription, which stays in its zone.
+  await billing.request('PATCH', '/billing/settings', { time_zone: 'UTC' });
+  const ofUtc = await preview(asked);
+  await billing.request('PATCH', '/billing/settings', { time_zone: ZONE });
+  expect([ofUtc.time_zone, ofUtc.invoices[0].time_zone]).toEqual(['UTC', ZONE]);
   const ofAll = meters.length;
   expect(found).toMatchObject({
     invoices_total: 3,

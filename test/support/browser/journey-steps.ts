@@ -308,6 +308,8 @@ export function stepsOf(
         await button('Amend').click();
         await field('Reason').fill('It was bo');
         await dialog().getByLabel('Metadata').fill('{ "user_id": "bo" }');
+        // It is sent once one has seen what it does.
+        await dialog().getByRole('region', { name: 'What it does' }).getByText(' → ').waitFor();
       },
       button: () => button('Amend the event'),
       write: ['POST', /\/amend$/],

@@ -65,6 +65,7 @@ const touchedInvoice = answerOf<TouchedInvoice>()({
   status: oneOf(INVOICE_STATUSES).nullable(),
   subscription_id: z.uuid(),
   customer_external_id: z.string(),
+  time_zone: z.string().meta({ description: 'That of the subscription, in which its periods begin.' }),
   period_start: z.string().meta({ format: 'date-time' }),
   period_end: z.string().meta({ format: 'date-time' }),
   events: z.int().meta({ description: 'How many of the events that would be void are of its periods.' }),

@@ -1471,6 +1471,7 @@ export interface components {
             status: ("DRAFT" | "OPEN" | "PAID" | "VOID" | "UNCOLLECTIBLE") | null;
             subscription_id: string;
             customer_external_id: string;
+            time_zone: string;
             period_start: string;
             period_end: string;
             events: number;

@@ -85,6 +85,16 @@ function amendmentOf({ quantity, timestamp, metadata }: Amended, before: Amended
   };
 }
 
+/** What is changed of an event. Undefined while nothing is, or what was typed cannot be read: that is said at its field, when it is sent. */
+function changesOf(typed: Amended, before: Amended): Omit<Amendment, 'reason'> | undefined {
+  try {
+    const asked = amendmentOf(typed, before);
+    return Object.keys(asked).length === 0 ? undefined : asked;
+  } catch {
+    return undefined;
+  }
+}
+
 function AmendForm({ event, onClose }: FormProps) {
   const queries = useQueryClient();
   const onward = useOnward();
@@ -97,6 +107,11 @@ function AmendForm({ event, onClose }: FormProps) {
     initial: { reason: '', ...before },
     async onSubmit({ reason, quantity, timestamp, metadata }) {
       const asked = amendmentOf({ quantity, timestamp, metadata }, before);
+      if (Object.keys(asked).length > 0) {
+        // What was typed last is shown once one has stopped: what stands there is of before.
+        const isOfThis = shown !== undefined && writeExact(shown) === writeExact(asked);
+        if (!isOfThis || !(await isSeen(preview))) return NOT_SENT;
+      }
       const body = { reason: reason.trim(), quantity: plainDecimal(quantity), ...asked };
       const { amended_by: id } = await amend(event.id, body);
       notify('Another event counts in its place.');
@@ -106,6 +121,11 @@ function AmendForm({ event, onClose }: FormProps) {
       await queries.invalidateQueries();
     },
   });
+  const [settled] = useDebouncedValue(form.values, PAUSE_MS);
+  const shown = changesOf(settled, before);
+  const preview = usePreviewOfCorrections(
+    shown === undefined ? [] : [{ type: 'amend', event_id: event.id, reason: 'A preview', ...shown }],
+  );
   return (
     <FormDialog title="Amend this event" submitLabel="Amend the event" size="xl" form={form} onClose={onClose}>
       <p className="muted">Another event counts in its place, with what is said here. {WHAT_FOLLOWS}</p>
@@ -125,31 +145,7 @@ function AmendForm({ event, onClose }: FormProps) {
         minRows={3}
         {...form.field('metadata')}
       />
-      <WhatAnAmendmentDoes event={event} typed={form.values} before={before} />
+      {shown !== undefined && <WhatItDoes preview={preview} />}
     </FormDialog>
   );
-}
-
-interface WhatAnAmendmentDoesProps {
-  event: EventReceipt;
-  typed: Amended;
-  before: Amended;
-}
-
-/** Nothing while nothing is changed, or what was typed cannot be read. */
-function WhatAnAmendmentDoes({ event, typed, before }: WhatAnAmendmentDoesProps) {
-  const [{ quantity, timestamp, metadata }] = useDebouncedValue(typed, PAUSE_MS);
-  let asked: Omit<Amendment, 'reason'>;
-  try {
-    asked = amendmentOf({ quantity, timestamp, metadata }, before);
-  } catch {
-    // It is said at the field, when it is sent.
-    return null;
-  }
-  if (Object.keys(asked).length === 0) return null;
-  return <WhatThisDoes amendment={{ event_id: event.id, ...asked }} />;
-}
-
-function WhatThisDoes({ amendment }: { amendment: Omit<Amendment, 'reason'> & { event_id: string } }) {
-  return <WhatItDoes preview={usePreviewOfCorrections([{ type: 'amend', reason: 'A preview', ...amendment }])} />;
 }

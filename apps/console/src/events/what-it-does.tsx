@@ -12,13 +12,14 @@ import { formatDays, formatMonth } from '../text/instants.ts';
 
 type Asked = paths['/api/v1/corrections/preview']['post']['requestBody']['content']['application/json']['corrections'];
 
-/** Asks the API, which says here what it would refuse. */
+/** Asks the API, which says here what it would refuse. Of no corrections nothing is asked. */
 export function usePreviewOfCorrections(corrections: Asked) {
   const body = { corrections };
   return useQuery({
     queryKey: ['/api/v1/events', 'preview of corrections', writeExact(body)],
     queryFn: ({ signal }) =>
       send(client.POST('/api/v1/corrections/preview', { body, bodySerializer: writeExact, signal })),
+    enabled: corrections.length > 0,
     retry: false,
     staleTime: Infinity,
     gcTime: 0,
@@ -32,7 +33,7 @@ export function WhatItDoes({ preview }: { preview: ReturnType<typeof usePreviewO
   return (
     <section aria-label="What it does">
       <Loaded query={preview} rows={6}>
-        {({ usage, usage_total: usageTotal, invoices, invoices_total: invoicesTotal, time_zone: zone }) => (
+        {({ usage, usage_total: usageTotal, invoices, invoices_total: invoicesTotal }) => (
           <>
             <DataTable
               label="Usage before and after"
@@ -44,7 +45,7 @@ export function WhatItDoes({ preview }: { preview: ReturnType<typeof usePreviewO
             <More shown={usage.length} total={usageTotal} of="rows" />
             <DataTable
               label="Invoices"
-              columns={invoiceColumns(zone)}
+              columns={INVOICES}
               rows={invoices}
               keyOf={({ invoice_id: invoice, subscription_id: subscription, period_start: start }) =>
                 `${invoice} ${subscription} ${start}`
@@ -72,7 +73,7 @@ const USAGE: Column<Schema<'ChangedUsage'>>[] = [
   { title: 'Usage', isNumber: true, cell: ({ before, after }) => `${formatDecimal(before)} → ${formatDecimal(after)}` },
 ];
 
-const invoiceColumns = (zone: string): Column<Schema<'TouchedInvoice'>>[] => [
+const INVOICES: Column<Schema<'TouchedInvoice'>>[] = [
   {
     title: 'Invoice',
     isTight: true,
@@ -87,7 +88,11 @@ const invoiceColumns = (zone: string): Column<Schema<'TouchedInvoice'>>[] => [
       ),
   },
   { title: 'Customer', isExtra: true, cell: ({ customer_external_id: customer }) => customer },
-  { title: 'Period', isExtra: true, cell: ({ period_start: start, period_end: end }) => formatDays(start, end, zone) },
+  {
+    title: 'Period',
+    isExtra: true,
+    cell: ({ period_start: start, period_end: end, time_zone: zone }) => formatDays(start, end, zone),
+  },
   {
     title: 'What becomes of it',
     cell: ({ effect }) =>

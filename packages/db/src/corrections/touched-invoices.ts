@@ -19,6 +19,8 @@ export interface TouchedInvoice {
   status: InvoiceStatus | null;
   subscription_id: string;
   customer_external_id: string;
+  /** That of the subscription, in which its periods begin. */
+  time_zone: string;
   period_start: string;
   period_end: string;
   /** How many of its events would be void. */
@@ -79,10 +81,10 @@ export async function findTouchedInvoices(
       FROM held GROUP BY 1, 2, 3, 4
     )
     SELECT CASE WHEN is_final THEN 'LATE_USAGE' ELSE 'AT_ONCE' END AS effect, touched.invoice_id, i.invoice_number, i.status,
-      touched.subscription_id, touched.customer_external_id, coalesce(i.period_start, touched.period_start) AS period_start,
+      touched.subscription_id, touched.customer_external_id, s.time_zone, coalesce(i.period_start, touched.period_start) AS period_start,
       coalesce(i.period_end, touched.period_end) AS period_end, events::integer, new_events::integer,
       (count(*) OVER ())::integer AS total
-    FROM touched LEFT JOIN LATERAL (
+    FROM touched JOIN subscriptions AS s ON s.organization_id = ${own} AND s.id = touched.subscription_id LEFT JOIN LATERAL (
       SELECT invoice_number, status, period_start, period_end FROM invoices WHERE organization_id = ${own} AND id = touched.invoice_id LIMIT 1
     ) AS i ON true
     ORDER BY is_final DESC, period_start, touched.invoice_id, touched.subscription_id
