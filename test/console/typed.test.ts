@@ -321,6 +321,23 @@ test('whoever changes an id that services send is told what ends with it before 
   expect(visit.faults).toEqual([]);
 });
 
+test('who signs out in one tab has left all: nothing that was shown or typed elsewhere is there any more', async () => {
+  const ada = await signUp(weir);
+  const { page: first, context, close } = await browser.visit({ baseURL: weir.baseUrl });
+  await context.addCookies([{ name: 'access_token', value: ada.session, url: weir.baseUrl }]);
+  await first.goto('/customers');
+  await button('New customer', first).click();
+  await first.getByRole('dialog').getByLabel('Email').fill('bob@example.com');
+  const second = await context.newPage();
+  await second.goto('/settings');
+  await button(ada.email, second).click();
+  await second.getByRole('menuitem', { name: 'Sign out' }).click();
+  await button('Sign in', first).waitFor();
+  expect([await first.getByRole('dialog').count(), new URL(first.url()).pathname]).toEqual([0, '/sign-in']);
+  expect(await first.evaluate('Object.keys(sessionStorage).filter((name) => name.startsWith("weir-"))')).toEqual([]);
+  await close();
+});
+
 test('the first steps subscribe the customer of the event, to the letter', async () => {
   const beginner = await signUp(weir);
   const { page: home, context, faults, close } = await browser.visit({ baseURL: weir.baseUrl });

@@ -7,16 +7,22 @@ const PERSON = 'weir-person';
 
 const { queryKey } = read('/api/v1/auth/me');
 
+/** What tabs are told in place of the id of whoever signed in. */
+const SIGNED_OUT = '';
+
 /** The tabs of a browser have one session: who signs in with one of them has signed in with all. */
 const tabs = new BroadcastChannel(PERSON);
 tabs.addEventListener('message', ({ data }) => {
   const person = sessionStorage.getItem(PERSON);
+  if (person === null) return;
+  // The person has signed out, and whoever comes to this browser next is to find nothing of what was typed here.
+  if (data === SIGNED_OUT) forgetPerson();
   // What is open here is of somebody else, and would be sent in the name of the person who signed in.
-  if (person !== null && person !== data) loadForAnother();
-  else if (person !== null) noteSession();
+  if (person !== data) loadForAnother();
+  else noteSession();
 });
 
-/** Tells all other tabs whose the session is. */
+/** Tells all other tabs whose the session is, or that it is nobody’s. */
 export function tellTabs(userId: string): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel reaches its own origin only, and takes no other
   tabs.postMessage(userId);
@@ -24,10 +30,10 @@ export function tellTabs(userId: string): void {
 
 let isOfAnother = false;
 
-/** Whether somebody else has signed in than who has typed here, who is not there any more to be asked about it. */
+/** Whether somebody else has signed in than who has typed here, or that person has signed out: nobody is there to be asked about it. */
 export const isSessionOfAnother = (): boolean => isOfAnother;
 
-/** Loads the page anew for the person who has signed in in place of another. */
+/** Loads the page anew for the person who has signed in in place of another, or as one that nobody is signed in on. */
 export function loadForAnother(): void {
   isOfAnother = true;
   window.location.reload();
@@ -57,6 +63,7 @@ export function useSession() {
 export async function signOut(): Promise<void> {
   await send(client.POST('/api/v1/auth/logout'));
   forgetPerson();
+  tellTabs(SIGNED_OUT);
 }
 
 function forgetPerson(): void {
