@@ -7,6 +7,7 @@ import { fromOtherMachine, openBrowser, type Browser, type Visit } from '../supp
 import { findMissaid } from '../support/browser/cut-off-reads.ts';
 import { furnish, type Furnished } from '../support/browser/furnished.ts';
 import { holdBack } from '../support/browser/hold-back.ts';
+import { untilLater } from '../support/browser/page-clock.ts';
 import { signUp } from '../support/harness.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
@@ -27,6 +28,7 @@ beforeAll(async () => {
     timezoneId: 'Asia/Tokyo',
   });
   page = visit.page;
+  await page.clock.install();
 }, 120_000);
 afterAll(() => browser?.close());
 beforeEach(async () => {
@@ -63,7 +65,7 @@ test('a console that cannot reach Weir says so, and does not load for ever', asy
   await visit.context.setOffline(true);
   try {
     await page.getByLabel('From', { exact: true }).fill('2021-01-01');
-    await page.getByRole('alert').filter({ hasText: 'Weir cannot be reached' }).first().waitFor();
+    await untilLater(page, page.getByRole('alert').filter({ hasText: 'Weir cannot be reached' }));
     // Each part is told by its own answer.
     await expect.poll(() => page.locator('.figure').count()).toBe(0);
   } finally {
@@ -335,13 +337,12 @@ test('what is refused because of too many requests is sent again by itself', asy
   let refusals = 0;
   const problem = { status: 429, code: 'rate_limited', detail: 'Too many requests.', request_id: 'x' };
   await page.route('**/api/v1/plans?**', async (route) => {
-    refusals += 1;
     const headers = { 'retry-after': '1', 'content-type': 'application/problem+json', 'x-request-id': 'x' };
-    if (refusals === 1) await route.fulfill({ status: 429, headers, body: JSON.stringify(problem) });
+    if (++refusals === 1) await route.fulfill({ status: 429, headers, body: JSON.stringify(problem) });
     else await route.continue();
   });
   await page.goto('/plans');
-  await page.getByRole('link', { name: 'Scale' }).waitFor();
+  await untilLater(page, page.getByRole('link', { name: 'Scale' }));
   expect([refusals >= 2, await page.getByRole('alert').count()]).toEqual([true, 0]);
 });
 
@@ -352,9 +353,9 @@ test('a wait that nobody can read is none: the refusal is said, and nothing is s
     await route.fulfill({ status: 429, headers: { 'retry-after': 'soon' }, body: 'Slow down' });
   });
   await page.goto('/plans');
-  await page.getByRole('alert').filter({ hasText: 'answered with 429' }).waitFor();
-  // The query asks a few times more, each after a pause.
-  expect(requests).toBeLessThan(6);
+  await untilLater(page, page.getByRole('alert').filter({ hasText: 'answered with 429' }));
+  // The query asks twice more, each time after a pause.
+  expect(requests).toBe(3);
 });
 
 test('what cannot be read is told as that, and not as none', async () => {
@@ -364,13 +365,14 @@ test('what cannot be read is told as that, and not as none', async () => {
   await refuse(/\/preview-invoice$/);
   await refuse(/\/invoices\?customer_id=/);
   await page.goto(organization.addresses['customer'] ?? '');
+  const alert = page.getByRole('alert').filter({ hasText: 'answered with 503' });
   const figure = (title: string) => page.locator(`dt:has-text("${title}") + dd`);
+  await untilLater(page, alert);
   for (const title of ['Next invoice', 'Balance'])
     expect(await figure(title).textContent()).toBe('–It cannot be read now');
-  await page.getByRole('alert').filter({ hasText: 'answered with 503' }).waitFor();
   await refuse(/\/api\/v1\/invoices\?/);
   await page.goto('/');
-  await page.getByRole('alert').filter({ hasText: 'answered with 503' }).waitFor();
+  await untilLater(page, alert);
   await page.getByText('Events recorded').waitFor();
 });
 

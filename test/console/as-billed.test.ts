@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { findBarriers, openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
 import { holdBack } from '../support/browser/hold-back.ts';
+import { untilLater } from '../support/browser/page-clock.ts';
 import { performAllMoves } from '../support/erasing.ts';
 import { startBilled, type Billed } from '../support/invoicing.ts';
 import { ownWeir } from '../support/use-weir.ts';
@@ -132,6 +133,7 @@ test('up to when a subscription lasts, and since when another plan holds, is tol
 });
 
 test('what a change of a subscription cannot read is told where one looks, and the button reads it again', async () => {
+  await page.clock.install();
   await page.goto(`/subscriptions/${billing.subscription}`);
   await page.getByRole('region', { name: 'Past' }).waitFor();
   const subscription = new RegExp(`/api/v1/subscriptions/${billing.subscription}$`);
@@ -146,7 +148,7 @@ test('what a change of a subscription cannot read is told where one looks, and t
   await dialog().waitFor({ state: 'detached' });
   await button('Cancel subscription').click();
   const alert = page.getByRole('alert').filter({ hasText: 'Weir cannot be reached' });
-  await alert.and(page.locator(':focus')).waitFor();
+  await untilLater(page, alert.and(page.locator(':focus')));
   await page.unroute(subscription);
   await button('Cancel subscription').click();
   await dialog().waitFor();

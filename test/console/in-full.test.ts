@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findBarriers, openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
 import { furnish, type Furnished } from '../support/browser/furnished.ts';
+import { untilLater } from '../support/browser/page-clock.ts';
 import type { Organization } from '../support/harness.ts';
 import { untilGrouped } from '../support/until-grouped.ts';
 import { ownWeir } from '../support/use-weir.ts';
@@ -314,8 +315,9 @@ test('a search is what the address says, also after a click on the title of the 
 test('a first load that got no answer is tried again by its button', async () => {
   visit.expectFaults(/^the console says: ApiError: Weir cannot be reached/);
   await page.route('**/api/v1/auth/me', (route) => route.abort());
+  await page.clock.install();
   await page.goto('/customers');
-  await page.getByRole('alert').filter({ hasText: 'Weir cannot be reached' }).waitFor();
+  await untilLater(page, page.getByRole('alert').filter({ hasText: 'Weir cannot be reached' }));
   await page.unrouteAll({ behavior: 'wait' });
   await page.getByRole('button', { name: 'Try again' }).click();
   await page.getByRole('heading', { level: 1, name: 'Customers' }).waitFor();
@@ -387,9 +389,10 @@ test('whose name cannot be read is not said to be nobody', async () => {
   const users = /\/api\/v1\/users\?/;
   visit.expectFaults(/^503 from \S+\/users\?/);
   await page.route(users, (route) => route.fulfill({ status: 503, contentType: 'text/html', body: 'away' }));
+  await page.clock.install();
   await page.goto(organization.addresses['audit-log'] ?? '');
   await page.getByRole('combobox', { name: 'Who' }).click();
-  await page.getByText('This cannot be read now').waitFor();
+  await untilLater(page, page.getByText('This cannot be read now'));
   expect(await page.getByText('Nobody of that name').count()).toBe(0);
   await page.unroute(users);
 });

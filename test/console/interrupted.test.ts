@@ -7,6 +7,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
 import { firstStepsOf, furtherStepsOf } from '../support/browser/further-steps.ts';
 import { handsOn, stepsOf, type Hands, type Step } from '../support/browser/journey-steps.ts';
+import { untilLater } from '../support/browser/page-clock.ts';
 import { signUp, until, type Organization } from '../support/harness.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
@@ -446,13 +447,14 @@ test('credit whose answer was lost is granted once, also over a new page and a n
 test('a dialog closes when its write is done, also where what is read after it gets no answer', async () => {
   const { call, button, dialog, field } = hands;
   const { id } = await call('POST', '/customers', { external_id: 'stark', name: 'Stark' });
+  await page.clock.install();
   await page.goto(`/customers/${id}?tab=credits`);
   await button('Grant credit').click();
   await field('Amount').fill('10.00');
   await field('Currency').fill('USD');
   const letRead = await hold('GET', /\/credits$/);
   await button('Grant').click();
-  await dialog().waitFor({ state: 'detached' });
+  await untilLater(page, dialog(), 'hidden');
   expect((await call('GET', `/customers/${id}/credits`)).grants).toHaveLength(1);
   letRead();
   await page.getByText('Balance: 10.00 USD').waitFor();
