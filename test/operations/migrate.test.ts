@@ -82,7 +82,6 @@ test('a month to come is left to a worker while a backup reads, and the month th
   try {
     await backup.query('BEGIN');
     await backup.query('LOCK TABLE events_default IN ACCESS SHARE MODE');
-    expect(await migrate(databaseUrl)).toEqual({ applied: [], isMonthLeft: true });
     const told = await runMigrate({ DATABASE_URL: databaseUrl });
     expect(told).toMatchObject({
       code: 0,

@@ -59,6 +59,9 @@ afterAll(async () => {
 
 afterEach(() => pair.replication.heal());
 
+/** How often the tests look themselves at what makes Postgres lose commits. */
+const LOOK_MS = 500;
+
 function open(url: string): Database {
   return openDatabase(url, { connectionsMax: 4, statementTimeoutMs: 60_000, onConnectionError: () => {} });
 }
@@ -101,7 +104,7 @@ test('a standby that is no longer named is missed while all runs, with one line,
   const lines: string[] = [];
   const log = createLog('test', 'info', [], { write: (line) => lines.push((JSON.parse(line) as { msg: string }).msg) });
   let looks = 0;
-  const watch = openServerWatch(database, 2, log, () => (looks += 1));
+  const watch = openServerWatch(database, 2, log, () => (looks += 1), LOOK_MS);
   const worker = await weir.startWorker(env);
   const metric = async (of: string) => {
     const { body } = await weir.request('GET', '/metrics', { baseUrl: of });
@@ -134,7 +137,7 @@ test('sessions that wait for a standby that is away are counted by all, told onc
   const to = { write: (line: string) => void lines.push(JSON.parse(line) as (typeof lines)[0]) };
   const log = createLog('test', 'info', [{ name: 'the standby', isAway: isStandbyAway }], to);
   let looks = 0;
-  const watch = openServerWatch(database, 2, log, () => (looks += 1));
+  const watch = openServerWatch(database, 2, log, () => (looks += 1), LOOK_MS);
   const worker = await weir.startWorker(env);
   const countAt = async (baseUrl: string) => {
     const { body } = await weir.request('GET', '/metrics', { baseUrl });

@@ -62,6 +62,7 @@ export function openServerWatch(
   copies: number,
   log: Pick<Logger, 'info' | 'warn'>,
   onLook: (state: ServerState) => void,
+  intervalMs: number = INTERVAL_MS,
 ): ServerWatch {
   let known: readonly string[] = [];
   let stalledBefore = 0;
@@ -111,6 +112,6 @@ export function openServerWatch(
     }
   };
   void look();
-  const timer = setInterval(() => void look(), INTERVAL_MS);
+  const timer = setInterval(() => void look(), intervalMs);
   return { close: () => clearInterval(timer) };
 }
