@@ -1,7 +1,7 @@
 // What no endpoint takes, sent to every endpoint of the OpenAPI document: each answers with the right status and a problem
 // document, and keeps nothing. What is particular to events is in hostile-input.test.ts, to HTTP in hostile-http.test.ts.
 
-import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, until, type Answer, type Organization, type RequestOptions } from '../support/harness.ts';
 import { hostileBodies, hostileTypes } from '../support/hostile/bodies.ts';
@@ -44,12 +44,20 @@ beforeAll(async () => {
   kept = await readKept(weir);
 });
 
-/** Whatever came before: nothing of it was kept, and what is valid is served. */
-async function expectNothingKept(): Promise<void> {
-  expect(await readKept(weir)).toEqual(kept);
+/** Whatever came before: what is valid is served. */
+async function expectServed(): Promise<void> {
   expect((await weir.request('GET', '/api/v1/auth/me', { session: admin.session })).status).toBe(200);
 }
-afterEach(expectNothingKept);
+afterEach(expectServed);
+
+/**
+ * Nothing is kept of what the tests of a block send. All rows are read once for all of them: run the tests of a block one by one to find
+ * the one that left something.
+ */
+function expectNothingKept(): void {
+  afterAll(async () => expect(await readKept(weir)).toEqual(kept));
+}
+expectNothingKept();
 
 async function ask(operation: Operation, path: string, options: RequestOptions): Promise<Answer> {
   const startedAt = performance.now();
@@ -112,56 +120,66 @@ const partOf = (operations: Operation[], row: number) =>
 const rowOf = (table: readonly (readonly [title: string, ...unknown[]])[], title: string): number =>
   table.findIndex(([each]) => each === title);
 
-describe.each(hostileBodies)('a body that $title', (body) => {
-  const { spoil, status, code, isEmpty = false } = body;
-  test('is refused by every endpoint that takes one', () =>
-    each(
-      code === 'malformed_json' && !isEmpty
-        ? partOf(withBody(), hostileBodies.indexOf(body))
-        : withBody().filter((operation) => !isEmpty || !openapi.isValid(schemaOf(operation), null)),
-      async (operation) => {
-        const raw = spoil(goodBodyOf(operation), operation);
-        const answer = await ask(operation, pathOf(operation, things), { ...openerOf(operation), raw });
-        if (isTooLargeForStrangers(operation, raw)) expectProblem(answer, 413, 'payload_too_large');
-        else expectProblem(answer, status, code);
-      },
-    ));
+describe('in a body', () => {
+  expectNothingKept();
+  describe.each(hostileBodies)('a body that $title', (body) => {
+    const { spoil, status, code, isEmpty = false } = body;
+    test('is refused by every endpoint that takes one', () =>
+      each(
+        code === 'malformed_json' && !isEmpty
+          ? partOf(withBody(), hostileBodies.indexOf(body))
+          : withBody().filter((operation) => !isEmpty || !openapi.isValid(schemaOf(operation), null)),
+        async (operation) => {
+          const raw = spoil(goodBodyOf(operation), operation);
+          const answer = await ask(operation, pathOf(operation, things), { ...openerOf(operation), raw });
+          if (isTooLargeForStrangers(operation, raw)) expectProblem(answer, 413, 'payload_too_large');
+          else expectProblem(answer, status, code);
+        },
+      ));
+  });
+
+  test.each(hostileTypes)('a body with the header %j is refused by every endpoint that takes one', (headers) =>
+    each(partOf(withBody(), hostileTypes.indexOf(headers)), async (operation) => {
+      const options = { ...openerOf(operation), headers, raw: goodBodyOf(operation) };
+      expectProblem(await ask(operation, pathOf(operation, things), options), 415, 'unsupported_media_type');
+    }),
+  );
 });
 
-test.each(hostileTypes)('a body with the header %j is refused by every endpoint that takes one', (headers) =>
-  each(partOf(withBody(), hostileTypes.indexOf(headers)), async (operation) => {
-    const options = { ...openerOf(operation), headers, raw: goodBodyOf(operation) };
-    expectProblem(await ask(operation, pathOf(operation, things), options), 415, 'unsupported_media_type');
-  }),
-);
-
-test.each(hostileFields)(
-  '%s is refused in every field that does not take it',
-  (title, literal, isNeverTaken = false) => {
-    const row = rowOf(hostileFields, title);
-    return each(withBody(), async (operation) => {
-      const good = JSON.parse(goodBodyOf(operation)) as Record<string, unknown>;
-      const fields = new Set(branchesOf(schemaOf(operation)).flatMap(({ properties = {} }) => Object.keys(properties)));
-      expect(fields.size).toBeGreaterThan(0);
-      for (const [index, field] of [...fields].entries()) {
-        if ((index + row) % FIELDS_APART !== 0) continue;
-        const { [field]: _replaced, ...others } = good;
-        const members = Object.entries(others).map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`);
-        const raw = `{${[...members, `${JSON.stringify(field)}:${literal}`].join()}}`;
-        if (!isNeverTaken && isValidText(schemaOf(operation), raw)) continue;
-        const answer = await ask(operation, pathOf(operation, things), { ...openerOf(operation), raw });
-        // The events of a batch are judged one by one, and here none is taken.
-        if (field === 'events' && answer.status === 207) continue;
-        if (isTooLargeForStrangers(operation, raw)) {
-          expectProblem(answer, 413, 'payload_too_large');
-          continue;
+describe('in a field', () => {
+  expectNothingKept();
+  test.each(hostileFields)(
+    '%s is refused in every field that does not take it',
+    (title, literal, isNeverTaken = false) => {
+      const row = rowOf(hostileFields, title);
+      return each(withBody(), async (operation) => {
+        const good = JSON.parse(goodBodyOf(operation)) as Record<string, unknown>;
+        const fields = new Set(
+          branchesOf(schemaOf(operation)).flatMap(({ properties = {} }) => Object.keys(properties)),
+        );
+        expect(fields.size).toBeGreaterThan(0);
+        for (const [index, field] of [...fields].entries()) {
+          if ((index + row) % FIELDS_APART !== 0) continue;
+          const { [field]: _replaced, ...others } = good;
+          const members = Object.entries(others).map(
+            ([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`,
+          );
+          const raw = `{${[...members, `${JSON.stringify(field)}:${literal}`].join()}}`;
+          if (!isNeverTaken && isValidText(schemaOf(operation), raw)) continue;
+          const answer = await ask(operation, pathOf(operation, things), { ...openerOf(operation), raw });
+          // The events of a batch are judged one by one, and here none is taken.
+          if (field === 'events' && answer.status === 207) continue;
+          if (isTooLargeForStrangers(operation, raw)) {
+            expectProblem(answer, 413, 'payload_too_large');
+            continue;
+          }
+          expect(answer.status, `${field}, ${operation.name}`).toBe(422);
+          expectProblem(answer, 422, 'invalid_request');
         }
-        expect(answer.status, `${field}, ${operation.name}`).toBe(422);
-        expectProblem(answer, 422, 'invalid_request');
-      }
-    });
-  },
-);
+      });
+    },
+  );
+});
 
 /** A schema, and all of those that it leaves a choice between. */
 function branchesOf(schema: Schema): Schema[] {
@@ -173,23 +191,27 @@ function isValidText(schema: Schema, raw: string): boolean {
   return raw.length < 100_000 && openapi.isValid(schema, JSON.parse(raw));
 }
 
-test.each(hostileIds)('%s in a path is no thing', (title, id, status = 404, code = 'not_found') =>
-  each(
-    partOf(
-      openapi.operations.filter((operation) => parametersOf(operation, 'path').length > 0),
-      rowOf(hostileIds, title),
+describe('in a path', () => {
+  expectNothingKept();
+  test.each(hostileIds)('%s in a path is no thing', (title, id, status = 404, code = 'not_found') =>
+    each(
+      partOf(
+        openapi.operations.filter((operation) => parametersOf(operation, 'path').length > 0),
+        rowOf(hostileIds, title),
+      ),
+      async (operation) => {
+        for (const { name } of parametersOf(operation, 'path')) {
+          const body = operation.body === undefined ? {} : { raw: goodBodyOf(operation) };
+          const path = pathOf(operation, things, { [name]: id });
+          expectProblem(await ask(operation, path, { ...openerOf(operation), ...body }), status, code);
+        }
+      },
     ),
-    async (operation) => {
-      for (const { name } of parametersOf(operation, 'path')) {
-        const body = operation.body === undefined ? {} : { raw: goodBodyOf(operation) };
-        const path = pathOf(operation, things, { [name]: id });
-        expectProblem(await ask(operation, path, { ...openerOf(operation), ...body }), status, code);
-      }
-    },
-  ),
-);
+  );
+});
 
 describe('in a query', () => {
+  expectNothingKept();
   const withQuery = () => openapi.operations.filter((operation) => parametersOf(operation, 'query').length > 0);
 
   /** The query with what the operation asks for, and a parameter as it is given. */
