@@ -1,18 +1,26 @@
 // What has a form of its own: prices with tiers, which are tables, and charts with their axes.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findBarriers, findCutOff, openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
-import { DEFAULT_SHARE, signUp, type Organization } from '../support/harness.ts';
+import {
+  findBarriers,
+  findCutOff,
+  layoutShift,
+  openBrowser,
+  type Browser,
+  type Visit,
+} from '../support/browser/browser.ts';
+import { furnish, type Furnished } from '../support/browser/furnished.ts';
+import { DEFAULT_SHARE } from '../support/harness.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const PHONE = { width: 390, height: 844 };
 
 const weir = ownWeir({ api: DEFAULT_SHARE });
-let organization: Organization;
+let organization: Furnished;
 let browser: Browser;
 
 beforeAll(async () => {
-  [organization, browser] = await Promise.all([signUp(weir), openBrowser([weir.baseUrl])]);
+  [organization, browser] = await Promise.all([furnish(weir), openBrowser([weir.baseUrl])]);
 }, 120_000);
 afterAll(() => browser?.close());
 
@@ -24,10 +32,6 @@ async function signedIn(): Promise<Visit> {
 
 test('tiers of a price are a table that fits a phone, of a hundred the first five and the others on demand', async () => {
   const { page, faults, close } = await signedIn();
-  for (const name of ['Tokens', 'Requests']) {
-    const feature = { name, lookup_key: name.toLowerCase(), type: 'meter', aggregation_type: 'SUM' };
-    await organization.call('POST', '/features', feature);
-  }
   const [meter, other] = (await organization.call('GET', '/meters')).data;
   const tiers = Array.from({ length: 100 }, (_, index) => ({
     up_to: index === 99 ? null : String((index + 1) * 1_000_000),
@@ -74,6 +78,33 @@ test('tiers of a price are a table that fits a phone, of a hundred the first fiv
   await page.setViewportSize(PHONE);
   await page.getByText('And 95 more tiers').click();
   expect(await rows('More tiers of Tokens').count()).toBe(95);
+  expect(await findCutOff(page)).toEqual([]);
+  expect(faults).toEqual([]);
+  await close();
+});
+
+test('events by day have an axis of few round ticks with its unit, beside those of the month before', async () => {
+  const { page, faults, close } = await signedIn();
+  const days = Array.from({ length: 30 }, (_, index) => ({
+    start: new Date(Date.UTC(2026, 10, index + 1)).toISOString(),
+    recorded: index < 20 ? index * 117 : null,
+    previous: index * 90,
+  }));
+  await page.route(/\/api\/v1\/overview/, async (route) => {
+    const answer = await route.fetch();
+    const overview = await answer.json();
+    await route.fulfill({ response: answer, json: { ...overview, events: { ...overview.events, days } } });
+  });
+  await page.goto('/');
+  const chart = page.getByRole('region', { name: 'Events by day' });
+  await chart.waitFor();
+  expect(await chart.locator('.day-bars-axis > span').allInnerTexts()).toEqual(['0', '1K', '2K']);
+  await chart.getByText('events', { exact: true }).waitFor();
+  await chart.getByText('the month before', { exact: true }).waitFor();
+  expect(await chart.locator('.day-bars-before').count()).toBe(1);
+  expect(await layoutShift(page)).toBe(0);
+  expect(await findBarriers(page)).toEqual([]);
+  await page.setViewportSize(PHONE);
   expect(await findCutOff(page)).toEqual([]);
   expect(faults).toEqual([]);
   await close();

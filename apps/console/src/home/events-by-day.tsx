@@ -3,6 +3,7 @@
 
 import { useState, type KeyboardEvent, type PointerEvent } from 'react';
 import type { Answer } from '../api/client.ts';
+import { axisRange, axisTicks } from '../components/charts/chart-axis.ts';
 import { indexByKey } from '../components/charts/chart-points.ts';
 import { Section } from '../components/page/page.tsx';
 import { formatCompact, formatDecimal } from '../text/decimals.ts';
@@ -19,6 +20,9 @@ export function EventsByDay({ days, zone }: { days: readonly Day[]; zone: string
   const last = days.length - 1;
   const today = days.findLastIndex(({ recorded }) => recorded !== null);
   const max = Math.max(1, ...days.flatMap(({ recorded, previous }) => [recorded ?? 0, previous ?? 0]));
+  const [, top] = axisRange(0, max);
+  // There is no half of an event.
+  const ticks = axisTicks(0, top, 1).map((value) => ({ value, label: formatCompact(value) }));
   const wordsOf = (index: number): string => {
     const day = days[index];
     if (day === undefined) return '';
@@ -38,7 +42,7 @@ export function EventsByDay({ days, zone }: { days: readonly Day[]; zone: string
   };
   const words = wordsOf(at ?? today);
   const before = days.flatMap(({ previous }, index) =>
-    previous === null ? [] : [`${index === 0 ? 'M' : 'L'}${index} ${1 - previous / max}H${index + 1}`],
+    previous === null ? [] : [`${index === 0 ? 'M' : 'L'}${index} ${1 - previous / top}H${index + 1}`],
   );
   return (
     <Section title="Events by day">
@@ -47,40 +51,59 @@ export function EventsByDay({ days, zone }: { days: readonly Day[]; zone: string
           <span>{words}</span>
           <span className="chart-before">the month before</span>
         </figcaption>
-        <svg
-          className="day-bars"
-          viewBox={`0 0 ${days.length} 1`}
-          preserveAspectRatio="none"
-          // A day of many is chosen on it, which is what a slider is for.
-          role="slider"
-          tabIndex={0}
-          aria-label={`Events of this month by day, beside those of the month before: at most ${formatDecimal(max)} in a day`}
-          aria-valuemin={0}
-          aria-valuemax={last}
-          aria-valuenow={at ?? today}
-          aria-valuetext={words}
-          onKeyDown={onKeyDown}
-          onBlur={() => setAt(undefined)}
-          onPointerMove={onPointerMove}
-          onPointerLeave={() => setAt(undefined)}
-        >
-          {at !== undefined && <rect className="day-bars-at" x={at} y={0} width={1} height={1} />}
-          {days.map(({ start, recorded }, index) => (
-            <rect
-              key={start}
-              className="day-bars-bar"
-              x={index + GAP}
-              y={1 - (recorded ?? 0) / max}
-              width={1 - 2 * GAP}
-              height={(recorded ?? 0) / max}
-            />
-          ))}
-          <path className="day-bars-before" d={before.join('')} />
-        </svg>
-        <div className="day-bars-foot" aria-hidden="true">
-          <span>1</span>
-          <span>at most {formatCompact(max)} in a day</span>
-          <span>{days.length}</span>
+        <div className="day-bars-unit" aria-hidden="true">
+          events
+        </div>
+        <div className="day-bars-area">
+          <div
+            className="day-bars-axis"
+            // As wide as its longest label, before anything is drawn.
+            style={{ width: `${Math.max(...ticks.map(({ label }) => label.length)) + 1}ch` }}
+            aria-hidden="true"
+          >
+            {ticks.map(({ value, label }) => (
+              <span key={value} style={{ bottom: `${(value / top) * 100}%` }}>
+                {label}
+              </span>
+            ))}
+          </div>
+          <svg
+            className="day-bars"
+            viewBox={`0 0 ${days.length} 1`}
+            preserveAspectRatio="none"
+            // A day of many is chosen on it, which is what a slider is for.
+            role="slider"
+            tabIndex={0}
+            aria-label={`Events of this month by day, beside those of the month before: at most ${formatDecimal(max)} in a day`}
+            aria-valuemin={0}
+            aria-valuemax={last}
+            aria-valuenow={at ?? today}
+            aria-valuetext={words}
+            onKeyDown={onKeyDown}
+            onBlur={() => setAt(undefined)}
+            onPointerMove={onPointerMove}
+            onPointerLeave={() => setAt(undefined)}
+          >
+            {at !== undefined && <rect className="day-bars-at" x={at} y={0} width={1} height={1} />}
+            {ticks.map(({ value }) => (
+              <path key={value} className="day-bars-tick" d={`M0 ${1 - value / top}H${days.length}`} />
+            ))}
+            {days.map(({ start, recorded }, index) => (
+              <rect
+                key={start}
+                className="day-bars-bar"
+                x={index + GAP}
+                y={1 - (recorded ?? 0) / top}
+                width={1 - 2 * GAP}
+                height={(recorded ?? 0) / top}
+              />
+            ))}
+            <path className="day-bars-before" d={before.join('')} />
+          </svg>
+          <div className="day-bars-foot" aria-hidden="true">
+            <span>1</span>
+            <span>{days.length}</span>
+          </div>
         </div>
       </figure>
     </Section>

@@ -2,6 +2,7 @@ import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useEffectEvent, useLayoutEffect, useRef, useState, type KeyboardEvent } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import { axisRange, axisTicks } from './chart-axis.ts';
 import { bucketAt, extent, indexByKey, middleOf } from './chart-points.ts';
 import { formatCompact } from '../../text/decimals.ts';
 import { formatMark } from '../../text/instants.ts';
@@ -208,7 +209,7 @@ function optionsOf({ box, times, series, zone, kind, look }: OptionsInput): uPlo
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), zone),
     scales: {
       x: { time: true, range: () => extent(times, kind) },
-      y: { range: (_plot, min, max) => [min < 0 ? min * 1.08 : 0, max > 0 ? max * 1.08 : min < 0 ? 0 : 1] },
+      y: { range: (_plot, min, max) => axisRange(min, max) },
     },
     axes: [
       {
@@ -221,6 +222,7 @@ function optionsOf({ box, times, series, zone, kind, look }: OptionsInput): uPlo
       {
         ...axis,
         size: (_plot, labels) => 14 + DIGIT_WIDTH * Math.max(3, ...(labels ?? []).map((label) => label.length)),
+        splits: (_plot, _axis, from, to) => axisTicks(from, to),
         values: (_plot, ticks) => ticks.map((tick) => formatCompact(tick)),
       },
     ],
