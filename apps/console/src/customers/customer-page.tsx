@@ -28,6 +28,7 @@ import { CustomerForm } from './customer-form.tsx';
 import { CustomerOverview } from './customer-overview.tsx';
 import { EntitlementTable } from './entitlement-table.tsx';
 import { EraseCustomer, Erased } from './erase-customer.tsx';
+import './customer-page.css';
 
 type Customer = Schema<'Customer'>;
 
@@ -67,47 +68,49 @@ function CustomerView({ customer }: { customer: Customer }) {
         </AdminOnly>
       }
     >
-      <Facts
-        of={[
-          ['External ID', <code key="external">{externalId}</code>],
-          ['Email', customer.email],
-          ['Phone', customer.phone],
-          ['Legal name', customer.legal_name],
-          ['Tax ID', customer.tax_id],
-          ['Address', addressOf(customer)],
-          ['Time zone', customer.time_zone ?? 'that of the organization'],
-          ['Since', <Time key="since" at={customer.created_at} as="date" />],
-          ['Erased', erasedAt === null ? null : <Erased key="erased" id={id} at={erasedAt} />],
-        ]}
-      />
-      <Tabs value={tabOf(state.tab, TABS)} onChange={(tab) => change({ tab })} keepMounted={false}>
-        <Tabs.List>
-          <Tabs.Tab value="overview">Overview</Tabs.Tab>
-          <Tabs.Tab value="usage">Usage</Tabs.Tab>
-          <Tabs.Tab value="subscriptions">Subscriptions</Tabs.Tab>
-          <Tabs.Tab value="invoices">Invoices</Tabs.Tab>
-          <Tabs.Tab value="credits">Credits</Tabs.Tab>
-          <Tabs.Tab value="entitlements">Entitlements</Tabs.Tab>
-        </Tabs.List>
-        <Tabs.Panel value="overview" pt="md">
-          <CustomerOverview customer={customer} />
-        </Tabs.Panel>
-        <Tabs.Panel value="usage" pt="md">
-          <Usage customer={customer} />
-        </Tabs.Panel>
-        <Tabs.Panel value="subscriptions" pt="md">
-          <SubscriptionsOfOne filter={{ customer_id: id }} />
-        </Tabs.Panel>
-        <Tabs.Panel value="invoices" pt="md">
-          <InvoicesOfOne filter={{ customer_id: id }} />
-        </Tabs.Panel>
-        <Tabs.Panel value="credits" pt="md">
-          <CustomerCredits customerId={id} />
-        </Tabs.Panel>
-        <Tabs.Panel value="entitlements" pt="md">
-          <Entitlements customer={customer} />
-        </Tabs.Panel>
-      </Tabs>
+      <div className="customer-columns">
+        <Facts
+          of={[
+            ['External ID', <code key="external">{externalId}</code>],
+            ['Email', customer.email],
+            ['Phone', customer.phone],
+            ['Legal name', customer.legal_name],
+            ['Tax ID', customer.tax_id],
+            ['Address', addressOf(customer)],
+            ['Time zone', customer.time_zone ?? 'that of the organization'],
+            ['Since', <Time key="since" at={customer.created_at} as="date" />],
+            ['Erased', erasedAt === null ? null : <Erased key="erased" id={id} at={erasedAt} />],
+          ]}
+        />
+        <Tabs value={tabOf(state.tab, TABS)} onChange={(tab) => change({ tab })} keepMounted={false}>
+          <Tabs.List>
+            <Tabs.Tab value="overview">Overview</Tabs.Tab>
+            <Tabs.Tab value="usage">Usage</Tabs.Tab>
+            <Tabs.Tab value="subscriptions">Subscriptions</Tabs.Tab>
+            <Tabs.Tab value="invoices">Invoices</Tabs.Tab>
+            <Tabs.Tab value="credits">Credits</Tabs.Tab>
+            <Tabs.Tab value="entitlements">Entitlements</Tabs.Tab>
+          </Tabs.List>
+          <Tabs.Panel value="overview" pt="md">
+            <CustomerOverview customer={customer} />
+          </Tabs.Panel>
+          <Tabs.Panel value="usage" pt="md">
+            <Usage customer={customer} />
+          </Tabs.Panel>
+          <Tabs.Panel value="subscriptions" pt="md">
+            <SubscriptionsOfOne filter={{ customer_id: id }} />
+          </Tabs.Panel>
+          <Tabs.Panel value="invoices" pt="md">
+            <InvoicesOfOne filter={{ customer_id: id }} />
+          </Tabs.Panel>
+          <Tabs.Panel value="credits" pt="md">
+            <CustomerCredits customerId={id} />
+          </Tabs.Panel>
+          <Tabs.Panel value="entitlements" pt="md">
+            <Entitlements customer={customer} />
+          </Tabs.Panel>
+        </Tabs>
+      </div>
       {dialog === 'edit' && (
         <ToChange path="/api/v1/customers/{id}" params={{ path: { id } }}>
           {(opened) => <CustomerForm opened={opened} onClose={close} />}
