@@ -1,7 +1,7 @@
 // What no endpoint takes, sent to every endpoint of the OpenAPI document: each answers with the right status and a problem
 // document, and keeps nothing. What is particular to events is in hostile-input.test.ts, to HTTP in hostile-http.test.ts.
 
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, until, type Answer, type Organization, type RequestOptions } from '../support/harness.ts';
 import { hostileBodies, hostileTypes } from '../support/hostile/bodies.ts';
@@ -51,13 +51,12 @@ async function expectServed(): Promise<void> {
 afterEach(expectServed);
 
 /**
- * Nothing is kept of what the tests of a block send. All rows are read once for all of them: run the tests of a block one by one to find
- * the one that left something.
+ * The last test of a block: nothing is kept of what those before it sent. All rows are read once for all of them: run the tests of a block
+ * one by one to find the one that left something.
  */
 function expectNothingKept(): void {
-  afterAll(async () => expect(await readKept(weir)).toEqual(kept));
+  test('and nothing of it is kept', async () => expect(await readKept(weir)).toEqual(kept));
 }
-expectNothingKept();
 
 async function ask(operation: Operation, path: string, options: RequestOptions): Promise<Answer> {
   const startedAt = performance.now();
@@ -121,7 +120,6 @@ const rowOf = (table: readonly (readonly [title: string, ...unknown[]])[], title
   table.findIndex(([each]) => each === title);
 
 describe('in a body', () => {
-  expectNothingKept();
   describe.each(hostileBodies)('a body that $title', (body) => {
     const { spoil, status, code, isEmpty = false } = body;
     test('is refused by every endpoint that takes one', () =>
@@ -144,10 +142,10 @@ describe('in a body', () => {
       expectProblem(await ask(operation, pathOf(operation, things), options), 415, 'unsupported_media_type');
     }),
   );
+  expectNothingKept();
 });
 
 describe('in a field', () => {
-  expectNothingKept();
   test.each(hostileFields)(
     '%s is refused in every field that does not take it',
     (title, literal, isNeverTaken = false) => {
@@ -179,6 +177,7 @@ describe('in a field', () => {
       });
     },
   );
+  expectNothingKept();
 });
 
 /** A schema, and all of those that it leaves a choice between. */
@@ -192,7 +191,6 @@ function isValidText(schema: Schema, raw: string): boolean {
 }
 
 describe('in a path', () => {
-  expectNothingKept();
   test.each(hostileIds)('%s in a path is no thing', (title, id, status = 404, code = 'not_found') =>
     each(
       partOf(
@@ -208,10 +206,10 @@ describe('in a path', () => {
       },
     ),
   );
+  expectNothingKept();
 });
 
 describe('in a query', () => {
-  expectNothingKept();
   const withQuery = () => openapi.operations.filter((operation) => parametersOf(operation, 'query').length > 0);
 
   /** The query with what the operation asks for, and a parameter as it is given. */
@@ -255,6 +253,7 @@ describe('in a query', () => {
     if (schema.type === 'integer') return /^(?:0|[1-9]\d*)$/.test(value) && openapi.isValid(schema, Number(value));
     return openapi.isValid(schema, value);
   }
+  expectNothingKept();
 });
 
 test.each(hostileCredentials)('%s opens no operation that asks for credentials', (title, headers) =>
@@ -325,3 +324,5 @@ test('what no operation takes is refused by each, in its query and where it has 
     for (const body of [['x'], 'x']) expect(await refused(path, body), operation.name).toEqual(['']);
   });
 });
+
+expectNothingKept();
