@@ -157,6 +157,7 @@ class Entitlement(TypedDict):
     #: What is recorded in the window of the limit. Where the window begins within an hour, as that of a limit that
     #: never resets may, events of that hour are missing while their month is taken out of the database.
     usage: Optional[str]
+    #: Null: there is no limit. That of an average is rounded as the usage is; has_access is judged by the fraction.
     remaining: Optional[str]
     overage: Optional[str]
     is_soft_limit: bool

@@ -246,6 +246,7 @@ export interface Entitlement {
    * never resets may, events of that hour are missing while their month is taken out of the database.
    */
   usage: string | null;
+  /** Null: there is no limit. That of an average is rounded as the usage is; has_access is judged by the fraction. */
   remaining: string | null;
   overage: string | null;
   is_soft_limit: boolean;

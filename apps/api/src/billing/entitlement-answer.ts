@@ -32,7 +32,10 @@ export const entitlementAnswer = z
         'What is recorded in the window of the limit. Where the window begins within an hour, as that of a limit that never resets may, ' +
         'events of that hour are missing while their month is taken out of the database.',
     }),
-    remaining: decimal,
+    remaining: decimal.meta({
+      description:
+        'Null: there is no limit. That of an average is rounded as the usage is; has_access is judged by the fraction.',
+    }),
     overage: decimal,
     is_soft_limit: z.boolean(),
     static_value: z.string().nullable(),

@@ -221,8 +221,9 @@ function isOutcomeKnown({ ok, status }: Response): boolean {
   return ok || (status < 500 && ![401, 408, 409, 429].includes(status));
 }
 
-/** Whether a refusal says of this request that nothing of it was kept. */
+/** Whether a refusal says of this request that nothing of it was kept: so does one that comes before a write begins. */
 async function hasDoneNothing(response: Response): Promise<boolean> {
+  if (response.status === 401 || response.status === 429) return true;
   const problem: unknown = await response.clone().json();
   return isProblem(problem) && problem.outcome === 'not_accepted';
 }

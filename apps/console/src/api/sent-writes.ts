@@ -51,7 +51,7 @@ export interface SentWrites {
 
 export function buildSentWrites(storage: TabStorage): SentWrites {
   const ofThisPage = new Map<string, string>();
-  /** How many presses of a write may have been carried out; of one that is kept from a page before, nobody counted. */
+  /** How many presses with a key may have been carried out; of one that is kept from a page before, nobody counted. */
   const uncertain = new Map<string, number>();
   /** A browser that has no room for it keeps it for as long as the page is open. */
   const keep = (name: string, key: string): void => {
@@ -83,15 +83,16 @@ export function buildSentWrites(storage: TabStorage): SentWrites {
       const key = known ?? newKey();
       if (SECRET.test(path)) ofThisPage.set(name, key);
       else keep(name, key);
-      const before = uncertain.get(name) ?? Number(known !== null);
-      uncertain.set(name, before + 1);
+      const before = uncertain.get(key) ?? Number(known !== null);
+      uncertain.set(key, before + 1);
       return { key, wasSentBefore: before > 0, thing, name };
     },
-    refuse({ name }) {
-      const sent = uncertain.get(name);
-      if (sent !== undefined) uncertain.set(name, sent - 1);
+    refuse({ key }) {
+      const sent = uncertain.get(key);
+      if (sent !== undefined) uncertain.set(key, sent - 1);
     },
-    settle({ thing, name }, isDone) {
+    settle({ key, thing, name }, isDone) {
+      uncertain.delete(key);
       drop((each) => each === name || (isDone && each.startsWith(`${thing} `)));
     },
     forget: () => drop((name) => name.startsWith(PREFIX)),

@@ -10,7 +10,7 @@ import type { Queries } from '../../database.ts';
 export interface Issue {
   /** As many as were asked for, rising. */
   numbers: string[];
-  /** Taken after the lock of the counter, and after what was given before, also where the clock goes back: it rises with the numbers. */
+  /** Taken after the lock of the counter, and later than what was given before, also where the clock goes back. */
   finalized_at: string;
   /** Dates of the organization's zone. */
   issue_date: string;
