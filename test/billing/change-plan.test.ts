@@ -306,7 +306,7 @@ describe('of a subscription to whose plan a charge is added at the same moment',
       const terms = { type: 'USAGE', model: 'per_unit', unit_price: '1', ...bounds } as const;
       const charge = { organization_id, id: newId(), plan_id: plan, display_name: 'Calls', meter_id: meter, terms };
       await insertCharge(transaction, charge);
-      await billMeterOfPlan(transaction, organization_id, { planId: plan, meterId: meter });
+      expect(await billMeterOfPlan(transaction, organization_id, { planId: plan, meterId: meter })).toBe(true);
     };
     expect((await whileOpen(add, takeBack)).status).toBe(200);
     await expectBilled(made);

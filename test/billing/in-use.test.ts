@@ -350,7 +350,7 @@ describe('a charge for usage that is added to a plan', () => {
     const meter = await newMeter();
     const [one, other] = [await makePricedPlan(weir, admin), await makePricedPlan(weir, admin)];
     const [both, alone] = [await makeCustomer(weir, admin), await makeCustomer(weir, admin)];
-    await subscribe(one.id, both, { current_period_end: '2100-01-01T00:00:00Z' });
+    await subscribe(one.id, both);
     await send('POST', `/plans/${one.id}/charges`, usageCharge(meter));
     const before = await billersOf(meter);
     await subscribe(other.id, alone);

@@ -2,7 +2,7 @@
 // the plan locked (lock 5 of decision 94), and features that the same step puts there, which come before meters (6).
 
 import type { ChargeType } from '@weir/billing/kinds';
-import { billMeterOfPlan, MeterTaken, releaseMetersOfPlan } from '@weir/db/billing/subscriptions/billed-meters';
+import { billMeterOfPlan, releaseMetersOfPlan } from '@weir/db/billing/subscriptions/billed-meters';
 import {
   insertCharge,
   lockCharge,
@@ -57,25 +57,15 @@ export async function addCharges(
   await refusedAt(list ?? '', async () => checkSize(await readPlanSize(transaction, organizationId, plan.id)));
   // By meter, as everybody reserves them (lock 7 of decision 94).
   for (const meterId of added.flatMap(({ meter_id }) => meter_id ?? []).sort()) {
-    await billMeterOfPlan(transaction, organizationId, { planId: plan.id, meterId }).catch(refuseMeterTaken);
+    if (!(await billMeterOfPlan(transaction, organizationId, { planId: plan.id, meterId }))) {
+      throw new Refusal(
+        'meter_already_billed',
+        'A customer of this plan has this meter billed by another subscription, and an event can be billed by one ' +
+          'only: cancel that one, or price the meter in another plan.',
+      );
+    }
   }
   return added;
-}
-
-function refuseMeterTaken(error: unknown): never {
-  if (!(error instanceof MeterTaken)) throw error;
-  if (error.mayBeFree) {
-    throw new Refusal(
-      'subscription_behind',
-      'Another subscription of a customer of this plan has this meter, and may bill it no more: it is past a boundary that is being ' +
-        'opened at this moment. Try again in a moment.',
-    );
-  }
-  throw new Refusal(
-    'meter_already_billed',
-    'A customer of this plan has this meter billed by another subscription, and an event can be billed by one ' +
-      'only: cancel that one, or price the meter in another plan.',
-  );
 }
 
 async function addCharge(

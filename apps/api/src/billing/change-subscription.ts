@@ -4,7 +4,6 @@
 import { OPENED_BYTES_MAX, Room } from '@weir/billing/chunk-weight';
 import type { NewFeedEvent } from '@weir/billing/feed-events';
 import { appendFeed } from '@weir/db/billing/feed';
-import { lockHoldersBehind } from '@weir/db/billing/subscriptions/billed-meters';
 import { bringUpToDate } from '@weir/db/billing/subscriptions/open-periods';
 import {
   findSubscription,
@@ -26,21 +25,17 @@ export const subscriptions: Versioned<Subscription> = {
   hold: holdRow('subscriptions'),
 };
 
-export interface Change {
-  /** Which meters it takes. */
-  meterIds?: readonly string[];
-  /** Writes it, and returns what the feed is to say of it. */
-  make: (transaction: Queries, row: SubscriptionRow, actor: string) => Promise<NewFeedEvent[]>;
-}
+/** What a change writes, and what the feed is to say of it. */
+export type Change = (transaction: Queries, row: SubscriptionRow, actor: string) => Promise<NewFeedEvent[]>;
 
 /** Makes a change, tells the feed, and returns the subscription as it is then. Throws a Refusal where it cannot be. */
 export async function changeSubscription(
   transaction: Queries,
   caller: Caller,
   id: string,
-  change: Change,
+  make: Change,
 ): Promise<Subscription> {
-  const { subscription, opened, events } = await changeUntold(transaction, caller, id, change);
+  const { subscription, opened, events } = await changeUntold(transaction, caller, id, make);
   await appendFeed(transaction, caller.organizationId, [...opened, ...events]);
   return subscription;
 }
@@ -53,20 +48,15 @@ export async function changeUntold(
   transaction: Queries,
   caller: Caller,
   id: string,
-  { meterIds = [], make }: Change,
+  make: Change,
 ): Promise<{ subscription: Subscription; opened: NewFeedEvent[]; events: NewFeedEvent[] }> {
   const { organizationId } = caller;
-  // One that has ended lets go of its meters when it is brought up to date, and the run may not have been there yet.
-  const { customer_external_id: customerExternalId } = found(await findSubscription(transaction, organizationId, id));
-  const held = { customerExternalId, meterIds, own: id };
-  const others = await lockHoldersBehind(transaction, organizationId, held);
-  const room = new Room(OPENED_BYTES_MAX);
-  const opened = await bringUpToDate(transaction, organizationId, [id], room);
+  found(await lockSubscription(transaction, organizationId, id));
+  const opened = await bringUpToDate(transaction, organizationId, [id], new Room(OPENED_BYTES_MAX));
   const row = await lockSubscription(transaction, organizationId, id);
   if (row === undefined) throw new Error('a subscription that is locked is gone');
   if (row.status === 'CANCELED') throw new Refusal('subscription_ended', ENDED);
   if (await isBehind(transaction, row)) throw new Refusal('subscription_behind', BEHIND);
-  opened.push(...(await bringUpToDate(transaction, organizationId, others, room)));
   const events = await make(transaction, row, credentialOf(caller));
   const subscription = await findSubscription(transaction, organizationId, id);
   if (subscription === undefined) throw new Error('a subscription that is locked is gone');

@@ -43,7 +43,6 @@ export function chargeRoutes(app: App, { database, guards }: RouteDeps): void {
             'charge_not_of_plan_type',
             'meter_already_priced',
             'meter_already_billed',
-            'subscription_behind',
             'charge_inactive',
           ),
         },

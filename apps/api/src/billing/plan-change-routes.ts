@@ -4,12 +4,7 @@ import type { NewFeedEvent } from '@weir/billing/feed-events';
 import { readInvoiceWithin, type InvoiceWithLines } from '@weir/db/billing/invoices/read-invoices';
 import { withoutKeeping } from '@weir/db/billing/snapshot';
 import { changeAtPeriodEnd, changeNow } from '@weir/db/billing/subscriptions/change-plan';
-import {
-  isPricedLater,
-  listMetersOfPlan,
-  lockPlanToBill,
-  type SubscriptionRow,
-} from '@weir/db/billing/subscriptions/subscriptions';
+import { isPricedLater, lockPlanToBill, type SubscriptionRow } from '@weir/db/billing/subscriptions/subscriptions';
 import type { Queries } from '@weir/db/database';
 import { Refusal } from '@weir/shared/errors';
 import { z } from 'zod';
@@ -22,7 +17,7 @@ import { done, writing } from '../http/writing/writing.ts';
 import { changeSubscription, changeUntold, type Change } from './change-subscription.ts';
 import { invoicePreview } from './invoice-shape.ts';
 import { changeBody, previewChangeBody, subscriptionAnswer } from './subscription-body.ts';
-import { noSuchPlan, planInactive, PRICED_LATER, refuseMeterTaken } from './subscription-refusals.ts';
+import { METER_TAKEN, noSuchPlan, planInactive, PRICED_LATER, refuseMeterTaken } from './subscription-refusals.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
 const problems = problemResponses(
@@ -98,23 +93,23 @@ export function planChangeRoutes(app: App, { database, guards, turns }: RouteDep
   );
 }
 
-/** Locks the plan (5 of decision 94), before subscriptions: whoever adds a charge holds the plan while it reserves the meter. */
+/** Locks the plan (5 of decision 94), before the subscription: whoever adds a charge holds the plan while it reserves the meter. */
 async function toPlan(
   transaction: Queries,
   { organizationId }: Caller,
   { plan_id, when }: { plan_id: string; when: When },
 ): Promise<Change> {
   const plan = await lockPlanToBill(transaction, organizationId, plan_id);
-  const meterIds = await listMetersOfPlan(transaction, organizationId, plan_id);
-  const make = async (transaction: Queries, row: SubscriptionRow, actor: string): Promise<NewFeedEvent[]> => {
+  return async (transaction, row, actor): Promise<NewFeedEvent[]> => {
     const checked = checkPlan(plan, row, when);
     const opens = when === 'now' && row.cycle !== null && checked.id !== row.plan_id;
     if (opens && (await isPricedLater(transaction, organizationId, checked.id)))
       throw new Refusal('subscription_behind', PRICED_LATER);
     const change = when === 'now' ? changeNow : changeAtPeriodEnd;
-    return await change(transaction, row, { actor, plan: checked }).catch(refuseMeterTaken);
+    const events = await change(transaction, row, { actor, plan: checked }).catch(refuseMeterTaken);
+    if (events === undefined) throw new Refusal('meter_already_billed', METER_TAKEN);
+    return events;
   };
-  return { meterIds, make };
 }
 
 function checkPlan(plan: LockedPlan, row: SubscriptionRow, when: When): NonNullable<LockedPlan> {

@@ -5,7 +5,7 @@ import { OPENED_BYTES_MAX, Room } from '@weir/billing/chunk-weight';
 import type { Drive } from '@weir/billing/drive';
 import { type NewFeedEvent, subscriptionData } from '@weir/billing/feed-events';
 import { touchOpened } from '@weir/db/alerts/touched-usage';
-import { billMeters, lockHoldersBehind } from '@weir/db/billing/subscriptions/billed-meters';
+import { billMeters } from '@weir/db/billing/subscriptions/billed-meters';
 import { appendFeed } from '@weir/db/billing/feed';
 import { bringUpToDate } from '@weir/db/billing/subscriptions/open-periods';
 import {
@@ -15,6 +15,7 @@ import {
   listMetersOfPlan,
   lockParties,
   lockSubscription,
+  lockSubscriptionsBehind,
   type NewSubscription,
   type Parties,
   type Subscription,
@@ -27,7 +28,7 @@ import { noSuchCustomer } from '../catalog/no-such-customer.ts';
 import { refuseErased } from '../catalog/refuse-erased.ts';
 import { made, type Write, type Written } from '../http/writing/writing.ts';
 import { USAGE_MOVING } from '../usage/usage-query.ts';
-import { noSuchPlan, planInactive, refuseMeterTaken } from './subscription-refusals.ts';
+import { METER_TAKEN, noSuchPlan, OTHER_BEHIND, planInactive, refuseMeterTaken } from './subscription-refusals.ts';
 import { termsOf, type SubscriptionBody } from './subscription-body.ts';
 
 export interface Subscriber {
@@ -63,23 +64,27 @@ async function subscribeWithin(
   // Before anything else: whoever asks again is to learn of the first one, whatever has become of the plan meanwhile.
   await refuseTaken(transaction, organizationId, body);
   const planned = await planSubscription(transaction, organizationId, body);
-  const { plan_id, customer_external_id } = planned;
+  const { plan_id, customer_id } = planned;
 
   // One that has ended lets go of its meters when it is brought up to date, and the run may not have been there yet.
-  const meterIds = await listMetersOfPlan(transaction, organizationId, plan_id);
-  const held = { customerExternalId: customer_external_id, meterIds };
-  const behind = await lockHoldersBehind(transaction, organizationId, held);
+  const behind = await lockSubscriptionsBehind(transaction, organizationId, customer_id);
   const room = new Room(OPENED_BYTES_MAX);
   const events: NewFeedEvent[] = await bringUpToDate(transaction, organizationId, behind, room, drive);
 
   // The row comes before its meters: of two requests with one external_id the later one is told of that.
-  const { id, start_at } = await insertSubscription(transaction, organizationId, {
+  const { id, customer_external_id, start_at } = await insertSubscription(transaction, organizationId, {
     ...planned,
     id: newId(),
     external_id: body.external_id,
   });
-  const claims = meterIds.map((meter_id) => ({ meter_id, customer_external_id, subscription_id: id, from: start_at }));
-  await billMeters(transaction, organizationId, claims).catch(refuseMeterTaken);
+  const meters = await listMetersOfPlan(transaction, organizationId, plan_id);
+  const claims = meters.map((meter_id) => ({ meter_id, customer_external_id, subscription_id: id, from: start_at }));
+  if ((await billMeters(transaction, organizationId, claims)).length > 0) {
+    // What is of a plan that somebody changes at this moment stays as it was, also where it has ended.
+    const left = await lockSubscriptionsBehind(transaction, organizationId, customer_id);
+    if (left.some((each) => behind.includes(each))) throw new Refusal('subscription_behind', OTHER_BEHIND);
+    throw new Refusal('meter_already_billed', METER_TAKEN);
+  }
 
   const opened = await bringUpToDate(transaction, organizationId, [id], room, drive).catch(refuseMeterTaken);
   const row = await lockSubscription(transaction, organizationId, id);

@@ -34,7 +34,8 @@ export function subscriptionChangeRoutes(app: App, { database, guards }: RouteDe
         const events: NewFeedEvent[] = [];
         if (cancel_at_period_end === false) events.push(...(await keepAfterPeriodEnd(transaction, row, { actor })));
         if (pending_plan_id === null) {
-          events.push(...(await changeAtPeriodEnd(transaction, row, { actor, plan: null })));
+          const taken = await changeAtPeriodEnd(transaction, row, { actor, plan: null });
+          events.push(...(taken ?? []));
         }
         return events;
       });
@@ -71,6 +72,6 @@ export function subscriptionChangeRoutes(app: App, { database, guards }: RouteDe
 }
 
 /** Makes a change in one transaction, and answers with the subscription as it is then. */
-function change(write: Write, caller: Caller, id: string, make: Change['make']): Promise<Written<Subscription>> {
-  return write.transaction(async (transaction) => done(await changeSubscription(transaction, caller, id, { make })));
+function change(write: Write, caller: Caller, id: string, make: Change): Promise<Written<Subscription>> {
+  return write.transaction(async (transaction) => done(await changeSubscription(transaction, caller, id, make)));
 }

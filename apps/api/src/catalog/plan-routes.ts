@@ -244,7 +244,6 @@ export function planRoutes(app: App, { database, guards }: RouteDeps): void {
             'lookup_id_taken',
             'plan_in_use',
             'meter_already_billed',
-            'subscription_behind',
             'charge_inactive',
           ),
         },

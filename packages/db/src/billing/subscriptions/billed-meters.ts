@@ -13,43 +13,40 @@ export interface MeterClaim {
   from: string;
 }
 
-/** A meter is to be billed by a subscription while another one bills it, or has it reserved. The transaction is to be given up. */
+/** A period that has begun is billed for a meter that another subscription bills then. */
 export class MeterTaken extends Error {
-  /** Whether that cannot be known yet: the other one is past a boundary that nobody has passed, where it may let go of the meter. */
-  readonly mayBeFree: boolean;
-
-  constructor({ subscription_id, meter_id, may_be_free }: Refused) {
-    super(`subscription ${subscription_id} cannot bill meter ${meter_id}: another one ${may_be_free ? 'may' : 'does'}`);
-    this.mayBeFree = may_be_free;
+  constructor({ subscription_id, meter_id }: Omit<MeterClaim, 'from'>) {
+    super(`subscription ${subscription_id} cannot bill meter ${meter_id}: another one does`);
   }
 }
 
-interface Refused extends Pick<MeterClaim, 'meter_id' | 'subscription_id'> {
-  may_be_free: boolean;
-}
-
 /**
- * Reserves meters for subscriptions. What one holds already it keeps. Waits for whoever reserves the same at this moment. Throws
- * MeterTaken where another subscription has one of them then.
+ * Reserves meters for subscriptions, and returns those that another one bills then; the transaction is to be given up if there
+ * are any. What a subscription holds already it keeps. Waits for whoever reserves the same at this moment.
  */
 export async function billMeters(
   transaction: Queries,
   organizationId: string,
   claims: readonly MeterClaim[],
-): Promise<void> {
-  if (claims.length === 0) return;
+): Promise<Omit<MeterClaim, 'from'>[]> {
+  if (claims.length === 0) return [];
   const claimed = sql`unnest(${claims.map(({ meter_id }) => meter_id)}::uuid[],
     ${claims.map(({ customer_external_id }) => customer_external_id)}::text[],
     ${claims.map(({ subscription_id }) => subscription_id)}::uuid[],
     ${claims.map(({ from }) => from)}::timestamptz[]) AS claim (meter_id, customer_external_id, subscription_id, since)`;
-  await reserve(transaction, organizationId, claimed);
+  return await reserve(transaction, organizationId, claimed, null);
 }
 
 /**
- * Reserves what a table `claim` names, or throws MeterTaken. Claims may be as many as an organization has subscriptions, so they need
- * not come through this process.
+ * Reserves what a table `claim` names, and returns what another subscription bills, at most so much of it. Claims may be as many as
+ * an organization has subscriptions, so they need not come through this process.
  */
-async function reserve(transaction: Queries, organizationId: string, claimed: RawBuilder<unknown>): Promise<void> {
+async function reserve(
+  transaction: Queries,
+  organizationId: string,
+  claimed: RawBuilder<unknown>,
+  returnedMax: number | null,
+): Promise<Omit<MeterClaim, 'from'>[]> {
   const isHeld = sql`EXISTS (SELECT FROM billed_meters AS held WHERE held.organization_id = ${organizationId}
     AND held.meter_id = claim.meter_id AND held.customer_external_id = claim.customer_external_id
     AND held.subscription_id = claim.subscription_id AND held.ended_at IS NULL)`;
@@ -67,50 +64,10 @@ async function reserve(transaction: Queries, organizationId: string, claimed: Ra
         AND claim.customer_external_id = held.customer_external_id AND claim.subscription_id = excluded.subscription_id
     )`.execute(transaction);
   // A statement of its own: it sees what the one before it waited for.
-  const { rows } = await sql<Refused>`
-    SELECT meter_id, subscription_id, ${mayBeFree(organizationId)} AS may_be_free FROM ${claimed} WHERE NOT ${isHeld}
-    ORDER BY may_be_free LIMIT 1`.execute(transaction);
-  if (rows[0] !== undefined) throw new MeterTaken(rows[0]);
-}
-
-/**
- * Whether a `claim` that is refused may be right all the same: whoever holds the meter is past a boundary that nobody has passed yet, and
- * what is billed of it ends before the claim begins.
- */
-function mayBeFree(organizationId: string): RawBuilder<boolean> {
-  const ofClaim = sql`organization_id = ${organizationId}::uuid AND meter_id = claim.meter_id
-    AND customer_external_id = claim.customer_external_id`;
-  return sql`(
-    EXISTS (
-      SELECT FROM (SELECT subscription_id FROM billed_meters WHERE ${ofClaim} AND ended_at IS NULL) AS held
-      JOIN subscriptions AS own ON own.organization_id = ${organizationId}::uuid AND own.id = held.subscription_id
-      WHERE own.status <> 'CANCELED' AND own.current_period_end <= billing_now())
-    AND NOT EXISTS (SELECT FROM dues WHERE ${ofClaim} AND period_end > claim.since)
-  )`;
-}
-
-/**
- * Locks the subscriptions that hold one of these meters of a customer and are past a boundary that nobody has passed yet, and `own` with them,
- * all in the order of lock 7 of decision 94. Returns those past a boundary, without `own`.
- */
-export async function lockHoldersBehind(
-  transaction: Queries,
-  organizationId: string,
-  {
-    customerExternalId,
-    meterIds,
-    own = null,
-  }: { customerExternalId: string; meterIds: readonly string[]; own?: string | null },
-): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
-    SELECT id FROM subscriptions
-    WHERE organization_id = ${organizationId}::uuid AND id = ANY (ARRAY(
-      SELECT subscription_id FROM billed_meters WHERE organization_id = ${organizationId}::uuid
-        AND meter_id = ANY (${meterIds}::uuid[]) AND customer_external_id = ${customerExternalId} AND ended_at IS NULL
-      UNION SELECT ${own}::uuid))
-      AND (id = ${own}::uuid OR status <> 'CANCELED' AND current_period_end <= billing_now())
-    ORDER BY id FOR UPDATE`.execute(transaction);
-  return rows.map(({ id }) => id).filter((id) => id !== own);
+  const { rows } = await sql<Omit<MeterClaim, 'from'>>`
+    SELECT meter_id, customer_external_id, subscription_id FROM ${claimed} WHERE NOT ${isHeld}
+    LIMIT ${returnedMax}`.execute(transaction);
+  return rows;
 }
 
 /**
@@ -157,14 +114,14 @@ async function release(transaction: Queries, organizationId: string, which: RawB
 
 /**
  * Reserves a meter for every subscription that is on a plan, or goes over to it, and has not ended: from its next period on a new
- * charge is billed there. Throws MeterTaken where another subscription of one of the customers has it. The row of the plan has to be
- * locked, so that none is made meanwhile.
+ * charge is billed there. Returns whether it could be; if not, another subscription of one of the customers bills the meter, and
+ * the transaction is to be given up. The row of the plan has to be locked, so that none is made meanwhile.
  */
 export async function billMeterOfPlan(
   transaction: Queries,
   organizationId: string,
   { planId, meterId }: { planId: string; meterId: string },
-): Promise<void> {
+): Promise<boolean> {
   const ofPlan = goingOn(organizationId, planId);
   const going = sql`${ofPlan} AND (ended_at IS NULL OR ended_at > billing_now())`;
   // Whoever lets go of a subscription's meters holds its row FOR UPDATE. So either this waits for that one, and sees below what was
@@ -176,15 +133,12 @@ export async function billMeterOfPlan(
       SELECT FROM ${ofPlan} ORDER BY id FOR KEY SHARE
     ) SELECT count(*) FROM locked`.execute(transaction);
   // Two subscriptions of one customer on one plan have no meters yet: they cannot both have this one.
-  const { rows: twice } = await sql<{ id: string }>`
-    SELECT min(id::text) AS id FROM ${going} GROUP BY customer_external_id HAVING count(*) > 1 LIMIT 1`.execute(
-    transaction,
-  );
-  if (twice[0] !== undefined)
-    throw new MeterTaken({ subscription_id: twice[0].id, meter_id: meterId, may_be_free: false });
+  const { rows: twice } = await sql`
+    SELECT FROM ${going} GROUP BY customer_external_id HAVING count(*) > 1 LIMIT 1`.execute(transaction);
+  if (twice.length > 0) return false;
   const claimed = sql`(SELECT ${meterId}::uuid, customer_external_id, id, current_period_end FROM ${going})
     AS claim (meter_id, customer_external_id, subscription_id, since)`;
-  await reserve(transaction, organizationId, claimed);
+  return (await reserve(transaction, organizationId, claimed, 1)).length === 0;
 }
 
 /**

@@ -21,13 +21,13 @@ export interface NextPlan {
 
 /**
  * Sets what the subscription goes over to, in the place of what was set before; null lets it stay. The meters of that plan are
- * reserved from now on. Throws MeterTaken where another subscription has one of them, and the transaction is to be given up.
+ * reserved from now on. Returns nothing where another subscription bills one of them, and the transaction is to be given up.
  */
 export async function changeAtPeriodEnd(
   transaction: Queries,
   row: SubscriptionRow,
   { actor, plan }: { actor: string; plan: NextPlan | null },
-): Promise<NewFeedEvent[]> {
+): Promise<NewFeedEvent[] | undefined> {
   // Its own plan is where it stays.
   const pending_plan_id = plan === null || plan.id === row.plan_id ? null : plan.id;
   if (pending_plan_id === row.pending_plan_id) return [];
@@ -39,19 +39,19 @@ export async function changeAtPeriodEnd(
 /**
  * Ends the plan at this instant, and begins the other one, which has the same interval: one invoice settles what both come to by then.
  * It takes the place of a change that was to come; to its own plan it does no more than that. In a trial there is nothing to settle.
- * Throws MeterTaken where another subscription has a meter of that plan, and the transaction is to be given up.
+ * Returns nothing where another subscription bills a meter of that plan, and the transaction is to be given up.
  */
 export async function changeNow(
   transaction: Queries,
   row: SubscriptionRow,
   { actor, plan }: { actor: string; plan: NextPlan },
-): Promise<NewFeedEvent[]> {
+): Promise<NewFeedEvent[] | undefined> {
   if (plan.id === row.plan_id) return await changeAtPeriodEnd(transaction, row, { actor, plan });
   if (row.cycle === null) return await changeBeforePeriods(transaction, row, { actor, plan });
   const { organization_id: organizationId } = row;
   const drafting = await readDrafting(transaction, organizationId);
   const at = isoOf(drafting.now);
-  await reserveMeters(transaction, row, { planId: plan.id, from: at });
+  if (!(await reserveMeters(transaction, row, { planId: plan.id, from: at }))) return undefined;
   await cutPeriod(transaction, row, { at, dateCounts: false });
   const passage = changePlanNow(row, {
     ...drafting,
@@ -68,7 +68,7 @@ async function changeBeforePeriods(
   transaction: Queries,
   row: SubscriptionRow,
   { actor, plan }: { actor: string; plan: NextPlan },
-): Promise<NewFeedEvent[]> {
+): Promise<NewFeedEvent[] | undefined> {
   const { id: plan_id, billing_interval } = plan;
   const after = await updateSubscription(transaction, row, { plan_id, billing_interval, pending_plan_id: null });
   return await takeMeters(transaction, after, { actor, planId: plan_id });
@@ -79,19 +79,20 @@ async function takeMeters(
   transaction: Queries,
   after: SubscriptionRow,
   { actor, planId }: { actor: string; planId: string | null },
-): Promise<NewFeedEvent[]> {
+): Promise<NewFeedEvent[] | undefined> {
   const from = after.current_period_end;
-  if (planId !== null) await reserveMeters(transaction, after, { planId, from });
+  if (planId !== null && !(await reserveMeters(transaction, after, { planId, from }))) return undefined;
   await releaseMeters(transaction, after.organization_id, [after.id]);
   return [{ type: 'subscription.changed', actor, data: subscriptionData(after) }];
 }
 
+/** Returns false where another subscription bills a meter of the plan then. */
 async function reserveMeters(
   transaction: Queries,
   { organization_id, id: subscription_id, customer_external_id }: SubscriptionRow,
   { planId, from }: { planId: string; from: string },
-): Promise<void> {
+): Promise<boolean> {
   const meters = await listMetersOfPlan(transaction, organization_id, planId);
   const claims = meters.map((meter_id) => ({ meter_id, customer_external_id, subscription_id, from }));
-  await billMeters(transaction, organization_id, claims);
+  return (await billMeters(transaction, organization_id, claims)).length === 0;
 }

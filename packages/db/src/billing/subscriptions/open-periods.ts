@@ -23,7 +23,7 @@ import { newId } from '@weir/shared/ids';
 import { sql } from 'kysely';
 import { touchOpened } from '../../alerts/touched-usage.ts';
 import type { Queries } from '../../database.ts';
-import { billMeters, releaseMeters, type MeterClaim } from './billed-meters.ts';
+import { billMeters, MeterTaken, releaseMeters, type MeterClaim } from './billed-meters.ts';
 import { readDrafting } from '../drafting.ts';
 import { appendFeed } from '../feed.ts';
 import { findLateDues } from './late-events.ts';
@@ -161,19 +161,13 @@ async function holdPlans(
   organizationId: string,
   rows: readonly SubscriptionRow[],
 ): Promise<SubscriptionRow[]> {
-  const ids = [...new Set(rows.flatMap(plansOf))];
-  if (ids.length === 0) return [...rows];
+  if (rows.length === 0) return [];
+  const ids = [...new Set(rows.flatMap(({ plan_id, pending_plan_id }) => [plan_id, pending_plan_id]))];
   const { rows: plans } = await sql<{ id: string }>`
     SELECT id FROM plans WHERE organization_id = ${organizationId} AND id = ANY(${ids}::uuid[])
     ORDER BY id FOR SHARE SKIP LOCKED`.execute(transaction);
-  const held = new Set(plans.map(({ id }) => id));
-  return rows.filter((row) => plansOf(row).every((id) => held.has(id)));
-}
-
-/** Which plans may say what happens at its next boundary: none where it ends there. */
-function plansOf({ cancel_at_period_end, plan_id, pending_plan_id }: SubscriptionRow): string[] {
-  if (cancel_at_period_end) return [];
-  return pending_plan_id === null ? [plan_id] : [plan_id, pending_plan_id];
+  const held = new Set<string | null>([null, ...plans.map(({ id }) => id)]);
+  return rows.filter(({ plan_id, pending_plan_id }) => held.has(plan_id) && held.has(pending_plan_id));
 }
 
 /**
@@ -378,7 +372,8 @@ async function billOpened(transaction: Queries, organizationId: string, passages
       claims.set(key, { meter_id, customer_external_id, subscription_id, from: period.period_start });
     }
   }
-  await billMeters(transaction, organizationId, [...claims.values()]);
+  const [refused] = await billMeters(transaction, organizationId, [...claims.values()]);
+  if (refused !== undefined) throw new MeterTaken(refused);
   await releaseMeters(
     transaction,
     organizationId,

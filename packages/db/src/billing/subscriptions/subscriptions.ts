@@ -210,6 +210,25 @@ export async function lockSubscription(
     .executeTakeFirst();
 }
 
+/** The subscriptions of a customer at whose boundaries the run has not been yet, held until this transaction ends. */
+export async function lockSubscriptionsBehind(
+  transaction: Queries,
+  organizationId: string,
+  customerId: string,
+): Promise<string[]> {
+  const rows = await transaction
+    .selectFrom('subscriptions')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('customer_id', '=', customerId)
+    .where('status', '<>', 'CANCELED')
+    .where('current_period_end', '<=', sql<string>`billing_now()`)
+    .orderBy('id')
+    .forUpdate()
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
 /** What a subscription is made from, held so that neither changes in what counts for it before this transaction ends. */
 export interface Parties {
   now: string;
