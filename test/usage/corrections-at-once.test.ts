@@ -8,7 +8,7 @@ import { recordEvents, recordOnce } from '@weir/db/record';
 import { PARTS } from '@weir/db/rollups';
 import { newId } from '@weir/shared/ids';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { correct } from '../support/correcting.ts';
 import { signUp } from '../support/harness.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
@@ -190,5 +190,36 @@ test('a user that goes while the same one is recorded is there in the end', asyn
   });
   await recorded;
   expect(await usageOf(meter, await own.createKey())).toEqual(['2', 2]);
+  await expectRollupsToEqualEvents(weir.pool);
+});
+
+test('a correction that waited for rows for longer than it may hold others off is made', async () => {
+  const own = await signUp(weir);
+  const meter = await own.createMeter('SUM');
+  const event = {
+    id: newId(),
+    organization_id: own.id,
+    meter_id: meter.id,
+    customer_external_id: 'acme',
+    quantity: '1',
+    timestamp: '2025-01-10T10:00:00.000000Z',
+  };
+  await recordEvents(database.pool, [{ event, countsUniqueValues: false }]);
+  const now = performance.now.bind(performance);
+  let passed = 0;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + passed);
+  const holder = await database.pool.connect();
+  try {
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM meter_usage_quarters WHERE meter_id = $1 FOR UPDATE', [meter.id]);
+    const made = correct(database, own.id, [{ eventId: event.id, reason: 'a test' }]);
+    await untilWaiting(weir);
+    passed = 2_500;
+    await holder.query('COMMIT');
+    expect(await made).toHaveLength(1);
+  } finally {
+    holder.release();
+    clock.mockRestore();
+  }
   await expectRollupsToEqualEvents(weir.pool);
 });

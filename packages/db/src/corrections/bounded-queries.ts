@@ -17,14 +17,18 @@ import type { Tables } from '../schema.ts';
 export class StopTooLong extends Error {}
 
 /**
- * Asks a transaction until an instant (of `performance.now()`): each statement may take what is left, and none begins after it. Throws a
- * StopTooLong in place of either. `statement_timeout` stays at what the last statement was given.
+ * Asks a transaction until an instant (of `performance.now()`): each statement may take what is left, and none begins after it. Throws
+ * what is made by `tooLong` in place of either. `statement_timeout` stays at what the last statement was given.
  */
-export function boundQueries(transaction: Queries, until: number): Queries {
+export function boundQueries(
+  transaction: Queries,
+  until: number,
+  tooLong = (cause?: unknown): Error => new StopTooLong('others would be held off for too long', { cause }),
+): Queries {
   return new Kysely<Tables>({
     dialect: {
       createAdapter: () => new PostgresAdapter(),
-      createDriver: () => new BoundedDriver(transaction, until),
+      createDriver: () => new BoundedDriver(transaction, until, tooLong),
       createIntrospector: (db) => new PostgresIntrospector(db),
       createQueryCompiler: () => new PostgresQueryCompiler(),
     },
@@ -35,17 +39,17 @@ export function boundQueries(transaction: Queries, until: number): Queries {
 class BoundedDriver extends DummyDriver {
   readonly #connection: DatabaseConnection;
 
-  constructor(transaction: Queries, until: number) {
+  constructor(transaction: Queries, until: number, tooLong: (cause?: unknown) => Error) {
     super();
     this.#connection = {
       async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
         const left = until - performance.now();
-        if (left <= 0) throw new StopTooLong('others would be held off for too long');
+        if (left <= 0) throw tooLong();
         try {
           await limitStatements(transaction, Math.ceil(left));
           return await transaction.executeQuery<Row>(query);
         } catch (error) {
-          if (isTimedOut(error)) throw new StopTooLong('others were held off for too long', { cause: error });
+          if (isTimedOut(error)) throw tooLong(error);
           throw error;
         }
       },

@@ -88,8 +88,8 @@ const LOCK_WAIT_MS_MAX = 500;
 const MS_MAX = 3_000;
 
 /**
- * All statements together may take as long from when others are held off to when the correction is made, and each that its caller has
- * for the end of the transaction as long again: what waits is usage of others, too. Below the time after which a worker gives a batch up.
+ * All statements together may take as long from when others are held off to when the correction is made, those that wait for rows before
+ * as long, and each that its caller has for the end of the transaction as long again: what waits is usage of others, too. Below the time after which a worker gives a batch up.
  */
 const STOP_MS_MAX = 2_000;
 
@@ -104,10 +104,10 @@ export interface StopWatch {
   onEnd: () => void;
 }
 
-/** Between two looks at an event it was given to another customer, or usage that it is in was recorded. */
+/** Between two looks at an event it was given to another customer, usage that it is in was recorded, or others held it for long. */
 class Overtaken extends InOtherHands {
-  constructor() {
-    super('usage that the events are in is recorded or moved again and again');
+  constructor(cause?: unknown) {
+    super('usage that the events are in is recorded or moved again and again', { cause });
   }
 }
 
@@ -166,14 +166,18 @@ export async function correctEvents(
     onStop('organization');
     await holdRecording(transaction, organizationId);
   }
-  const queries = boundQueries(transaction, performance.now() + STOP_MS_MAX);
-  const runs = runsOf(queries);
-  const closed = await readClosed(queries, organizationId);
-  const inTheWay = await findInTheWay(queries, organizationId, events);
+  const inTime = (tooLong?: (cause?: unknown) => Error) =>
+    boundQueries(transaction, performance.now() + STOP_MS_MAX, tooLong);
+  // Who waits for rows meets others, however few events there are: that it takes long is no reason to send fewer.
+  const waiting = isStop ? inTime() : inTime((cause) => new Overtaken(cause));
+  const closed = await readClosed(waiting, organizationId);
+  const inTheWay = await findInTheWay(waiting, organizationId, events);
   if (inTheWay !== undefined) return inTheWay;
   for (const [text, values] of locksOf(organizationId, [...events.map(({ event }) => event), ...fresh]))
-    await runs.query(text, values);
+    await runsOf(waiting).query(text, values);
   if (!isStop) onStop('same rows');
+  const queries = isStop ? waiting : inTime();
+  const runs = runsOf(queries);
   const locked = await findEvents(queries, organizationId, ids);
   for (const { event } of events)
     if (locked.get(event.id)?.event.customer_external_id !== event.customer_external_id) throw new Overtaken();

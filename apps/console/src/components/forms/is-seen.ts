@@ -1,5 +1,5 @@
 import type { UseQueryResult } from '@tanstack/react-query';
-import { isOfWhatWasSent } from '../../api/problem.ts';
+import { isOfWhatWasSent, problemOf } from '../../api/problem.ts';
 
 /**
  * Whether what a form would do has been shown before it is sent. Where it has not, it is asked for anew, and whoever looks at it sends the
@@ -9,5 +9,6 @@ export async function isSeen({ data, isPlaceholderData, refetch }: UseQueryResul
   if (data !== undefined && !isPlaceholderData) return true;
   // What was refused before may have passed, and would then be done unseen.
   const { error } = await refetch();
-  return isOfWhatWasSent(error);
+  // A preview of a correction is also refused for the time that it takes, and the correction may take less.
+  return isOfWhatWasSent(error) && problemOf(error).code !== 'not_correctable';
 }
