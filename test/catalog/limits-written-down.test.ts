@@ -91,7 +91,7 @@ const SAID = {
     [/An organization has at most ([\d,]+) features/, LIMITS.features],
     [/at most [\d,]+ features, and a plan (\d+)/, LIMITS.planFeatures],
     [/A plan has at most (\d+)\s+charges/, LIMITS.planCharges],
-    [/have not ended, and ([\d,]+) tiers/, LIMITS.planTiers],
+    [/without an end, and ([\d,]+) tiers/, LIMITS.planTiers],
   ],
   'SECURITY.md': [
     [/password \| (\d+) to \d+ characters/, LIMIT_TABLE.password.min],
@@ -117,7 +117,7 @@ const SAID = {
   ],
   'docs/billing.md': [
     [/A plan has at most (\d+) charges/, LIMITS.planCharges],
-    [/have not ended, and ([\d,]+) tiers/, LIMITS.planTiers],
+    [/without an end, with ([\d,]+) tiers/, LIMITS.planTiers],
     [/A key has 1 to (\d+) characters/, LIMITS.key],
     [/Prices have up to (\d+) digits after the point/, LIMITS.fraction],
     [/`invoice_grace_hours` \(default 1, 0 to (\d+)\)/, LIMITS.graceHours],

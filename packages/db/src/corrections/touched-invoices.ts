@@ -84,7 +84,9 @@ export async function findTouchedInvoices(
       touched.subscription_id, touched.customer_external_id, s.time_zone, coalesce(i.period_start, touched.period_start) AS period_start,
       coalesce(i.period_end, touched.period_end) AS period_end, events::integer, new_events::integer,
       (count(*) OVER ())::integer AS total
-    FROM touched JOIN subscriptions AS s ON s.organization_id = ${own} AND s.id = touched.subscription_id LEFT JOIN LATERAL (
+    FROM touched CROSS JOIN LATERAL (
+      SELECT time_zone FROM subscriptions WHERE organization_id = ${own} AND id = touched.subscription_id LIMIT 1
+    ) AS s LEFT JOIN LATERAL (
       SELECT invoice_number, status, period_start, period_end FROM invoices WHERE organization_id = ${own} AND id = touched.invoice_id LIMIT 1
     ) AS i ON true
     ORDER BY is_final DESC, period_start, touched.invoice_id, touched.subscription_id
