@@ -44,6 +44,13 @@ test('open consoles are held against none in the same round', () => {
   ]);
 });
 
+test('deliveries of webhooks are held against none in the same round', () => {
+  const rounds = { 'weir-single': recorded(10_000), 'weir-single-webhooks': recorded(8_000) };
+  expect(aims({ throughput: throughputOf(rounds) })).toMatchObject([
+    { title: 'single beside 100 webhooks a second ÷ without', figure: { median: 0.8 }, limit: 0.9, isKept: false },
+  ]);
+});
+
 test('a second copy, and the way without Redis, are held against one copy and Redis in the same round', () => {
   const rounds = {
     'weir-single': recorded(8_000, 10_000),

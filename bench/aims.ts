@@ -49,6 +49,11 @@ export function aimsOf({ throughput, rates, growth, reading, billing }: BenchRes
       0.98,
     ),
     atLeast(
+      'single beside 100 webhooks a second ÷ without',
+      ratioOf(recorded('weir-single-webhooks'), recorded('weir-single')),
+      0.9,
+    ),
+    atLeast(
       'single, two copies in Redis ÷ one',
       ratioOf(recorded('weir-single-replica'), recorded('weir-single')),
       0.8,

@@ -6,10 +6,11 @@ import { BATCH_EVENTS_MAX } from '@weir/queue/record-jobs';
 import { Queue } from 'bullmq';
 import type { Child, RunProgram } from './child.ts';
 import type { Environment, RoundDatabase } from './environment.ts';
+import { fillFeed } from './fill/feed.ts';
 import type { Caller } from './load/plan.ts';
 import { EVENT_QUEUE } from './baselines/event-job.ts';
 import type { Store } from './second-copy.ts';
-import { signIn, signUp } from './sign-up.ts';
+import { signIn, signInToPost, signUp } from './sign-up.ts';
 
 /** A pattern that is ready for its load. */
 export interface Target {
@@ -93,6 +94,28 @@ const WEIR_SINGLE_CONSOLES: Pattern = {
       SESSION: cookie,
       METER_ID: rows[0]?.id ?? '',
     });
+    return target;
+  },
+};
+
+/** What a worker sends by itself, and enough of it for every round. */
+const DELIVERIES = { perSecond: 100, events: 100_000 } as const;
+const SENT_LOCALLY = weir('weir-single-webhooks', 'Weir, one event a request, webhooks delivered', TRACK, 1, {
+  WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
+  WEBHOOK_RATE_MAX: String(DELIVERIES.perSecond),
+});
+
+/** The same while a receiver is sent what has happened, as fast as one worker sends. */
+const WEIR_SINGLE_WEBHOOKS: Pattern = {
+  ...SENT_LOCALLY,
+  async start(deps) {
+    const target = await SENT_LOCALLY.start(deps);
+    const post = await signInToPost(target.urls[0] ?? '');
+    const receiver = await deps.run('bench/dist/receiver/receiver-main.js', {
+      DELIVERIES_PER_SECOND: String(DELIVERIES.perSecond),
+    });
+    await post('/webhook-endpoints', { url: receiver.url });
+    await fillFeed(deps.database.client, DELIVERIES.events);
     return target;
   },
 };
@@ -182,6 +205,7 @@ export const PATTERNS: readonly Pattern[] = [
   WEIR_SINGLE,
   WEIR_SINGLE_2,
   WEIR_SINGLE_CONSOLES,
+  WEIR_SINGLE_WEBHOOKS,
   WEIR_SINGLE_REPLICA,
   WEIR_SINGLE_STANDBY,
   WEIR_SINGLE_DIRECT,

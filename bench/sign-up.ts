@@ -8,11 +8,9 @@ export interface SignedUp {
   post(path: string, body: unknown): Promise<Record<string, unknown>>;
 }
 
-/** Makes an organization with a meter and an API key on a fresh Weir, as a person would. */
-export async function signUp(baseUrl: string): Promise<SignedUp> {
-  let session = '';
-
-  async function post(path: string, body: unknown): Promise<Record<string, unknown>> {
+/** Keeps the session that an answer opens, where it has none yet. */
+function postWith(baseUrl: string, session = ''): SignedUp['post'] {
+  return async (path, body) => {
     const response = await fetch(`${baseUrl}/api/v1${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...(session !== '' && { cookie: session }) },
@@ -22,8 +20,12 @@ export async function signUp(baseUrl: string): Promise<SignedUp> {
     if (!response.ok) throw new Error(`POST ${path} answered ${response.status}: ${text}`);
     session ||= response.headers.getSetCookie()[0]?.split(';')[0] ?? '';
     return JSON.parse(text) as Record<string, unknown>;
-  }
+  };
+}
 
+/** Makes an organization with a meter and an API key on a fresh Weir, as a person would. */
+export async function signUp(baseUrl: string): Promise<SignedUp> {
+  const post = postWith(baseUrl);
   await post('/auth/signup', {
     ...ADMIN,
     organization_name: 'Bench',
@@ -36,6 +38,11 @@ export async function signUp(baseUrl: string): Promise<SignedUp> {
   });
   const key = await post('/api-keys', { name: 'bench', scopes: ['usage.write', 'usage.read'] });
   return { caller: { apiKey: String(key['key']), meterToken: String(feature['meter_token']) }, post };
+}
+
+/** Sends as the admin of `signUp`, whom it signs in. */
+export async function signInToPost(baseUrl: string): Promise<SignedUp['post']> {
+  return postWith(baseUrl, await signIn(baseUrl));
 }
 
 /** Signs the admin of `signUp` in, and returns the cookie of the session. */

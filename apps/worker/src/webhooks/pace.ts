@@ -1,6 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Spreads what begins over time: so many a second at most, first come, first served. */
+/**
+ * What is due within so long begins together: each wait wakes this process in the middle of what others do. Ten in a row and then none for
+ * a tenth of a second take a fraction of what ten at even distances take.
+ */
+const TOGETHER_MS = 100;
+
+/** So many begin in a second at most, first come, first served. */
 export class Pace {
   readonly #stepMs: number;
   #nextAt = 0;
@@ -9,12 +15,12 @@ export class Pace {
     this.#stepMs = 1_000 / perSecond;
   }
 
-  /** Resolves when the next one may begin; at once after a pause. */
+  /** Resolves when the next one may begin. */
   async turn(): Promise<void> {
     const now = performance.now();
     const at = Math.max(now, this.#nextAt);
     this.#nextAt = at + this.#stepMs;
-    // A timer is too coarse for less, and what is due by then makes up for it.
-    if (at - now >= 1) await delay(at - now);
+    const wholeMs = Math.floor((at - now) / TOGETHER_MS) * TOGETHER_MS;
+    if (wholeMs > 0) await delay(wholeMs);
   }
 }
