@@ -300,13 +300,13 @@ test('whoever subscribed while a price ended is refused where another subscripti
   expectProblem(subscribing, 409, 'meter_already_billed');
 });
 
-test('a subscription that has ended keeps its meter while its plan is in hand: ask again, and it is free', async () => {
-  const { planId } = await pricedPlan(usage('1', await another()));
+test('a meter that a boundary lets go is to be asked for again while the plan is in hand, and is free then', async () => {
+  const { planId, id } = await pricedPlan(usage('1', await another()));
   const [{ meter_id }] = (await billing.get(`/plans/${planId}`)).charges;
   const other = await billing.plan({}, [billing.usage(meter_id)]);
   const { id: customer_id } = await billing.customer();
-  const { id } = await billing.post('/subscriptions', { customer_id, plan_id: planId, start_date: '2024-05-01' });
-  expect((await billing.ask('POST', `/subscriptions/${id}/cancel`, {})).status).toBe(200);
+  await billing.post('/subscriptions', { customer_id, plan_id: planId, start_date: '2024-05-01' });
+  expect((await end(planId, id)).status).toBe(200);
   const subscribeToo = () => billing.ask('POST', '/subscriptions', { customer_id, plan_id: other });
   expectProblem(await subscribeToo(), 409, 'meter_already_billed');
   await billing.at('2024-06-01T00:00:00.500Z');

@@ -1,6 +1,7 @@
 // What a subscription comes to before there is an invoice, and after its last one.
 
 import { readUsageAmounts } from '@weir/db/billing/invoices/upcoming';
+import { lockPlanAlone } from '@weir/db/plans';
 import { LIMITS } from '@weir/shared/limits';
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -164,6 +165,17 @@ describe('after the end', () => {
     expect((await billing.feedOf(billing.subscription)).at(-1)).toMatchObject({ type: 'subscription.canceled' });
     await billing.finalizeAll(billing.subscription);
     expect((await settle()).body).toEqual({ invoice: null });
+  });
+
+  test('settle at the end of the last period makes the final invoice also while somebody changes the plan', async () => {
+    await billing.finalizeAll(billing.subscription);
+    await billing.post(`/subscriptions/${billing.subscription}/cancel`);
+    await billing.moveTo('2025-03-01T00:00:00Z');
+    await billing.database.kysely.transaction().execute(async (transaction) => {
+      await lockPlanAlone(transaction, billing.admin.id, billing.ownPlan.id);
+      expectProblem(await settle(), 409, 'earlier_draft');
+    });
+    expect(await billing.drafts(billing.subscription)).toMatchObject([{ cycle: 2 }]);
   });
 
   test('settle puts what came late on an ADJUSTMENT invoice, and where nothing did it says null', async () => {

@@ -80,7 +80,7 @@ async function subscribeWithin(
   const meters = await listMetersOfPlan(transaction, organizationId, plan_id);
   const claims = meters.map((meter_id) => ({ meter_id, customer_external_id, subscription_id: id, from: start_at }));
   if ((await billMeters(transaction, organizationId, claims)).length > 0) {
-    // What is of a plan that somebody changes at this moment stays as it was, also where it has ended.
+    // What goes on with a plan that somebody changes at this moment stays as it was, also where it lets go of the meter.
     const left = await lockSubscriptionsBehind(transaction, organizationId, customer_id);
     if (left.some((each) => behind.includes(each))) throw new Refusal('subscription_behind', OTHER_BEHIND);
     throw new Refusal('meter_already_billed', METER_TAKEN);

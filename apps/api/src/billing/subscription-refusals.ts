@@ -11,7 +11,8 @@ export const planInactive = () =>
 
 export const METER_TAKEN =
   'Another subscription of this customer bills a meter of the plan, or billed it until after the start: events name a ' +
-  'customer and no subscription, so one bills them at a time. End the other one first, or start when it has ended.';
+  'customer and no subscription, so one bills them at a time. End the other one first, or start when it has ended. One that is to ' +
+  'end with its period keeps its meters until then.';
 
 /** Of a period that is opened at an instant at which a charge that has ended by now was in force: it takes the meter of that one as well. */
 export function refuseMeterTaken(error: unknown): never {
@@ -26,8 +27,8 @@ export const BEHIND =
   'when it is 0.';
 
 export const OTHER_BEHIND =
-  'Another subscription of this customer has a meter of the plan, and may have ended: it is past a boundary that is being opened at ' +
-  'this moment. Try again in a moment.';
+  'Another subscription of this customer has a meter of the plan, and may bill it no more: it is past a boundary that is being opened ' +
+  'at this moment. Try again in a moment.';
 
 export const PRICED_LATER =
   'A price of this plan was given at this moment, and would not be in force yet, so the new period would have none: try again in a moment.';

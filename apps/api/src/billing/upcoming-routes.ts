@@ -85,7 +85,9 @@ export function upcomingRoutes(app: App, { database, guards, turns }: RouteDeps 
         tags: ['Billing'],
         summary: 'Bill what came late for a subscription that has ended, at once',
         description:
-          'Makes an ADJUSTMENT invoice and finalizes it. Late changes that come to nothing wait, and invoice is null.',
+          'Makes an ADJUSTMENT invoice and finalizes it. Late changes that come to nothing wait, and invoice is null. While the ' +
+          'final invoice is a draft, that takes them: 409 earlier_draft. Of a subscription that has just ended with its period, the ' +
+          'request may have made this draft itself, and it stays.',
         params: idInPath,
         response: {
           200: z.object({ invoice: z.null() }),

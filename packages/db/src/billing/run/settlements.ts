@@ -34,7 +34,7 @@ export type Settlement =
   | { outcome: 'nothing' }
   | { outcome: 'not_found' }
   | { outcome: 'subscription_not_ended' }
-  /** Its final invoice is a draft. */
+  /** Its final invoice is a draft, which may have been made just now. */
   | { outcome: 'earlier_draft' }
   /** Its customer is just being erased. */
   | { outcome: 'usage_moving' };
@@ -200,19 +200,17 @@ async function findProblem(
   organizationId: string,
   subscriptionId: string,
 ): Promise<Settlement | undefined> {
-  const { rows } = await sql<{ is_passed: boolean; is_ended: boolean; has_draft: boolean; is_moved_away: boolean }>`
-    SELECT status = 'CANCELED' AS is_passed, coalesce(ended_at <= billing_now(), false) AS is_ended,
-      ${isMovedAway('s')} AS is_moved_away, EXISTS (
+  const { rows } = await sql<{ status: string; has_draft: boolean; is_moved_away: boolean }>`
+    SELECT status, ${isMovedAway('s')} AS is_moved_away, EXISTS (
       SELECT FROM invoices
       WHERE organization_id = s.organization_id AND subscription_id = s.id AND invoices.status = 'DRAFT') AS has_draft
     FROM subscriptions s
     WHERE organization_id = ${organizationId}::uuid AND id = ${subscriptionId}::uuid`.execute(db);
   const [row] = rows;
   if (row === undefined) return { outcome: 'not_found' };
-  if (!row.is_passed && !row.is_ended) return { outcome: 'subscription_not_ended' };
+  if (row.status !== 'CANCELED') return { outcome: 'subscription_not_ended' };
   if (row.is_moved_away) return { outcome: 'usage_moving' };
-  // One that could not be passed by now has its final invoice to come.
-  return row.has_draft || !row.is_passed ? { outcome: 'earlier_draft' } : undefined;
+  return row.has_draft ? { outcome: 'earlier_draft' } : undefined;
 }
 
 /** All of its periods, as of this moment. */

@@ -34,8 +34,8 @@ type Passed = Passage<SubscriptionRow>;
 /**
  * Opens every period of these subscriptions that has begun, while there is `room`, and does in order all that happens at the
  * boundaries before it: a trial ends, a change of plan takes place, a cancellation does. Writes periods, dues, the drafts of invoices (without lines:
- * those are computed), billed meters and the feed. What is open already is left as it is, so doing it again changes nothing. So is what is of a
- * plan that somebody changes at this moment.
+ * those are computed), billed meters and the feed. What is open already is left as it is, so doing it again changes nothing. So is what goes
+ * on with a plan that somebody changes at this moment.
  * Expects the rows of the subscriptions locked FOR UPDATE by the caller, and locks the feed, so nothing is locked after it. Returns how many
  * subscriptions were brought on, be it not as far as they should be.
  */
@@ -161,13 +161,19 @@ async function holdPlans(
   organizationId: string,
   rows: readonly SubscriptionRow[],
 ): Promise<SubscriptionRow[]> {
-  if (rows.length === 0) return [];
-  const ids = [...new Set(rows.flatMap(({ plan_id, pending_plan_id }) => [plan_id, pending_plan_id]))];
+  const ids = [...new Set(rows.flatMap(plansOf))];
+  if (ids.length === 0) return [...rows];
   const { rows: plans } = await sql<{ id: string }>`
     SELECT id FROM plans WHERE organization_id = ${organizationId} AND id = ANY(${ids}::uuid[])
     ORDER BY id FOR SHARE SKIP LOCKED`.execute(transaction);
-  const held = new Set<string | null>([null, ...plans.map(({ id }) => id)]);
-  return rows.filter(({ plan_id, pending_plan_id }) => held.has(plan_id) && held.has(pending_plan_id));
+  const held = new Set(plans.map(({ id }) => id));
+  return rows.filter((row) => plansOf(row).every((id) => held.has(id)));
+}
+
+/** Which plans may say what happens at its next boundary: none where it ends there. */
+function plansOf({ cancel_at_period_end, plan_id, pending_plan_id }: SubscriptionRow): string[] {
+  if (cancel_at_period_end) return [];
+  return pending_plan_id === null ? [plan_id] : [plan_id, pending_plan_id];
 }
 
 /**
