@@ -308,21 +308,35 @@ test('a process that gets many of the worst bodies at once lives on and serves, 
   expect(resident).toBeLessThan(600_000_000);
 });
 
-test('what no operation takes is refused by each, in its query and where it has no body, and not ignored', async () => {
-  const ofTheApi = openapi.operations.filter(({ path }) => path.startsWith('/api/'));
-  await each(ofTheApi, async (operation) => {
+/** The paths of the errors of a request that is refused with 422. */
+async function refusedPaths(operation: Operation, at: string, sent: RequestOptions): Promise<string[]> {
+  const opener = openerOf(operation);
+  const answer = await ask(operation, at, { ...opener, ...sent, headers: { ...opener.headers, ...sent.headers } });
+  expectProblem(answer, 422, 'invalid_request');
+  return answer.body.errors.map((error: { path: string }) => error.path);
+}
+
+const ofTheApi = () => openapi.operations.filter(({ path }) => path.startsWith('/api/'));
+
+test('what no operation takes is refused by each, in its query and where it has no body, and not ignored', () =>
+  each(ofTheApi(), async (operation) => {
     const path = pathOf(operation, things);
-    const opener = openerOf(operation);
-    const refused = async (at: string, body: unknown) => {
-      const answer = await ask(operation, at, { ...opener, ...(body !== undefined && { body }) });
-      expectProblem(answer, 422, 'invalid_request');
-      return answer.body.errors.map((error: { path: string }) => error.path);
-    };
+    const refused = (at: string, body: unknown) => refusedPaths(operation, at, { ...(body !== undefined && { body }) });
     expect(await refused(`${path}?no_such=1`, operation.example), operation.name).toContain('no_such');
-    if (operation.body !== undefined || operation.method === 'GET') return;
-    expect(await refused(path, { no_such: 1 }), operation.name).toEqual(['no_such']);
+    if (operation.body !== undefined) return;
+    // The body of a GET is not even read.
+    const isRead = operation.method !== 'GET';
+    expect(await refused(path, { no_such: 1 }), operation.name).toEqual([isRead ? 'no_such' : '']);
     for (const body of [['x'], 'x']) expect(await refused(path, body), operation.name).toEqual(['']);
-  });
-});
+  }));
+
+test('If-Match is refused by each operation that is no PATCH, and not ignored', () =>
+  each(
+    ofTheApi().filter(({ method }) => method !== 'PATCH'),
+    async (operation) => {
+      const headers = { 'if-match': '*' };
+      expect(await refusedPaths(operation, pathOf(operation, things), { headers })).toEqual(['If-Match']);
+    },
+  ));
 
 expectNothingKept();

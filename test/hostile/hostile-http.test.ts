@@ -208,6 +208,36 @@ test('a client that sends all of a body that is too large is told so at its end,
   socket.destroy();
 });
 
+describe('a request that only reads', () => {
+  const body = '{"search": "acme"}';
+  const read = (lines: string[], sent: string, method = 'GET') =>
+    `${method} /api/v1/customers HTTP/1.1\r\nHost: weir\r\nCookie: access_token=${admin.session}\r\n${lines.map((line) => `${line}\r\n`).join('')}\r\n${sent}`;
+  const close = 'Connection: close';
+
+  test.each([
+    ['of a length', [json, lengthOf(body)], body],
+    ['in chunks', ['Transfer-Encoding: chunked'], `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`],
+  ])('is refused with a body %s, and the next one over its connection is served', async (_, lines, sent) => {
+    const [refused, served, ...more] = await exchange(weir.baseUrl, read(lines, sent) + read([close], ''));
+    if (refused === undefined) throw new Error('there was no answer');
+    expectProblem(refused, 422, 'invalid_request');
+    expect(refused.body.errors).toMatchObject([{ path: '' }]);
+    expect([served?.status, more]).toEqual([200, []]);
+    const head = await weir.request('HEAD', '/api/v1/customers', { session: admin.session, raw: body });
+    expect(head.status).toBe(422);
+  });
+
+  test('may say that it has none', async () => {
+    const answer = await talk(read([json, 'Content-Length: 0', close], ''));
+    expect(answer.status).toBe(200);
+  });
+
+  test('is refused for who sends it before what is in it', async () => {
+    const answer = await talk(read([json, lengthOf(body), close], body).replace(admin.session, 'nobody'));
+    expectProblem(answer, 401, 'unauthenticated');
+  });
+});
+
 test('the last of 2,500 headers counts as much as the first', async () => {
   const body = JSON.stringify(eventOf());
   const many = Array<string>(2_500).fill('a:b');

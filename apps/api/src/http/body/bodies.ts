@@ -38,8 +38,12 @@ const SMALL_BYTES = 16_384;
 const SHARE_MAX = 0.5;
 
 /** Whether there is a body, and it has not come in whole. */
-export function hasBodyToCome({ raw }: FastifyRequest): boolean {
-  if (raw.complete) return false;
+export function hasBodyToCome(request: FastifyRequest): boolean {
+  return !request.raw.complete && hasBody(request);
+}
+
+/** Whether there is a body, by the headers. */
+export function hasBody({ raw }: FastifyRequest): boolean {
   const { 'content-length': length, 'transfer-encoding': coding } = raw.headers;
   return coding !== undefined || (length !== undefined && length !== '0');
 }

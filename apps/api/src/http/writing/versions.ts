@@ -8,7 +8,6 @@ import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify
 import { createHash } from 'node:crypto';
 import { invalidFields } from '../problem.ts';
 import { BYTES_OF_BUCKET } from '../load/read-budget.ts';
-import { isRepeatable } from './repeats.ts';
 import type { App } from '../typed-app.ts';
 import { writing, type Write, type Written } from './writing.ts';
 
@@ -161,7 +160,7 @@ export interface Tagged {
   isOfPatch?: boolean;
 }
 
-/** Sets this up for every route that is added after it. Throws for a PATCH that does not take If-Match. */
+/** Sets this up for every route that is added after it: all but PATCH refuse If-Match. Throws for a PATCH that does not take If-Match. */
 export function useVersions(app: App): ReadonlyMap<string, Tagged> {
   const tagged = new Map<string, Tagged>();
   const add = (url: string, what: Tagged) => tagged.set(url, { ...tagged.get(url), ...what });
@@ -169,7 +168,7 @@ export function useVersions(app: App): ReadonlyMap<string, Tagged> {
     for (const method of [route.method].flat()) {
       const isWhole = readers.get(route.handler);
       if (method === 'GET' && isWhole !== undefined) add(route.url, { isWhole });
-      if (!isRepeatable(method, route.url)) continue;
+      if (!route.url.startsWith('/api/')) continue;
       const isOfPatch = changers.get(route.handler);
       if (method !== 'PATCH') route.onRequest = [route.onRequest ?? [], refuseMatch].flat();
       else if (isOfPatch !== undefined) add(route.url, { isOfPatch });
