@@ -1,15 +1,26 @@
-// How a page lays out what it shows: a customer in two columns where there is room.
+// How a page lays out what it shows: what stands around a thing, a customer in two columns, prices with tiers, charts with their axes,
+// and all of it on paper.
 
+import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import {
+  findBarriers,
+  findCutOff,
+  layoutShift,
+  openBrowser,
+  type Browser,
+  type Visit,
+} from '../support/browser/browser.ts';
 import { furnish, type Furnished } from '../support/browser/furnished.ts';
+import { holdBack } from '../support/browser/hold-back.ts';
+import { DEFAULT_SHARE } from '../support/harness.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const WINDOW = { width: 1280, height: 860 };
 const PHONE = { width: 390, height: 844 };
 
-const weir = ownWeir();
+const weir = ownWeir({ api: DEFAULT_SHARE });
 let organization: Furnished;
 let browser: Browser;
 let visit: Visit;
@@ -17,11 +28,72 @@ let page: Page;
 
 beforeAll(async () => {
   [organization, browser] = await Promise.all([furnish(weir), openBrowser([weir.baseUrl])]);
+}, 120_000);
+afterAll(() => browser?.close());
+beforeEach(async () => {
   visit = await browser.visit({ baseURL: weir.baseUrl, viewport: WINDOW });
   await visit.context.addCookies([{ name: 'access_token', value: organization.session, url: weir.baseUrl }]);
   page = visit.page;
-}, 120_000);
-afterAll(() => browser?.close());
+});
+afterEach(() => visit.close());
+
+/** The routes of one thing, each with the list that leads to it and what it is called. */
+const THINGS: [route: string, list: string, of: string][] = [
+  ['/customers/$customerId', '/customers', 'Customer'],
+  ['/meters/$meterId', '/features', 'Meter'],
+  ['/plans/$planId', '/plans', 'Plan'],
+  ['/plans/$planId/edit', '/plans', 'Plan'],
+  ['/plans/new?copy=$planId', '/plans', 'Plan'],
+  ['/subscriptions/$subscriptionId', '/subscriptions', 'Subscription'],
+  ['/invoices/$invoiceId', '/invoices', 'Invoice'],
+  ['/alerts/$alertId', '/alerts', 'Alert'],
+  ['/webhooks/$endpointId', '/webhooks', 'Endpoint'],
+  ['/service-accounts/$accountId', '/service-accounts', 'Service account'],
+];
+
+test('the page of a thing that is not there has a title of its own, and the way back to its list', async () => {
+  const texts = await Promise.all(
+    ['routes', 'billing-routes'].map((name) =>
+      readFile(new URL(`../../apps/console/src/${name}.ts`, import.meta.url), 'utf8'),
+    ),
+  );
+  const routes = [...texts.join('\n').matchAll(/^ +path: '(\/[^']*\$\w[^']*)',$/gm)].map(([, path = '']) => path);
+  expect(
+    THINGS.map(([route]) => route)
+      .filter((route) => !route.includes('?'))
+      .toSorted(),
+  ).toEqual(routes.toSorted());
+  const nobody = '0198aaaa-0000-7000-8000-000000000000';
+  for (const [route, list, of] of THINGS) {
+    await page.goto(route.replace(/\$\w+/, nobody));
+    await page.getByRole('alert').waitFor();
+    const title = `No such ${of.toLowerCase()}`;
+    expect([route, await page.locator('h1').allTextContents(), await page.title()]).toEqual([
+      route,
+      [title],
+      `${title} · Weir`,
+    ]);
+    expect(await page.locator(`.page-above a[href="${list}"]`).count()).toBe(1);
+  }
+  expect(await findBarriers(page)).toEqual([]);
+});
+
+test('so has one that is still being read, and the focus is on its own title in the end', async () => {
+  await page.goto('/invoices');
+  const letGo = await holdBack(page, /\/api\/v1\/invoices\/[^/?]+$/);
+  const row = page.getByRole('link', { name: /^INV-/ }).first();
+  const number = (await row.textContent()) ?? '';
+  await row.click();
+  await page.getByRole('heading', { level: 1, name: 'Invoice', exact: true }).waitFor();
+  expect([await page.title(), await page.locator('.page-above a').getAttribute('href')]).toEqual([
+    'Invoice · Weir',
+    '/invoices',
+  ]);
+  letGo();
+  await page.getByRole('heading', { level: 1, name: number }).and(page.locator(':focus')).waitFor();
+  expect(await page.title()).toBe(`${number} · Weir`);
+  expect(await layoutShift(page)).toBe(0);
+});
 
 test('what is known of a customer stands beside the rest where there is room, and above it on a phone', async () => {
   await page.goto(organization.addresses['customer'] ?? '');
@@ -39,5 +111,96 @@ test('what is known of a customer stands beside the rest where there is room, an
   await page.setViewportSize(PHONE);
   const narrow = await boxes();
   expect(narrow.tabs.y).toBeGreaterThan(narrow.facts.y + narrow.facts.height);
-  await page.setViewportSize(WINDOW);
+});
+
+test('on paper a table has all of its columns, as wide as paper is, and nothing that one would press', async () => {
+  await page.goto('/invoices');
+  const list = page.getByRole('group', { name: 'Invoices' });
+  const titles = list.getByRole('columnheader').filter({ visible: true });
+  await titles.first().waitFor();
+  const all = await titles.allTextContents();
+  await page.setViewportSize({ width: 720, height: 1000 });
+  expect((await titles.allTextContents()).length).toBeLessThan(all.length);
+  await page.emulateMedia({ media: 'print' });
+  expect(await titles.allTextContents()).toEqual(all);
+  await page.goto(organization.addresses['invoice-open'] ?? '');
+  await page.getByRole('columnheader', { name: 'Period' }).first().waitFor();
+  const pressed = page.getByRole('button', { name: 'Void', exact: true });
+  expect(await pressed.count()).toBe(0);
+  await page.emulateMedia({ media: null });
+  expect(await pressed.count()).toBe(1);
+});
+
+test('tiers of a price are a table that fits a phone, of a hundred the first five and the others on demand', async () => {
+  const [meter, other] = (await organization.call('GET', '/meters')).data;
+  const tiers = Array.from({ length: 100 }, (_, index) => ({
+    up_to: index === 99 ? null : String((index + 1) * 1_000_000),
+    unit_price: index === 1 ? '0.000000000000000001' : '0.05',
+    flat_fee: index === 2 ? '1250.5' : '0',
+  }));
+  const long = `${'9'.repeat(32)}.${'9'.repeat(18)}`;
+  const two = [
+    { up_to: long, unit_price: '2' },
+    { up_to: null, unit_price: '1' },
+  ];
+  const charge = { type: 'USAGE', meter_id: meter.id };
+  const fields = {
+    type: 'USAGE',
+    billing_interval: 'month',
+    currency: 'USD',
+    lookup_id: 'many-tiers',
+    name: 'Many tiers',
+  };
+  const { id } = await organization.call('POST', '/plans', {
+    ...fields,
+    charges: [
+      { ...charge, display_name: 'Tokens', model: 'graduated', tiers, minimum_amount: '10' },
+      { ...charge, meter_id: other.id, display_name: 'Long ones', model: 'volume', tiers: two },
+    ],
+  });
+  await page.goto(`/plans/${id}`);
+  const rows = (name: string) => page.getByRole('group', { name, exact: true }).locator('tbody tr');
+  await rows('Tiers of Tokens').first().waitFor();
+  expect((await rows('Tiers of Tokens').allInnerTexts()).map((row) => row.split('\t'))).toEqual([
+    ['0 to 1,000,000', '0.05 USD', '–'],
+    ['over 1,000,000 to 2,000,000', '0.000000000000000001 USD', '–'],
+    ['over 2,000,000 to 3,000,000', '0.05 USD', '1,250.50 USD'],
+    ['over 3,000,000 to 4,000,000', '0.05 USD', '–'],
+    ['over 4,000,000 to 5,000,000', '0.05 USD', '–'],
+  ]);
+  await page.getByText('By tier, at least 10.00 USD').waitFor();
+  // No fee, no column of it.
+  expect(await rows('Tiers of Long ones').locator('td').count()).toBe(4);
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await findBarriers(page)).toEqual([]);
+  }
+  await page.setViewportSize(PHONE);
+  await page.getByText('And 95 more tiers').click();
+  expect(await rows('More tiers of Tokens').count()).toBe(95);
+  expect(await findCutOff(page)).toEqual([]);
+});
+
+test('events by day have an axis of few round ticks with its unit, beside those of the month before', async () => {
+  const days = Array.from({ length: 30 }, (_, index) => ({
+    start: new Date(Date.UTC(2026, 10, index + 1)).toISOString(),
+    recorded: index < 20 ? index * 117 : null,
+    previous: index * 90,
+  }));
+  await page.route(/\/api\/v1\/overview/, async (route) => {
+    const answer = await route.fetch();
+    const overview = await answer.json();
+    await route.fulfill({ response: answer, json: { ...overview, events: { ...overview.events, days } } });
+  });
+  await page.goto('/');
+  const chart = page.getByRole('region', { name: 'Events by day' });
+  await chart.waitFor();
+  expect(await chart.locator('.day-bars-axis > span').allInnerTexts()).toEqual(['0', '1K', '2K']);
+  await chart.getByText('events', { exact: true }).waitFor();
+  await chart.getByText('the month before', { exact: true }).waitFor();
+  expect(await chart.locator('.day-bars-before').count()).toBe(1);
+  expect(await layoutShift(page)).toBe(0);
+  expect(await findBarriers(page)).toEqual([]);
+  await page.setViewportSize(PHONE);
+  expect(await findCutOff(page)).toEqual([]);
 });

@@ -1,5 +1,6 @@
 import { useEffect, type ReactNode } from 'react';
 import mark from '../styles/weir.svg';
+import './door.css';
 
 /** The frame of the pages before one is signed in. */
 export function Door({ title, about, children }: { title: string; about?: ReactNode; children: ReactNode }) {

@@ -10,9 +10,9 @@ import { ListExport } from '../components/lists/list-export.tsx';
 import { PagedList } from '../components/lists/paged-list.tsx';
 import { useSearchState } from '../components/lists/search-state.ts';
 import { Status } from '../components/lists/status.tsx';
-import { Loaded } from '../components/outcomes/loaded.tsx';
 import { AdminOnly } from '../components/page/admin-only.tsx';
 import { Page, Section } from '../components/page/page.tsx';
+import { ThingPage } from '../components/page/thing-page.tsx';
 import { Time } from '../components/page/time.tsx';
 import { formatAmount, formatDecimal } from '../text/decimals.ts';
 import { formatDays } from '../text/instants.ts';
@@ -24,16 +24,18 @@ const LOOK_MS = 5_000;
 
 type Crossing = Schema<'AlertCrossing'>;
 
+const ABOVE = <Link to="/alerts">Alerts</Link>;
+
 export function AlertPage() {
   const { alertId: id } = useParams({ from: '/shell/alerts/$alertId' });
   const onward = useOnward();
   const alert = useQuery(read('/api/v1/alerts/{id}', { path: { id } }));
   return (
-    <Loaded query={alert} rows={8}>
+    <ThingPage query={alert} of="Alert" above={ABOVE}>
       {(found) => (
         <Page
           title={found.name}
-          above={<Link to="/alerts">Alerts</Link>}
+          above={ABOVE}
           actions={
             <AdminOnly>
               <AlertMenu alert={found} onDeleted={() => void onward({ to: '/alerts' })} />
@@ -52,7 +54,7 @@ export function AlertPage() {
           <Crossings alertId={id} />
         </Page>
       )}
-    </Loaded>
+    </ThingPage>
   );
 }
 

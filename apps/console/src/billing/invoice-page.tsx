@@ -7,8 +7,8 @@ import { pace } from '../api/pace.ts';
 import { AdminOnly } from '../components/page/admin-only.tsx';
 import { Facts } from '../components/lists/facts.tsx';
 import { formatDay } from '../text/instants.ts';
-import { Loaded } from '../components/outcomes/loaded.tsx';
 import { Page } from '../components/page/page.tsx';
+import { ThingPage } from '../components/page/thing-page.tsx';
 import { ProblemBox } from '../components/outcomes/problem-box.tsx';
 import { Time } from '../components/page/time.tsx';
 import { AddLineForm, InvoiceButtons, useRemoveLine } from './invoice-changes.tsx';
@@ -37,13 +37,15 @@ function useInvoice(id: string) {
   });
 }
 
+const ABOVE = <Link to="/invoices">Invoices</Link>;
+
 export function InvoicePage() {
   const { invoiceId } = useParams({ from: '/shell/invoices/$invoiceId' });
   const query = useInvoice(invoiceId);
   return (
-    <Loaded query={query} rows={12}>
+    <ThingPage query={query} of="Invoice" above={ABOVE}>
       {({ invoice, subscription }) => <InvoiceView invoice={invoice} subscription={subscription} />}
-    </Loaded>
+    </ThingPage>
   );
 }
 
@@ -58,7 +60,7 @@ function InvoiceView({ invoice, subscription }: { invoice: Invoice; subscription
   return (
     <Page
       title={invoice.invoice_number ?? 'Draft invoice'}
-      above={<Link to="/invoices">Invoices</Link>}
+      above={ABOVE}
       actions={
         <>
           <AdminOnly>

@@ -1,5 +1,4 @@
-import '@mantine/core/styles/Tabs.css';
-import { Button, Tabs } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -17,7 +16,8 @@ import { formatDays } from '../text/instants.ts';
 import { Loaded } from '../components/outcomes/loaded.tsx';
 import { notify } from '../components/outcomes/notices.tsx';
 import { Page } from '../components/page/page.tsx';
-import { tabOf, useSearchState } from '../components/lists/search-state.ts';
+import { PageTabs } from '../components/page/page-tabs.tsx';
+import { ThingPage } from '../components/page/thing-page.tsx';
 import { Status } from '../components/lists/status.tsx';
 import { Time } from '../components/page/time.tsx';
 import { InvoiceLines, InvoiceTotals } from './invoice-lines.tsx';
@@ -30,8 +30,7 @@ import { SubscriptionTimeline } from './subscription-timeline.tsx';
 
 type Subscription = Schema<'SubscriptionWithEntitlements'>;
 
-const WITHOUT_NEXT = ['timeline', 'invoices', 'features'] as const;
-const TABS = [...WITHOUT_NEXT, 'next'] as const;
+const ABOVE = <Link to="/subscriptions">Subscriptions</Link>;
 
 export function SubscriptionPage() {
   const { subscriptionId: id } = useParams({ from: '/shell/subscriptions/$subscriptionId' });
@@ -40,15 +39,14 @@ export function SubscriptionPage() {
     refetchInterval: () => pace(10_000),
   });
   return (
-    <Loaded query={subscription} rows={12}>
+    <ThingPage query={subscription} of="Subscription" above={ABOVE}>
       {(data) => <SubscriptionView subscription={data} />}
-    </Loaded>
+    </ThingPage>
   );
 }
 
 function SubscriptionView({ subscription }: { subscription: Subscription }) {
   const { id, status, time_zone: zone } = subscription;
-  const { state, change } = useSearchState<'tab'>();
   const [dialog, setDialog] = useState<{ of: 'cancel' | 'change'; press: number }>();
   // Each press reads it: the one before may have got no answer.
   const open = (of: 'cancel' | 'change') => setDialog((before) => ({ of, press: (before?.press ?? 0) + 1 }));
@@ -58,7 +56,7 @@ function SubscriptionView({ subscription }: { subscription: Subscription }) {
   return (
     <Page
       title={`${subscription.plan_name} for ${subscription.customer_external_id}`}
-      above={<Link to="/subscriptions">Subscriptions</Link>}
+      above={ABOVE}
       actions={
         <AdminOnly>
           {!isOver && (
@@ -77,32 +75,18 @@ function SubscriptionView({ subscription }: { subscription: Subscription }) {
     >
       <PendingChanges subscription={subscription} />
       <SubscriptionFacts subscription={subscription} />
-      <Tabs
-        value={tabOf(state.tab, hasNext ? TABS : WITHOUT_NEXT)}
-        onChange={(tab) => change({ tab })}
-        keepMounted={false}
-      >
-        <Tabs.List>
-          <Tabs.Tab value="timeline">Timeline</Tabs.Tab>
-          {hasNext && <Tabs.Tab value="next">Next invoice</Tabs.Tab>}
-          <Tabs.Tab value="invoices">Invoices</Tabs.Tab>
-          <Tabs.Tab value="features">Entitlements</Tabs.Tab>
-        </Tabs.List>
-        <Tabs.Panel value="timeline" pt="md">
-          <SubscriptionTimeline subscription={subscription} />
-        </Tabs.Panel>
-        {hasNext && (
-          <Tabs.Panel value="next" pt="md">
-            <NextInvoice id={id} zone={zone} />
-          </Tabs.Panel>
-        )}
-        <Tabs.Panel value="invoices" pt="md">
-          <InvoicesOfOne filter={{ subscription_id: id }} />
-        </Tabs.Panel>
-        <Tabs.Panel value="features" pt="md">
-          <EntitlementTable entitlements={subscription.entitlements} zone={zone} />
-        </Tabs.Panel>
-      </Tabs>
+      <PageTabs
+        tabs={[
+          { name: 'timeline', title: 'Timeline', panel: <SubscriptionTimeline subscription={subscription} /> },
+          ...(hasNext ? [{ name: 'next', title: 'Next invoice', panel: <NextInvoice id={id} zone={zone} /> }] : []),
+          { name: 'invoices', title: 'Invoices', panel: <InvoicesOfOne filter={{ subscription_id: id }} /> },
+          {
+            name: 'features',
+            title: 'Entitlements',
+            panel: <EntitlementTable entitlements={subscription.entitlements} zone={zone} />,
+          },
+        ]}
+      />
       {dialog !== undefined && (
         // What it says of the end of the period is of now: another one may have begun since the page was read.
         <ToChange key={dialog.press} path="/api/v1/subscriptions/{id}" params={{ path: { id } }}>

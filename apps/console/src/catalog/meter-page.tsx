@@ -11,6 +11,7 @@ import { Facts } from '../components/lists/facts.tsx';
 import { RowMenu } from '../components/lists/row-menu.tsx';
 import { Loaded } from '../components/outcomes/loaded.tsx';
 import { Page, Section } from '../components/page/page.tsx';
+import { ThingPage } from '../components/page/thing-page.tsx';
 import { Status } from '../components/lists/status.tsx';
 import { Time } from '../components/page/time.tsx';
 import { useRecentCustomers, zoneWords } from '../usage/days-of-usage.ts';
@@ -18,13 +19,15 @@ import { MeterKeys } from './meter-keys.tsx';
 
 type Meter = Schema<'Meter'>;
 
+const ABOVE = <Link to="/features">Features and meters</Link>;
+
 export function MeterPage() {
   const { meterId } = useParams({ from: '/shell/meters/$meterId' });
   const meter = useQuery(read('/api/v1/meters/{id}', { path: { id: meterId } }));
   return (
-    <Loaded query={meter} rows={8}>
+    <ThingPage query={meter} of="Meter" above={ABOVE}>
       {(data) => <MeterView meter={data} />}
-    </Loaded>
+    </ThingPage>
   );
 }
 
@@ -46,7 +49,7 @@ function MeterView({ meter }: { meter: Meter }) {
   return (
     <Page
       title={name}
-      above={<Link to="/features">Features and meters</Link>}
+      above={ABOVE}
       actions={
         <>
           <Link to="/usage" search={{ meter: id }} className="link-button">

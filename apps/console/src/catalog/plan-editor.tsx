@@ -11,9 +11,9 @@ import { useSession } from '../api/session.ts';
 import { useOnward } from '../components/dialogs/leaving.ts';
 import { AskBeforeLeaving } from '../components/forms/ask-before-leaving.tsx';
 import { FormBox, useForm, type Form } from '../components/forms/form.tsx';
-import { ToChange } from '../components/forms/to-change.tsx';
-import { Loaded } from '../components/outcomes/loaded.tsx';
+import { useOpened } from '../components/forms/to-change.tsx';
 import { Page } from '../components/page/page.tsx';
+import { ThingPage } from '../components/page/thing-page.tsx';
 import { ChargeCosts } from './charge-costs.tsx';
 import { draftOf } from './charge-draft.ts';
 import { ChargeRows } from './charge-rows.tsx';
@@ -36,25 +36,34 @@ import './charge-editor.css';
 type Plan = Schema<'PlanWithFeatures'>;
 type Catalog = readonly Schema<'Feature'>[];
 
+const ABOVE = <Link to="/plans">Plans</Link>;
+
 /** A new plan, which may begin as a copy of another one. */
 export function NewPlanPage() {
   const { copy } = useSearch({ strict: false }) as { copy?: string };
   const features = useQuery(read('/api/v1/features'));
   if (!useSession().isAdmin) return <Navigate to="/plans" replace />;
   return (
-    <Loaded query={features} rows={12}>
+    <ThingPage query={features} of="Plan" title="New plan" above={ABOVE}>
       {({ data: catalog }) => (
         <AskBeforeLeaving>
           {copy === undefined ? (
             <NewPlan key="new" catalog={catalog} />
           ) : (
-            <ToChange path="/api/v1/plans/{id}" params={{ path: { id: copy } }} rows={12}>
-              {({ data }) => <NewPlan key={copy} copied={data} catalog={catalog} />}
-            </ToChange>
+            <CopyOfPlan key={copy} id={copy} catalog={catalog} />
           )}
         </AskBeforeLeaving>
       )}
-    </Loaded>
+    </ThingPage>
+  );
+}
+
+function CopyOfPlan({ id, catalog }: { id: string; catalog: Catalog }) {
+  const copied = useOpened('/api/v1/plans/{id}', { path: { id } });
+  return (
+    <ThingPage query={copied} of="Plan" title="New plan" above={ABOVE}>
+      {({ data }) => <NewPlan copied={data} catalog={catalog} />}
+    </ThingPage>
   );
 }
 
@@ -68,7 +77,7 @@ function NewPlan({ copied, catalog }: { copied?: Plan; catalog: Catalog }) {
     save: (draft) => send(client.POST('/api/v1/plans', { body: planBodyOf(draft, catalog) })),
   });
   return (
-    <Page title="New plan" above={<Link to="/plans">Plans</Link>}>
+    <Page title="New plan" above={ABOVE}>
       <FormBox form={editor.form} submitLabel="Create plan" onCancel={() => void navigate({ to: '/plans' })}>
         <PlanSelect
           label="Copy of"
@@ -92,23 +101,25 @@ export function EditPlanPage() {
   const { planId } = useParams({ from: '/shell/plans/$planId/edit' });
   const features = useQuery(read('/api/v1/features'));
   const billing = useQuery(read('/api/v1/billing/settings'));
+  const plan = useOpened('/api/v1/plans/{id}', { path: { id: planId } });
   if (!useSession().isAdmin) return <Navigate to="/plans/$planId" params={{ planId }} replace />;
+  const page = { of: 'Plan', title: 'Edit plan', above: ABOVE };
   return (
-    <Loaded query={features} rows={12}>
-      {({ data: catalog }) => (
-        <Loaded query={billing} rows={12}>
-          {({ time_zone: zone }) => (
-            <ToChange path="/api/v1/plans/{id}" params={{ path: { id: planId } }} rows={12}>
-              {(opened) => (
+    <ThingPage query={plan} {...page}>
+      {(opened) => (
+        <ThingPage query={features} {...page}>
+          {({ data: catalog }) => (
+            <ThingPage query={billing} {...page}>
+              {({ time_zone: zone }) => (
                 <AskBeforeLeaving>
                   <EditPlan opened={opened} catalog={catalog} zone={zone} />
                 </AskBeforeLeaving>
               )}
-            </ToChange>
+            </ThingPage>
           )}
-        </Loaded>
+        </ThingPage>
       )}
-    </Loaded>
+    </ThingPage>
   );
 }
 

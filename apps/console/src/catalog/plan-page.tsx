@@ -10,6 +10,7 @@ import type { Column } from '../components/lists/data-table.tsx';
 import { Facts } from '../components/lists/facts.tsx';
 import { Loaded } from '../components/outcomes/loaded.tsx';
 import { Page, Section } from '../components/page/page.tsx';
+import { ThingPage } from '../components/page/thing-page.tsx';
 import { PagedList } from '../components/lists/paged-list.tsx';
 import { RowMenu } from '../components/lists/row-menu.tsx';
 import { RowsByPage } from '../components/lists/rows-by-page.tsx';
@@ -22,18 +23,20 @@ type Charge = Schema<'Charge'>;
 type Feature = Schema<'Feature'>;
 type PlanFeature = Plan['features'][number];
 
+const ABOVE = <Link to="/plans">Plans</Link>;
+
 export function PlanPage() {
   const { planId } = useParams({ from: '/shell/plans/$planId' });
   const plan = useQuery(read('/api/v1/plans/{id}', { path: { id: planId } }));
   const billing = useQuery(read('/api/v1/billing/settings'));
   return (
-    <Loaded query={billing} rows={10}>
-      {({ time_zone: zone }) => (
-        <Loaded query={plan} rows={10}>
-          {(data) => <PlanView plan={data} zone={zone} />}
-        </Loaded>
+    <ThingPage query={plan} of="Plan" above={ABOVE}>
+      {(data) => (
+        <ThingPage query={billing} of="Plan" above={ABOVE}>
+          {({ time_zone: zone }) => <PlanView plan={data} zone={zone} />}
+        </ThingPage>
       )}
-    </Loaded>
+    </ThingPage>
   );
 }
 
@@ -47,7 +50,7 @@ function PlanView({ plan, zone }: PlanViewProps) {
   return (
     <Page
       title={plan.name}
-      above={<Link to="/plans">Plans</Link>}
+      above={ABOVE}
       about={plan.description ?? undefined}
       actions={
         <AdminOnly>

@@ -1,5 +1,4 @@
-import '@mantine/core/styles/Tabs.css';
-import { Button, Switch, Tabs } from '@mantine/core';
+import { Button, Switch } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -19,9 +18,10 @@ import { formatDecimal } from '../text/decimals.ts';
 import { Facts } from '../components/lists/facts.tsx';
 import { Loaded } from '../components/outcomes/loaded.tsx';
 import { Page } from '../components/page/page.tsx';
+import { PageTabs } from '../components/page/page-tabs.tsx';
+import { ThingPage } from '../components/page/thing-page.tsx';
 import { RowMenu } from '../components/lists/row-menu.tsx';
 import { RowsByPage } from '../components/lists/rows-by-page.tsx';
-import { tabOf, useSearchState } from '../components/lists/search-state.ts';
 import { Time } from '../components/page/time.tsx';
 import { useRecentUsage, useZoneOfUsage, zoneWords, type RecentUsage } from '../usage/days-of-usage.ts';
 import { CustomerForm } from './customer-form.tsx';
@@ -32,28 +32,27 @@ import './customer-page.css';
 
 type Customer = Schema<'Customer'>;
 
-const TABS = ['overview', 'usage', 'subscriptions', 'invoices', 'credits', 'entitlements'] as const;
+const ABOVE = <Link to="/customers">Customers</Link>;
 
 export function CustomerPage() {
   const { customerId } = useParams({ from: '/shell/customers/$customerId' });
   const customer = useQuery(read('/api/v1/customers/{id}', { path: { id: customerId } }));
   return (
-    <Loaded query={customer} rows={12}>
+    <ThingPage query={customer} of="Customer" above={ABOVE}>
       {(data) => <CustomerView customer={data} />}
-    </Loaded>
+    </ThingPage>
   );
 }
 
 function CustomerView({ customer }: { customer: Customer }) {
   const onward = useOnward();
-  const { state, change } = useSearchState<'tab'>();
   const [dialog, setDialog] = useState<'edit' | 'subscribe'>();
   const { id, name, external_id: externalId, erased_at: erasedAt } = customer;
   const close = () => setDialog(undefined);
   return (
     <Page
       title={name ?? externalId}
-      above={<Link to="/customers">Customers</Link>}
+      above={ABOVE}
       actions={
         <AdminOnly>
           {erasedAt === null && (
@@ -82,34 +81,20 @@ function CustomerView({ customer }: { customer: Customer }) {
             ['Erased', erasedAt === null ? null : <Erased key="erased" id={id} at={erasedAt} />],
           ]}
         />
-        <Tabs value={tabOf(state.tab, TABS)} onChange={(tab) => change({ tab })} keepMounted={false}>
-          <Tabs.List>
-            <Tabs.Tab value="overview">Overview</Tabs.Tab>
-            <Tabs.Tab value="usage">Usage</Tabs.Tab>
-            <Tabs.Tab value="subscriptions">Subscriptions</Tabs.Tab>
-            <Tabs.Tab value="invoices">Invoices</Tabs.Tab>
-            <Tabs.Tab value="credits">Credits</Tabs.Tab>
-            <Tabs.Tab value="entitlements">Entitlements</Tabs.Tab>
-          </Tabs.List>
-          <Tabs.Panel value="overview" pt="md">
-            <CustomerOverview customer={customer} />
-          </Tabs.Panel>
-          <Tabs.Panel value="usage" pt="md">
-            <Usage customer={customer} />
-          </Tabs.Panel>
-          <Tabs.Panel value="subscriptions" pt="md">
-            <SubscriptionsOfOne filter={{ customer_id: id }} />
-          </Tabs.Panel>
-          <Tabs.Panel value="invoices" pt="md">
-            <InvoicesOfOne filter={{ customer_id: id }} />
-          </Tabs.Panel>
-          <Tabs.Panel value="credits" pt="md">
-            <CustomerCredits customerId={id} />
-          </Tabs.Panel>
-          <Tabs.Panel value="entitlements" pt="md">
-            <Entitlements customer={customer} />
-          </Tabs.Panel>
-        </Tabs>
+        <PageTabs
+          tabs={[
+            { name: 'overview', title: 'Overview', panel: <CustomerOverview customer={customer} /> },
+            { name: 'usage', title: 'Usage', panel: <Usage customer={customer} /> },
+            {
+              name: 'subscriptions',
+              title: 'Subscriptions',
+              panel: <SubscriptionsOfOne filter={{ customer_id: id }} />,
+            },
+            { name: 'invoices', title: 'Invoices', panel: <InvoicesOfOne filter={{ customer_id: id }} /> },
+            { name: 'credits', title: 'Credits', panel: <CustomerCredits customerId={id} /> },
+            { name: 'entitlements', title: 'Entitlements', panel: <Entitlements customer={customer} /> },
+          ]}
+        />
       </div>
       {dialog === 'edit' && (
         <ToChange path="/api/v1/customers/{id}" params={{ path: { id } }}>

@@ -13,9 +13,9 @@ import { Facts } from '../components/lists/facts.tsx';
 import { PagedList } from '../components/lists/paged-list.tsx';
 import { RowMenu } from '../components/lists/row-menu.tsx';
 import { useSearchState } from '../components/lists/search-state.ts';
-import { Loaded } from '../components/outcomes/loaded.tsx';
 import { notify } from '../components/outcomes/notices.tsx';
 import { Page, Section } from '../components/page/page.tsx';
+import { ThingPage } from '../components/page/thing-page.tsx';
 import { Time } from '../components/page/time.tsx';
 import { formatLastDay } from '../text/instants.ts';
 import { AccountForm } from './account-form.tsx';
@@ -25,13 +25,15 @@ import { roleWords } from './roles.ts';
 type ServiceAccount = Schema<'ServiceAccount'>;
 type ServiceToken = Schema<'ServiceToken'>;
 
+const ABOVE = <Link to="/service-accounts">Service accounts</Link>;
+
 export function ServiceAccountPage() {
   const { accountId } = useParams({ from: '/shell/service-accounts/$accountId' });
   const account = useQuery(read('/api/v1/service-accounts/{id}', { path: { id: accountId } }));
   return (
-    <Loaded query={account} rows={8}>
+    <ThingPage query={account} of="Service account" above={ABOVE}>
       {(data) => <AccountView account={data} />}
-    </Loaded>
+    </ThingPage>
   );
 }
 
@@ -40,7 +42,7 @@ function AccountView({ account }: { account: ServiceAccount }) {
   return (
     <Page
       title={account.name}
-      above={<Link to="/service-accounts">Service accounts</Link>}
+      above={ABOVE}
       actions={
         <AdminOnly>
           <Button variant="default" onClick={() => setEditing(true)}>

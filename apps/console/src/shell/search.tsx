@@ -8,6 +8,7 @@ import { useFocusBack } from '../components/dialogs/dialog.tsx';
 import { Icon } from '../components/page/icons.tsx';
 import { ProblemBox } from '../components/outcomes/problem-box.tsx';
 import { DESTINATIONS } from './navigation.ts';
+import './search.css';
 
 interface Found {
   id: string;

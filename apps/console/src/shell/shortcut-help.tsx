@@ -2,6 +2,7 @@ import { Kbd } from '@mantine/core';
 import '@mantine/core/styles/Kbd.css';
 import { Dialog } from '../components/dialogs/dialog.tsx';
 import { DESTINATIONS } from './navigation.ts';
+import './shortcut-help.css';
 
 export function ShortcutHelp({ onClose }: { onClose: () => void }) {
   return (

@@ -15,11 +15,11 @@ import { useForm } from '../components/forms/form.tsx';
 import { ToChange } from '../components/forms/to-change.tsx';
 import { Facts } from '../components/lists/facts.tsx';
 import { RowMenu } from '../components/lists/row-menu.tsx';
-import { Loaded } from '../components/outcomes/loaded.tsx';
 import { notify } from '../components/outcomes/notices.tsx';
 import { wordsOf } from '../components/outcomes/problem-words.ts';
 import { AdminOnly } from '../components/page/admin-only.tsx';
 import { Page } from '../components/page/page.tsx';
+import { ThingPage } from '../components/page/thing-page.tsx';
 import { Time } from '../components/page/time.tsx';
 import { addDays, readDay, startOfDay } from '../text/instants.ts';
 import { Deliveries, LOOK_MS } from './deliveries.tsx';
@@ -40,6 +40,8 @@ const LIST = '/api/v1/webhook-endpoints';
 const ONE = '/api/v1/webhook-endpoints/{id}';
 const DELIVERIES = '/api/v1/webhook-endpoints/{id}/deliveries';
 
+const ABOVE = <Link to="/webhooks">Webhooks</Link>;
+
 export function EndpointPage() {
   const { endpointId: id } = useParams({ from: '/shell/webhooks/$endpointId' });
   const endpoint = useQuery({
@@ -47,11 +49,11 @@ export function EndpointPage() {
     refetchInterval: ({ state }) => (state.data?.replay == null ? pace(REFRESH_MS) : LOOK_MS),
   });
   return (
-    <Loaded query={endpoint}>
+    <ThingPage query={endpoint} of="Endpoint" above={ABOVE}>
       {(found) => (
         <Page
           title={new URL(found.url).host}
-          above={<Link to="/webhooks">Webhooks</Link>}
+          above={ABOVE}
           actions={
             <AdminOnly>
               <EndpointChanges endpoint={found} />
@@ -79,7 +81,7 @@ export function EndpointPage() {
           <Deliveries endpoint={found} />
         </Page>
       )}
-    </Loaded>
+    </ThingPage>
   );
 }
 

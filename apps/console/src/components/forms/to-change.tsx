@@ -11,17 +11,22 @@ interface ToChangeProps<Path extends GetPath> {
   children: (opened: Opened<Answer<Path>>) => ReactNode;
 }
 
-/** What a form begins with: the thing as it is when the form is opened, whatever is read of it elsewhere meanwhile. */
-export function ToChange<Path extends GetPath>({ path, params, rows, children }: ToChangeProps<Path>) {
+/** Reads what a form begins with: the thing as it is when the form is opened, whatever is read of it elsewhere meanwhile. */
+export function useOpened<Path extends GetPath>(path: Path, params?: ToChangeProps<Path>['params']) {
   // Each form has its own, since each may be opened at another time.
   const id = useId();
-  const opened = useQuery({
+  return useQuery({
     queryKey: ['to change', path, params ?? {}, id],
     queryFn: () => openToChange(path, params),
     staleTime: 'static',
     gcTime: 0,
     structuralSharing: false,
   });
+}
+
+/** A form of a thing, as {@link useOpened} reads it. */
+export function ToChange<Path extends GetPath>({ path, params, rows, children }: ToChangeProps<Path>) {
+  const opened = useOpened(path, params);
   const isPressedFor = rows === undefined;
   if (isPressedFor && opened.isPending)
     return (

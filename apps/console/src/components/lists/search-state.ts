@@ -1,11 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { Sorting } from './data-table.tsx';
 
-/** Returns the tab that an address names; for one that there is not, the first. */
-export function tabOf<Tab extends string>(named: string | undefined, tabs: readonly [Tab, ...Tab[]]): Tab {
-  return tabs.find((tab) => tab === named) ?? tabs[0];
-}
-
 /**
  * What a list shows, kept in the address: it is there again after a look at one of its rows, and can be sent to somebody.
  * A change of anything but the page leads to the first page.
