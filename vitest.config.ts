@@ -21,22 +21,8 @@ export default defineConfig({
     expect: { poll: { timeout: 30_000 } },
     // Postgres and Redis stop within seconds. What else keeps a process from ending is not waited for.
     teardownTimeout: 15_000,
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: 'unit',
-          include: ['packages', 'apps', 'services', 'bench', 'chaos'].map((folder) => `${folder}/**/*.test.ts`),
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'integration',
-          include: ['test/**/*.test.ts'],
-          globalSetup: ['test/support/setup/programs.ts', 'test/support/setup/services.ts'],
-        },
-      },
-    ],
+    // One project, so that all files share the same three processes: vitest starts others for each. Those beside the code need no services.
+    include: ['packages', 'apps', 'services', 'bench', 'chaos', 'test'].map((folder) => `${folder}/**/*.test.ts`),
+    globalSetup: ['test/support/setup/programs.ts', 'test/support/setup/services.ts'],
   },
 });

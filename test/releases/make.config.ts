@@ -3,14 +3,13 @@
 import { defineConfig, mergeConfig } from 'vitest/config';
 import tests from '../../vitest.config.ts';
 
-const { projects: _, ...shared } = tests.test ?? {};
+const { include: _, ...shared } = tests.test ?? {};
 
 export default mergeConfig(
   { ...tests, test: shared },
   defineConfig({
     test: {
       include: ['test/releases/make-release.ts'],
-      globalSetup: ['test/support/setup/programs.ts', 'test/support/setup/services.ts'],
       testTimeout: 120_000,
       hookTimeout: 60_000,
     },

@@ -7,6 +7,7 @@ import type { TestProject } from 'vitest/node';
 import { openContainers } from './containers.ts';
 import { dropDatabases } from './drop-databases.ts';
 import { queryOnce, withDatabase } from './query.ts';
+import { hasTestsOfTheWhole } from './tests-of-the-whole.ts';
 import { PROGRAMS } from '../programs-folder.ts';
 
 declare module 'vitest' {
@@ -24,7 +25,8 @@ declare module 'vitest' {
  * a Docker engine answers, else the embedded ones in a temporary home. Whatever it brings up, the teardown it returns
  * takes down.
  */
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+  if (!hasTestsOfTheWhole(project)) return undefined;
   const log = (line: string): void => console.log(line);
   const given = {
     databaseUrl: process.env.DATABASE_URL || undefined,
