@@ -1006,9 +1006,9 @@ CREATE UNIQUE INDEX charges_organization_id_plan_id_meter_id_key ON public.charg
 
 CREATE INDEX charges_plan_id_idx ON public.charges USING btree (plan_id, organization_id);
 
-CREATE UNIQUE INDEX corrections_organization_id_amended_by_key ON public.corrections USING btree (organization_id, amended_by) WHERE (amended_by IS NOT NULL);
+CREATE UNIQUE INDEX corrections_amended_by_organization_id_key ON public.corrections USING btree (amended_by, organization_id) WHERE (amended_by IS NOT NULL);
 
-CREATE UNIQUE INDEX corrections_organization_id_id_key ON public.corrections USING btree (organization_id, id);
+CREATE UNIQUE INDEX corrections_id_key ON public.corrections USING btree (uuid_send(organization_id), id);
 
 CREATE INDEX credit_entries_invoice_id_idx ON public.credit_entries USING btree (invoice_id, id) WHERE (invoice_id IS NOT NULL);
 

@@ -1,8 +1,9 @@
 // What it costs to find few among very many that are kept, where Postgres has not looked at the tables: duplicates of an import that was
 // run again, groups of a meter, and what the feed told long ago.
 
+import { listCorrections } from '@weir/db/corrections/corrections';
 import { listRejections, listStoredEvents } from '@weir/db/event-list';
-import { countRejected } from '@weir/db/events';
+import { countRejected, findStoredEvent } from '@weir/db/events';
 import type { Database } from '@weir/db/database';
 import { settleHeld } from '@weir/db/held-keys';
 import { requestErasure } from '@weir/db/moves/request-move';
@@ -135,8 +136,12 @@ test('what is kept of an organization costs neither what is kept of others nor t
 });
 
 /** Events of one instant, with the rollups that tell of them. */
-async function use(meterId: string, customer: string, { at, count }: { at: string; count: number }): Promise<void> {
-  const values = [admin.id, meterId, customer, at, count];
+async function use(
+  meterId: string,
+  customer: string,
+  { at, count, of = admin }: { at: string; count: number; of?: Organization },
+): Promise<void> {
+  const values = [of.id, meterId, customer, at, count];
   await weir.pool.query(
     `INSERT INTO events SELECT overlay(gen_random_uuid()::text PLACING left(first_event_id($4::timestamptz)::text, 15) FROM 1)::uuid,
        $1, $2, $4, $3, 1 FROM generate_series(1, $5::int)`,
@@ -189,6 +194,42 @@ test('a page of a customer costs neither all of its events nor what others have 
   await weir.pool.query('ANALYZE events');
   await listAll();
   expect(await list({ status: 'voided' })).toBeLessThan(2 * FEW);
+});
+
+test('the corrections of an event are found by it, whatever Postgres believes of how many there are', async () => {
+  const own = await signUp(weir);
+  const ofOwn = (await own.createMeter('SUM')).id;
+  await use(ofOwn, 'someone', { at: '2025-08-01T10:00:00Z', count: 20, of: own });
+  const { rows: events } = await weir.pool.query<{ id: string }>('SELECT id FROM events WHERE meter_id = $1', [ofOwn]);
+  const insert = (amended: string, source: string) =>
+    weir.pool.query(
+      `INSERT INTO corrections SELECT $1, gen_random_uuid(), gen_random_uuid(), 'wrong', ${amended}, 0, 'console' FROM ${source}`,
+      [own.id],
+    );
+  const insertOthers = (count: number) => insert('gen_random_uuid()', `generate_series(1, ${count})`);
+  const read = async () => {
+    const page = await rowsReadBy(weir, async (database) => {
+      const listed = await listStoredEvents(database, own.id, { customerExternalId: 'someone', limit: 20 });
+      expect(listed.filter(({ amends }) => amends !== undefined)).toHaveLength(20);
+    });
+    expect(page).toBeLessThan(FEW);
+    const receipt = await rowsReadBy(weir, async (database) => {
+      expect(await findStoredEvent(database, own.id, events[0]?.id ?? '')).toHaveProperty('amends');
+    });
+    expect(receipt).toBeLessThan(FEW);
+    const list = await rowsReadBy(weir, async ({ kysely }) => {
+      expect((await listCorrections(kysely, own.id, { limit: 20 })).rows).toHaveLength(20);
+    });
+    expect(list).toBeLessThan(FEW);
+  };
+  await weir.pool.query('TRUNCATE corrections');
+  await insertOthers(1);
+  await weir.pool.query('ANALYZE corrections');
+  await insert('id', `events WHERE meter_id = '${ofOwn}'`);
+  await insertOthers(MANY);
+  await read();
+  await weir.pool.query('ANALYZE corrections');
+  await read();
 });
 
 test('the events of a day without any are none, whoever has used the meter on other days', async () => {
