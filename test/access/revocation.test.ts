@@ -1,7 +1,8 @@
 // Deleting an API key revokes it at once, on every process.
 
-import { beforeAll, expect, test } from 'vitest';
-import { signUp, startWeir, until, type Organization } from '../support/harness.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { expectProblem } from '../support/expect-problem.ts';
+import { signUp, startWeir, until, type Organization, type RequestOptions } from '../support/harness.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const weir = ownWeir({ withWorker: false });
@@ -13,8 +14,8 @@ beforeAll(async () => {
   ({ session } = organization);
 });
 
-async function createKey(): Promise<{ id: string; key: string }> {
-  const body = { name: 'To be deleted', scopes: ['usage.write', 'usage.read'] };
+async function createKey(...scopes: string[]): Promise<{ id: string; key: string }> {
+  const body = { name: 'To be deleted', scopes: scopes.length > 0 ? scopes : ['usage.write', 'usage.read'] };
   return (await weir.request('POST', '/api/v1/api-keys', { session, body })).body;
 }
 
@@ -46,6 +47,62 @@ test('after the 204 every request with the key gets 401, also on another process
   // One event from each process before the key was deleted, and none after.
   expect(await weir.stagedEvents()).toBe(2);
   await other.stop();
+});
+
+describe('a deleted key that two processes have just used gets 401 from both, also', () => {
+  const event = (more: Record<string, unknown> = {}) => ({
+    meter_token: token,
+    customer_external_id: 'customer',
+    quantity: 1,
+    ...more,
+  });
+  const good = () => event();
+  const bad = () => event({ quantity: 0 });
+  const one = (options: () => RequestOptions, path = '/api/v1/sdk/track') => ({ path, options });
+  const many = (events: () => unknown[]) => one(() => ({ body: { events: events() } }), '/api/v1/sdk/track/batch');
+  let token: string;
+  let archived: string;
+  let urls: string[];
+  beforeAll(async () => {
+    ({ token } = await organization.createMeter('SUM'));
+    const meter = await organization.createMeter('SUM');
+    await organization.call('PATCH', `/meters/${meter.id}`, { status: 'ARCHIVED' });
+    archived = meter.token;
+    const start = () => weir.startApi({ BODY_BYTES_MAX: '16384', RATE_LIMIT_EVENTS_PER_KEY: '100' });
+    urls = [(await start()).url, (await start()).url];
+  });
+
+  const refused: [string, number, ReturnType<typeof one>][] = [
+    ['for a quantity of 0', 422, one(() => ({ body: bad() }))],
+    ['for a field that there is not', 422, one(() => ({ body: event({ idempotence_key: 'k' }) }))],
+    ['for a parameter that there is not', 422, one(() => ({ body: good() }), '/api/v1/sdk/track?dry=1')],
+    ['for an unknown meter_token', 404, one(() => ({ body: event({ meter_token: 'unknown' }) }))],
+    ['for an archived meter', 422, one(() => ({ body: event({ meter_token: archived }) }))],
+    ['for what is not JSON', 400, one(() => ({ raw: '{' }))],
+    ['for another type', 415, one(() => ({ raw: 'a', headers: { 'content-type': 'text/plain' } }))],
+    ['for a body that is too large', 413, one(() => ({ raw: ' '.repeat(100_000) }))],
+    ['for a batch that is too large for its key', 429, many(() => Array.from({ length: 101 }, good))],
+    ['for a batch of bad events', 207, many(() => [bad(), bad()])],
+    ['for a batch with one good event', 207, many(() => [good(), bad()])],
+    ['for a batch that is not JSON', 400, one(() => ({ raw: '{' }), '/api/v1/sdk/track/batch')],
+    ['for an empty batch', 422, many(() => [])],
+  ];
+  test.each(refused)('%s', async (_, status, { path, options }) => {
+    const { id, key } = await createKey();
+    const ask = (baseUrl: string) => weir.request('POST', path, { apiKey: key, baseUrl, ...options() });
+    for (const url of urls) expect((await ask(url)).status).toBe(status);
+    const before = await weir.stagedEvents();
+    expect((await weir.request('DELETE', `/api/v1/api-keys/${id}`, { session })).status).toBe(204);
+    for (const url of [...urls, ...urls]) expectProblem(await ask(url), 401, 'unauthenticated');
+    expect(await weir.stagedEvents()).toBe(before);
+  });
+
+  test('for a scope that it did not have', async () => {
+    const { id, key } = await createKey('usage.read');
+    for (const url of urls) expect((await track(key, token, url)).status).toBe(403);
+    await weir.request('DELETE', `/api/v1/api-keys/${id}`, { session });
+    for (const url of urls) expectProblem(await track(key, token, url), 401, 'unauthenticated');
+  });
 });
 
 test('when Redis has lost the mark of a deleted key, it is still refused, and another works again', async () => {

@@ -195,4 +195,14 @@ describe('while Postgres', () => {
       await expectCountedOnce(sent);
     },
   );
+
+  test("is silent, a mistyped API key is 401 without a look-up, and one that may be somebody else's is 503", async () => {
+    postgres.silence(['forth', 'back']);
+    const body = { meter_token: meter.token, customer_external_id: 'acme', quantity: 1 };
+    const trackWith = (apiKey: string) => weir.request('POST', '/api/v1/sdk/track', { apiKey, baseUrl, body });
+    const mistyped = apiKey.slice(0, -1) + (apiKey.endsWith('x') ? 'y' : 'x');
+    expectProblem(await trackWith(mistyped), 401, 'unauthenticated');
+    // Its checksum is right, and nobody has it.
+    expectProblem(await trackWith('org_live_00000000000000000000000000007N8JM'), 503, 'unavailable');
+  });
 });

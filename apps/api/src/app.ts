@@ -296,6 +296,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   unbilledUsageRoute(app, { database, guards });
   trackRoutes(app, {
     guards,
+    apiKeys,
     ingest,
     rateLimits,
     meters: buildMeterCache(lookups, log),

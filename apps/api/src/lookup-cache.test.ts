@@ -141,6 +141,44 @@ test('a key in use does not wait for a Postgres that says nothing', async () => 
   expect(await cache.get(hash)).toBe(grant);
 });
 
+test('whether a key is gone is asked anew, also where a question that began before is under way', async () => {
+  await cache.get(hash);
+  expect(await cache.isGone(hash)).toBe(false);
+  expect(lookUps).toBe(2);
+  now += 10_001;
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  answer = () => released.then(() => grant);
+  const before = cache.get(hash);
+  while (lookUps < 3) await new Promise((resolve) => setImmediate(resolve));
+  const all = Promise.all(Array.from({ length: 1_000 }, () => cache.isGone(hash)));
+  answer = async () => undefined;
+  release();
+  expect(await before).toBe(grant);
+  expect(new Set(await all)).toEqual(new Set([true]));
+  expect(lookUps).toBe(4);
+  expect(cache.get(hash)).toBeUndefined();
+  expect(await cache.isGone(hash)).toBe(true);
+  expect(lookUps).toBe(4);
+});
+
+test('of a name that is not in memory nobody asks whether it is gone', async () => {
+  expect(await cache.isGone('made up')).toBe(false);
+  expect(lookUps).toBe(0);
+});
+
+test('while Postgres is away nothing is gone, and it is asked for that once a second', async () => {
+  await cache.get(hash);
+  answer = () => Promise.reject(new Error('away'));
+  for (let refusal = 0; refusal < 5; refusal += 1) expect(await cache.isGone(hash)).toBe(false);
+  expect(lookUps).toBe(2);
+  // What was looked up a moment ago is as good as before.
+  expect(cache.get(hash)).toBe(grant);
+  now += 1_001;
+  answer = async () => undefined;
+  expect(await cache.isGone(hash)).toBe(true);
+});
+
 test('a key that was not looked up for an hour is not used from memory any more', async () => {
   await cache.get(hash);
   answer = () => Promise.reject(new Error('away'));

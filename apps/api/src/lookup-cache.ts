@@ -45,6 +45,8 @@ interface Entry<Value> {
 }
 
 interface LookUp<Value> {
+  /** Whether Postgres is being asked; until then the look-up waits for a question. */
+  isAsked: boolean;
   promise: Promise<Value | undefined>;
   resolve: (value: Value | undefined) => void;
   reject: (error: unknown) => void;
@@ -66,6 +68,8 @@ export class LookupCache<Value> {
   /** Those of the look-ups that wait for a question. */
   #waiting: string[] = [];
   #questions = 0;
+  /** Until then Postgres, which did not answer, is not asked whether something is gone. */
+  #leftAloneUntil = -Infinity;
   #isScheduled = false;
 
   constructor(options: LookupCacheOptions<Value>) {
@@ -83,7 +87,24 @@ export class LookupCache<Value> {
     if (entry === undefined || now - entry.lookedUpAt > this.#options.usableMs) {
       return now < (this.#missing.get(name) ?? -Infinity) ? undefined : this.#lookUp(name);
     }
-    return now > entry.lookUpAgainAt ? this.#renew(name, entry) : entry.value;
+    return now > entry.lookUpAgainAt ? this.#renew(entry, this.#lookUp(name)) : entry.value;
+  }
+
+  /**
+   * Whether what was in memory under this name is gone, by a question to Postgres that begins after this call. Those who ask at the
+   * same time share the question, so that there is one at a time for each name. False while Postgres does not answer, and for a name
+   * that is not in memory, about which nothing is asked.
+   */
+  async isGone(name: string): Promise<boolean> {
+    const now = this.#now();
+    const entry = this.#entries.get(name);
+    if (entry === undefined) return now < (this.#missing.get(name) ?? -Infinity);
+    if (now < this.#leftAloneUntil) return false;
+    const underWay = this.#lookUps.get(name);
+    const anew = () => this.#lookUp(name);
+    // A question that is under way may have been answered before the name went.
+    const lookUp = underWay?.isAsked === true ? underWay.promise.then(anew, anew) : anew();
+    return (await this.#renew(entry, lookUp)) === undefined;
   }
 
   /** Forgets all that is known; each is looked up again when it is asked for. */
@@ -92,11 +113,12 @@ export class LookupCache<Value> {
   }
 
   /** What Postgres says now, or what is known if Postgres does not answer. */
-  async #renew(name: string, entry: Entry<Value>): Promise<Value | undefined> {
+  async #renew(entry: Entry<Value>, lookUp: Promise<Value | undefined>): Promise<Value | undefined> {
     try {
-      return await withinMs(WAIT_MS, this.#lookUp(name));
+      return await withinMs(WAIT_MS, lookUp);
     } catch (error) {
-      entry.lookUpAgainAt = this.#now() + RETRY_MS;
+      this.#leftAloneUntil = this.#now() + RETRY_MS;
+      entry.lookUpAgainAt = Math.max(entry.lookUpAgainAt, this.#leftAloneUntil);
       // Every request comes here while Postgres is silent.
       const { log, what } = this.#options;
       this.#sparseLog.warn(log, what, { err: error }, `a cached ${what} could not be looked up again`);
@@ -131,6 +153,10 @@ export class LookupCache<Value> {
 
   async #ask(names: readonly string[]): Promise<void> {
     this.#questions += 1;
+    for (const name of names) {
+      const lookUp = this.#lookUps.get(name);
+      if (lookUp !== undefined) lookUp.isAsked = true;
+    }
     // From before the question: an answer that took long is as old as what Postgres saw when it began.
     const lookedUpAt = this.#now();
     try {
@@ -194,7 +220,7 @@ function newLookUp<Value>(): LookUp<Value> {
   const promise = new Promise<Value | undefined>((resolve, reject) => Object.assign(settle, { resolve, reject }));
   // Whoever asked may have gone on without the answer.
   promise.catch(() => {});
-  return Object.assign(settle, { promise }) as LookUp<Value>;
+  return Object.assign(settle, { promise, isAsked: false }) as LookUp<Value>;
 }
 
 function tooMany(what: string): Refusal {

@@ -30,7 +30,7 @@ export const OPENINGS = {
   read: { session: 'viewer', serviceToken: 'viewer', apiKey: 'usage.read' },
   /**
    * Tracking. Most answers come from memory, in the same turn of the event loop; the route must ask for the key's revoked mark
-   * (`keys.revoked`) before it takes anything, as admission does.
+   * (`keys.revoked`) before it takes anything, as admission does, and look again (`refuseDeleted`) before it refuses anything.
    */
   write: { apiKey: 'usage.write' },
   /** The same with a key that is looked up for this request: for routes that ask for no revoked mark. */

@@ -282,6 +282,9 @@ function isAboutTheRequest(error: unknown): error is Error {
 export const BROKEN =
   'Something broke on our side; it has been logged under this request_id. Try again, and tell us if it stays.';
 
+/** Refusals of which a client may hear before it has sent its whole body. */
+const BEFORE_THE_BODY = new Set<ErrorCode>(['payload_too_large', 'unavailable', 'unauthenticated']);
+
 /** Warnings of one kind: the same answer on the same path. */
 const sparseLog = new SparseLog();
 
@@ -301,7 +304,7 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
     sparseLog.warn(request.log, kind, { err: error, path }, 'a request could not be taken');
   }
   // Many clients send all of their body before they read. Closing now would reset them, and they would never see why.
-  if (refusal?.code === 'payload_too_large' || refusal?.code === 'unavailable') void reply.removeHeader('connection');
+  if (refusal !== undefined && BEFORE_THE_BODY.has(refusal.code)) void reply.removeHeader('connection');
   sendProblem(reply, refusal ?? new Refusal('internal_error', BROKEN));
 }
 

@@ -1,6 +1,6 @@
 import { Refusal } from '@weir/shared/errors';
 import { expect, test } from 'vitest';
-import { countByReason, throwIfAboutTheRequest } from './refusals.ts';
+import { countByReason, leavesKeyOpen, throwIfAboutTheRequest } from './refusals.ts';
 
 const notAccepted = new Refusal('unavailable', 'nothing was kept', { outcome: 'not_accepted' });
 const unknown = new Refusal('unavailable', 'it may have been kept', { outcome: 'unknown' });
@@ -19,7 +19,23 @@ test('a batch of which anything may have been kept is never called not accepted'
 
 test('a batch whose events have different troubles is answered event by event', () => {
   expect(() => throwIfAboutTheRequest([notAccepted, invalid])).not.toThrow();
-  expect(() => throwIfAboutTheRequest([notAccepted, revoked])).not.toThrow();
+  expect(() => throwIfAboutTheRequest([unknown, revoked, invalid])).not.toThrow();
+});
+
+test('a batch that met a deleted key, and of which nothing was taken, is refused for the key', () => {
+  for (const other of [invalid, notAccepted]) {
+    expect(() => throwIfAboutTheRequest([other, revoked])).toThrow(revoked);
+    expect(() => throwIfAboutTheRequest([revoked, other])).toThrow(revoked);
+  }
+});
+
+test('a refusal leaves open whether the key is deleted unless admission has said so, or it is for now', () => {
+  const held = new Refusal('duplicate_event', 'it is accepted');
+  const reused = new Refusal('idempotency_key_reused', 'it belongs to another event');
+  const broken = new Refusal('internal_error', 'something broke');
+  expect([held, reused, revoked, notAccepted, unknown, broken].filter(leavesKeyOpen)).toEqual([]);
+  const noMeter = new Refusal('meter_not_found', 'there is no such meter');
+  expect([invalid, noMeter].every(leavesKeyOpen)).toBe(true);
 });
 
 test('events that are refused for now are counted by why, and those that are refused for good are not', () => {

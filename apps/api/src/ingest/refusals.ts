@@ -1,7 +1,7 @@
 // What a sender is told of an event that was not taken.
 
 import type { Admission } from '@weir/queue/admit';
-import { Refusal } from '@weir/shared/errors';
+import { Refusal, type ErrorCode } from '@weir/shared/errors';
 import type { FastifyRequest } from 'fastify';
 import type { RefusedBecause } from '../http/metrics.ts';
 import { statusOf } from '../http/problem.ts';
@@ -62,11 +62,22 @@ const ABOUT_THE_REQUEST = new Set(['unavailable', 'shutting_down', 'unauthentica
 /**
  * When no item could be taken for a reason that lies with none of them, the request as a whole is what has to be sent
  * again. It is answered `unknown` if that is true of any item: nothing that may have been kept is called not accepted.
+ * A deleted API key is such a reason also where it met only some of the items, since it opens nothing for the others either.
  */
-export function throwIfAboutTheRequest(refused: Refusal[]): void {
+export function throwIfAboutTheRequest(refused: readonly Refusal[]): void {
+  const unknown = refused.find(({ fields }) => fields.outcome === 'unknown');
+  const revoked = refused.find(({ code }) => code === 'unauthenticated');
+  if (unknown === undefined && revoked !== undefined) throw revoked;
   const [first] = refused;
   if (first === undefined || !refused.every(({ code }) => ABOUT_THE_REQUEST.has(code))) return;
-  const unknown = refused.find(({ fields }) => fields.outcome === 'unknown');
   if (unknown !== undefined) throw unknown;
   if (refused.every(({ code }) => code === first.code)) throw first;
+}
+
+/** What admission says, which asks for the mark of a deleted API key in the same step, and the direct way, which looks the key up. */
+const KEY_IS_KNOWN = new Set<ErrorCode>(['unauthenticated', 'duplicate_event', 'idempotency_key_reused']);
+
+/** Whether something is refused for good without anybody having asked whether its API key, which was found in memory, is deleted. */
+export function leavesKeyOpen({ code }: Refusal): boolean {
+  return statusOf(code) < 500 && !KEY_IS_KNOWN.has(code);
 }

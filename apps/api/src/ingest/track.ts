@@ -7,13 +7,15 @@ import { trackBody } from '@weir/shared/event';
 import { LIMITS } from '@weir/shared/limits';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Guards } from '../access/authenticate.ts';
+import type { ApiKeyCache } from '../access/api-key-cache.ts';
+import { refuseDeleted, type Guards } from '../access/authenticate.ts';
 import type { App } from '../http/typed-app.ts';
 import {
   detailAlone,
   invalidFields,
   invalidRequest,
   problemResponses,
+  refusalOfError,
   statusOf,
   validatorCompiler,
 } from '../http/problem.ts';
@@ -22,12 +24,14 @@ import type { RefusedBecause } from '../http/metrics.ts';
 import type { RateLimits } from '../http/load/rate-limits.ts';
 import { readBatch } from './batch-body.ts';
 import type { Ingest } from './ingest.ts';
-import { asRefusal, countByReason, throwIfAboutTheRequest } from './refusals.ts';
+import { asRefusal, countByReason, leavesKeyOpen, throwIfAboutTheRequest } from './refusals.ts';
 import { readItems, type ReadItemsDeps } from './read-batch.ts';
 import { readEvent, type EventSource, type ReadEvent } from './read-event.ts';
 
 export interface TrackDeps extends ReadItemsDeps {
   guards: Guards;
+  /** Where the guard found the API key. */
+  apiKeys: ApiKeyCache;
   ingest: Ingest;
   rateLimits: RateLimits;
   bodyBytesMax: number;
@@ -65,11 +69,19 @@ const config = { traffic: 'tracking' } as const;
 
 export function trackRoutes(app: App, deps: TrackDeps): void {
   app.decorateRequest('batch', null);
+  // What is taken is admitted, which asks for deleted keys. What is refused before has asked nobody: a deleted key gets its 401 here.
+  const errorHandler = (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    const refusal = refusalOfError(thrown);
+    if (refusal === undefined || !leavesKeyOpen(refusal)) throw thrown;
+    const answer = (why: unknown) => reply.send(why);
+    refuseDeleted(deps.apiKeys, request, reply).then(() => answer(thrown), answer);
+  };
   app.post(
     '/api/v1/sdk/track',
     {
       config,
       onRequest: deps.guards.write,
+      errorHandler,
       validatorCompiler: ({ httpPart }) =>
         httpPart === 'headers' ? () => true : validatorCompiler({ schema: trackBody }),
       schema: {
@@ -115,6 +127,7 @@ export function trackRoutes(app: App, deps: TrackDeps): void {
     {
       config: { ...config, readBody: (request, text) => readBatch(request, text, deps.bodyBytesMax) },
       onRequest: deps.guards.write,
+      errorHandler,
       bodyLimit: deps.batchBodyBytesMax,
       validatorCompiler: () => (data) => {
         const result = batchEnvelope.safeParse(data);
@@ -146,7 +159,10 @@ export function trackRoutes(app: App, deps: TrackDeps): void {
       const results = await trackAll(deps, request, read);
       const refused = results.filter((result) => result instanceof Refusal);
       countRefused(deps, refused);
-      if (refused.length === results.length) throwIfAboutTheRequest(refused);
+      if (refused.length === results.length) {
+        throwIfAboutTheRequest(refused);
+        if (refused.every(leavesKeyOpen)) await refuseDeleted(deps.apiKeys, request, reply);
+      }
       if (refused.length > 0) {
         const codes = [...new Set(refused.map(({ code }) => code))];
         request.log.debug({ status: 207, refused: refused.length, codes }, 'events of a batch were refused');
