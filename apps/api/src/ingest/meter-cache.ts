@@ -57,17 +57,23 @@ function featureOf(name: string): { organizationId: string; lookupKey: string } 
   return { organizationId: name.slice(0, at), lookupKey: name.slice(at + SEPARATOR.length) };
 }
 
-/** A meter that was found, if it is the organization's; throws a Refusal otherwise. */
-export function ofOrganization(
+/** The meter that was found for an event, if it is the organization's and takes events; throws a Refusal otherwise. */
+export function getMeter(
   meter: TrackedMeter | undefined,
-  { meter_token }: MeterName,
+  { meter_token, idempotency_key }: Pick<TrackBody, 'meter_token' | 'idempotency_key'>,
   organizationId: string,
 ): TrackedMeter {
-  if (meter?.organizationId === organizationId) return meter;
-  throw new Refusal(
-    'meter_not_found',
-    meter_token === undefined
-      ? 'Your organization has no feature of type meter with this lookup_key: see GET /api/v1/features.'
-      : 'Your organization has no meter with this meter_token: copy it from GET /api/v1/meters.',
-  );
+  // Nobody asks whether the key is held: a retry whose first attempt was accepted may come here after its meter went.
+  const retried = idempotency_key === undefined ? '' : IF_RETRIED;
+  if (meter?.organizationId !== organizationId)
+    throw new Refusal('meter_not_found', (meter_token === undefined ? NO_FEATURE : NO_METER) + retried);
+  if (meter.status === 'ARCHIVED') throw new Refusal('meter_archived', ARCHIVED + retried);
+  return meter;
 }
+
+const NO_FEATURE = 'Your organization has no feature of type meter with this lookup_key: see GET /api/v1/features.';
+const NO_METER = 'Your organization has no meter with this meter_token: copy it from GET /api/v1/meters.';
+const ARCHIVED = 'The meter is archived and takes no events: make it ACTIVE again, or use another meter.';
+
+const IF_RETRIED =
+  ' If you sent this event before, it may be accepted: look for its idempotency_key with GET /api/v1/events first.';

@@ -102,10 +102,17 @@ test('metadata may take 8 KiB as it was sent, counted in bytes', () => {
   expect(problemOf(filled(8194, 'ä'))).toBe('metadata must take at most 8192 bytes.');
 });
 
-test('an archived meter takes no events', () => {
-  expect(() => read('', '1', { ...meter, status: 'ARCHIVED' })).toThrow(
-    expect.objectContaining({ code: 'meter_archived' }),
-  );
+describe('an event is refused that names', () => {
+  test.each<[string, TrackedMeter, string]>([
+    ['an archived meter', { ...meter, status: 'ARCHIVED' }, 'meter_archived'],
+    ['no meter of its organization', { ...meter, organizationId: 'organization-2' }, 'meter_not_found'],
+  ])('%s, and one with an idempotency key is told that it may be accepted', (_, from, code) => {
+    expect(() => read('', '1', from)).toThrow(expect.objectContaining({ code }));
+    expect(() => read('', '1', from)).not.toThrow('may be accepted');
+    expect(() => read('"idempotency_key":"k"', '1', from)).toThrow(
+      expect.objectContaining({ code, message: expect.stringContaining('it may be accepted') }),
+    );
+  });
 });
 
 describe('two requests with one idempotency key', () => {

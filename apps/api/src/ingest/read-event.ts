@@ -6,7 +6,7 @@ import type { Candidate, Sender } from '@weir/queue/admit';
 import type { QueueKeys } from '@weir/queue/keys';
 import { stagedText } from '@weir/queue/staged';
 import { parseQuantity } from '@weir/shared/decimal';
-import { Refusal, type FieldError } from '@weir/shared/errors';
+import type { FieldError } from '@weir/shared/errors';
 import type { StagedEvent, TrackBody } from '@weir/shared/event';
 import { digest } from '@weir/shared/hash';
 import { newId } from '@weir/shared/ids';
@@ -15,7 +15,7 @@ import { FIRST_YEAR } from '@weir/shared/limits';
 import { invalidFields } from '../http/problem.ts';
 import type { Spans } from '../http/body/json-spans.ts';
 import { readMetadataText } from '../http/body/metadata-text.ts';
-import { nameOfMeter, ofOrganization, type MeterCache } from './meter-cache.ts';
+import { nameOfMeter, getMeter, type MeterCache } from './meter-cache.ts';
 
 const EARLIEST_EPOCH_MS = Date.UTC(FIRST_YEAR, 0, 1);
 
@@ -56,13 +56,7 @@ export function readEvent(
 
 /** Reads one event of the meter that was found for its name. Throws the Refusal that says what is wrong with it. */
 export function readEventOf(found: TrackedMeter | undefined, source: EventSource, options: ReadOptions): ReadEvent {
-  const meter = ofOrganization(found, source.body, source.sender.organizationId);
-  if (meter.status === 'ARCHIVED') {
-    throw new Refusal(
-      'meter_archived',
-      'The meter is archived and takes no events: make it ACTIVE again, or use another meter.',
-    );
-  }
+  const meter = getMeter(found, source.body, source.sender.organizationId);
   const { body, text, members, sender } = source;
   const { organizationId } = sender;
   const now = Date.now();

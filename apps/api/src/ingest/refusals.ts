@@ -30,7 +30,7 @@ export function refusalOfAdmission(admission: Admission): Refusal | undefined {
           )
         : new Refusal(
             'idempotency_key_reused',
-            'This idempotency_key belongs to an event with another payload: use a new key for a new event.',
+            'This idempotency_key belongs to an event with another payload or meter: look at that event (id), and use a new key for a new one.',
             { id: admission.id },
           );
   }
