@@ -30,8 +30,10 @@ beforeAll(async () => {
     BODY_BYTES_MAX: String(BYTES_MAX),
   });
 });
-afterEach(() => {
+afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.destroy();
+  // The next test waits until its own bytes are held, and would take these for them.
+  await until(async () => (await held()) === 0, 'no byte is held');
 });
 
 /** Whatever was sent before: nothing of it is held, and a large batch is taken. */
