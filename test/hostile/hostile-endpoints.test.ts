@@ -96,6 +96,7 @@ async function each(operations: Operation[], attack: (operation: Operation) => P
   await Promise.all(Array.from({ length: AT_ONCE }, attackOneByOne));
 }
 
+const ofTheApi = () => openapi.operations.filter(({ path }) => path.startsWith('/api/'));
 const withBody = () => openapi.operations.filter(({ body }) => body !== undefined);
 const goodBodyOf = (operation: Operation) => goodBody(operation, things);
 const schemaOf = ({ body = {} }: Operation): Schema => body;
@@ -316,7 +317,39 @@ async function refusedPaths(operation: Operation, at: string, sent: RequestOptio
   return answer.body.errors.map((error: { path: string }) => error.path);
 }
 
-const ofTheApi = () => openapi.operations.filter(({ path }) => path.startsWith('/api/'));
+test('what Postgres does not answer in time is 503, and says when to come back and what became of it', async () => {
+  const { url: baseUrl, close } = await weir.startApi({ DATABASE_STATEMENT_TIMEOUT_MS: '200' });
+  const locking = await weir.pool.connect();
+  await locking.query(`
+    BEGIN;
+    DO $$ DECLARE name text; BEGIN
+      FOR name IN SELECT oid::regclass FROM pg_class
+        WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition LOOP
+        EXECUTE format('LOCK TABLE ONLY %s IN ACCESS EXCLUSIVE MODE', name);
+      END LOOP;
+    END $$`);
+  const [served, unknown]: [string[], string[]] = [[], []];
+  try {
+    // Tracking answers without Postgres what it knows: see dependencies-gone.test.ts.
+    const others = ofTheApi().filter(({ path }) => !path.includes('/sdk/'));
+    await each(others, async (operation) => {
+      const body = operation.body === undefined ? {} : { raw: goodBodyOf(operation) };
+      const answer = await ask(operation, pathOf(operation, things), { baseUrl, ...openerOf(operation), ...body });
+      if (answer.status !== 503) return void served.push(operation.name);
+      expectProblem(answer, 503, 'unavailable');
+      if (answer.body.outcome === 'unknown') unknown.push(operation.name);
+    });
+  } finally {
+    await locking.query('ROLLBACK');
+    locking.release();
+    await close();
+  }
+  const ofAccess = (paths: string[]) => paths.map((path) => `post /api/v1/auth/${path}`);
+  // Nothing is looked up for these: what the document has for a token is none.
+  const links = ofAccess(['invitation', 'invitation/accept', 'password-reset', 'password-reset/request']);
+  expect(served.toSorted()).toEqual(['get /api/v1/auth/options', ...links]);
+  expect(unknown.toSorted()).toEqual(ofAccess(['login', 'logout', 'signup']));
+});
 
 test('what no operation takes is refused by each, in its query and where it has no body, and not ignored', () =>
   each(ofTheApi(), async (operation) => {

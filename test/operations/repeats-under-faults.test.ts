@@ -205,6 +205,21 @@ test('without a key it cannot be looked for: the answer says that the change may
   await proxy.close();
 });
 
+test('a sign-up whose commit was lost takes no key: the answer says to try first to sign in', async () => {
+  const proxy = await losingCommits(weir.databaseUrl);
+  const api = await weir.startApi({ DATABASE_URL: proxy.url });
+  proxy.begin('answer');
+  const signIn = { email: 'lost@example.com', password: 'correct horse battery' };
+  const body = { ...signIn, organization_name: 'Lost' };
+  const lost = await weir.request('POST', '/api/v1/auth/signup', { baseUrl: api.url, body });
+  expect(proxy.lost()).toBe(1);
+  expectProblem(lost, 503, 'unavailable');
+  expect(lost.body).toMatchObject({ outcome: 'unknown', detail: expect.stringContaining('try first to sign in') });
+  expect((await weir.request('POST', '/api/v1/auth/login', { body: signIn })).status).toBe(200);
+  await api.close();
+  await proxy.close();
+});
+
 test('of a change that is one statement it is not known whether it was made, once its connection is cut', async () => {
   const rename = () =>
     weir.request('PATCH', '/api/v1/organization', { session: admin.session, body: { name: 'Renamed' } });

@@ -171,6 +171,7 @@ export function passwordRoutes(app: App, deps: PeopleDeps): void {
       await throttle.count(`reset ${email}`, request.ip);
       if (mailing.pendingCount >= MAILS_WAITING_MAX) {
         throw new Refusal('unavailable', 'Too many mails wait to be sent: try again in a minute.', {
+          outcome: 'not_accepted',
           retryAfterSeconds: 60,
         });
       }

@@ -102,7 +102,7 @@ const problemSchema = z
     amount_due: z.string().optional().meta({ description: 'What is due of the invoice.' }),
     outcome: z.enum(['not_accepted', 'unknown']).optional().meta({
       description:
-        'Of an attempt that cannot be done now. not_accepted: nothing of it was kept. unknown: it may have been done; sent again with its key it is done once.',
+        'Of an attempt that cannot be done now (503). not_accepted: nothing of it was kept. unknown: it may have been done; sent again with its key it is done once, and where it takes none, look first whether it was.',
     }),
   })
   .meta({ id: 'Problem' });

@@ -59,6 +59,7 @@ export function markRepeats(app: App): void {
   app.decorateRequest('mayBeKept', false);
   app.addHook('onRequest', (request, _reply, done) => {
     request.isRepeatable = isRepeatable(request.method, request.routeOptions.url ?? '');
+    request.mayBeKept = isUnsafe(request.method) && !request.isRepeatable;
     done();
   });
 }
