@@ -347,7 +347,8 @@ class InvoiceLine(TypedDict):
     period_end: Optional[str]
     #: Local dates in force, of those of the whole period; null where it is whole.
     days: Optional[str]
-    #: What the meter reads, an exact decimal.
+    #: What the meter reads. An exact decimal; only averages are rounded, to 12 digits after the point, or to more
+    #: where their sum has more.
     quantity: Optional[str]
     event_count: Optional[int]
     #: By tier, or the number of packages, before minimum and maximum; else null.

@@ -13,7 +13,8 @@ class UsagePeriod(TypedDict):
     period: str
     #: Where the calendar period begins; the window may begin later.
     period_start: str
-    #: An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted.
+    #: An exact decimal; only averages are rounded, to 12 digits after the point, or to more where their sum has
+    #: more. Null where there is no largest, smallest, mean or last value: nothing was counted.
     usage: Optional[str]
     event_count: int
 
@@ -24,7 +25,8 @@ class UsageGroup(TypedDict):
     value: Optional[str]
     #: All values beyond groups_limit together.
     is_rest: bool
-    #: An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted.
+    #: An exact decimal; only averages are rounded, to 12 digits after the point, or to more where their sum has
+    #: more. Null where there is no largest, smallest, mean or last value: nothing was counted.
     total_usage: Optional[str]
     event_count: int
     #: The periods of the whole, in the same order.
@@ -35,7 +37,8 @@ class _MeterUsage(TypedDict):
     meter_id: str
     aggregation_type: Literal["COUNT", "SUM", "MAX", "MIN", "AVG", "LAST", "UNIQUE_COUNT"]
     unit: Optional[str]
-    #: An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted.
+    #: An exact decimal; only averages are rounded, to 12 digits after the point, or to more where their sum has
+    #: more. Null where there is no largest, smallest, mean or last value: nothing was counted.
     total_usage: Optional[str]
     event_count: int
     unique_customers: int
@@ -61,7 +64,8 @@ class MeterOfCustomer(TypedDict):
     aggregation_type: Literal["COUNT", "SUM", "MAX", "MIN", "AVG", "LAST", "UNIQUE_COUNT"]
     unit: Optional[str]
     status: Literal["ACTIVE", "ARCHIVED"]
-    #: An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted.
+    #: An exact decimal; only averages are rounded, to 12 digits after the point, or to more where their sum has
+    #: more. Null where there is no largest, smallest, mean or last value: nothing was counted.
     total_usage: Optional[str]
     event_count: int
 
@@ -79,7 +83,8 @@ class MeterCustomer(TypedDict):
     customer_id: Optional[str]
     customer_external_id: str
     name: Optional[str]
-    #: An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted.
+    #: An exact decimal; only averages are rounded, to 12 digits after the point, or to more where their sum has
+    #: more. Null where there is no largest, smallest, mean or last value: nothing was counted.
     total_usage: Optional[str]
     event_count: int
 

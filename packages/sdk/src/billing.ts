@@ -345,7 +345,10 @@ export interface InvoiceLine {
   period_end: string | null;
   /** Local dates in force, of those of the whole period; null where it is whole. */
   days: string | null;
-  /** What the meter reads, an exact decimal. */
+  /**
+   * What the meter reads. An exact decimal; only averages are rounded, to 12 digits after the point, or to more
+   * where their sum has more.
+   */
   quantity: string | null;
   event_count: number | null;
   /** By tier, or the number of packages, before minimum and maximum; else null. */

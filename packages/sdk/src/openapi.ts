@@ -102,7 +102,10 @@ export interface UsagePeriod {
   period: string;
   /** Where the calendar period begins; the window may begin later. */
   period_start: string;
-  /** An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
+  /**
+   * An exact decimal; only averages are rounded, to 12 digits after the point, or to more where their sum has
+   * more. Null where there is no largest, smallest, mean or last value: nothing was counted.
+   */
   usage: string | null;
   event_count: number;
 }
@@ -115,7 +118,10 @@ export interface UsageGroup {
   value: string | null;
   /** All values beyond groups_limit together. */
   is_rest: boolean;
-  /** An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
+  /**
+   * An exact decimal; only averages are rounded, to 12 digits after the point, or to more where their sum has
+   * more. Null where there is no largest, smallest, mean or last value: nothing was counted.
+   */
   total_usage: string | null;
   event_count: number;
   /** The periods of the whole, in the same order. */
@@ -126,7 +132,10 @@ export interface MeterUsage {
   meter_id: string;
   aggregation_type: 'COUNT' | 'SUM' | 'MAX' | 'MIN' | 'AVG' | 'LAST' | 'UNIQUE_COUNT';
   unit: string | null;
-  /** An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
+  /**
+   * An exact decimal; only averages are rounded, to 12 digits after the point, or to more where their sum has
+   * more. Null where there is no largest, smallest, mean or last value: nothing was counted.
+   */
   total_usage: string | null;
   event_count: number;
   unique_customers: number;
@@ -151,7 +160,10 @@ export interface MeterOfCustomer {
   aggregation_type: 'COUNT' | 'SUM' | 'MAX' | 'MIN' | 'AVG' | 'LAST' | 'UNIQUE_COUNT';
   unit: string | null;
   status: 'ACTIVE' | 'ARCHIVED';
-  /** An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
+  /**
+   * An exact decimal; only averages are rounded, to 12 digits after the point, or to more where their sum has
+   * more. Null where there is no largest, smallest, mean or last value: nothing was counted.
+   */
   total_usage: string | null;
   event_count: number;
 }
@@ -169,7 +181,10 @@ export interface MeterCustomer {
   customer_id: string | null;
   customer_external_id: string;
   name: string | null;
-  /** An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
+  /**
+   * An exact decimal; only averages are rounded, to 12 digits after the point, or to more where their sum has
+   * more. Null where there is no largest, smallest, mean or last value: nothing was counted.
+   */
   total_usage: string | null;
   event_count: number;
 }

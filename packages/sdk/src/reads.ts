@@ -5,7 +5,7 @@ import type { CustomersQuery, EntitlementsQuery, MeterUsage, PageMeta, UsagePara
 
 export type AggregationType = MeterUsage['aggregation_type'];
 
-/** An exact decimal, such as `"82450"` or `"0.3"`; null where there is no value: the mean of nothing. */
+/** An exact decimal, such as `"82450"` or `"0.3"`, of which only averages are rounded; null where there is no value: the mean of nothing. */
 export type Decimal = MeterUsage['total_usage'];
 
 export type PageQuery = Pick<CustomersQuery, 'cursor' | 'limit' | 'page' | 'page_size'>;

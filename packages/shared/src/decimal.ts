@@ -44,8 +44,8 @@ export function parseQuantity(literal: string, value: number): { decimal: string
   return { decimal };
 }
 
-/** Digits after the point to which an average is rounded. */
-const AVERAGE_FRACTION_DIGITS = 12;
+/** Digits after the point to which an average is rounded, where its sum has no more of them. */
+export const AVERAGE_FRACTION_DIGITS = 12;
 
 /**
  * `sum / count`, rounded half away from zero to 12 digits after the point (or to as many as the sum itself has, where

@@ -12,6 +12,7 @@ import { LIMITS } from '@weir/shared/limits';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { problemOfOne } from '../http/problem-of-one.ts';
+import { EXACT_USAGE } from '../http/decimals.ts';
 import { answerOf, flag, sizeOf, time } from '../http/fields.ts';
 import { shownCharge } from './charge-models.ts';
 import { party } from './party.ts';
@@ -124,7 +125,10 @@ const lineFields = answerOf<InvoiceLine>()({
       description: 'Local dates in force, of those of the whole period; null where it is whole.',
       examples: ['22/31'],
     }),
-  quantity: z.string().nullable().meta({ description: 'What the meter reads, an exact decimal.' }),
+  quantity: z
+    .string()
+    .nullable()
+    .meta({ description: `What the meter reads. ${EXACT_USAGE}` }),
   event_count: z.int().nullable(),
   detail: ratedDetail,
   exact_amount: z.string().meta({ description: 'What the due comes to, before the rounding: a decimal, or n/d.' }),

@@ -1,7 +1,7 @@
 // Fields that hold a decimal: a JSON number or a text, taken exactly as sent. A route that has them names them in its config
 // (`decimals`, see json.ts), which gives their schema the digits of a number too; without that every number is refused.
 
-import { plainDecimal } from '@weir/shared/decimal';
+import { AVERAGE_FRACTION_DIGITS, plainDecimal } from '@weir/shared/decimal';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 
@@ -19,6 +19,9 @@ export interface DecimalLimits {
   isAbove0?: boolean;
   description?: string;
 }
+
+/** For the description of what a meter reads. */
+export const EXACT_USAGE = `An exact decimal; only averages are rounded, to ${AVERAGE_FRACTION_DIGITS} digits after the point, or to more where their sum has more.`;
 
 /** A decimal from 0 on. Its value is a plain decimal: no exponent, no needless zeros. */
 export function decimal(limits: DecimalLimits) {

@@ -25,6 +25,7 @@ import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { credentialOf } from '../http/load/caller.ts';
+import { EXACT_USAGE } from '../http/decimals.ts';
 import { answerOf, answerPage, idInPath, listQuery, oneOf, pageSchema } from '../http/fields.ts';
 import { invalidFields, problemResponses } from '../http/problem.ts';
 import { RECORDING_STOP_COST } from '../http/load/read-budget.ts';
@@ -50,7 +51,10 @@ const changedUsage = answerOf<ChangedUsage>()({
   month: z.string().meta({ description: 'Such as 2026-11, in `time_zone`.' }),
   events: z.int().meta({ description: 'How many of its events would be void.' }),
   new_events: z.int().meta({ description: 'How many would come into it in the place of those.' }),
-  before: z.string().nullable().meta({ description: 'What usage of the month is: an exact decimal; null: none.' }),
+  before: z
+    .string()
+    .nullable()
+    .meta({ description: `What usage of the month is. ${EXACT_USAGE} Null: none.` }),
   after: z.string().nullable().meta({ description: 'What it would be.' }),
 }).meta({ id: 'ChangedUsage' });
 

@@ -8,11 +8,15 @@ import { LIMITS } from '@weir/shared/limits';
 import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import { type Grouping, nameOf, type Period, type Window } from '@weir/shared/window';
 import { z } from 'zod';
+import { EXACT_USAGE } from '../http/decimals.ts';
 import { time } from '../http/fields.ts';
 
-export const usage = z.string().nullable().meta({
-  description: 'An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted.',
-});
+export const usage = z
+  .string()
+  .nullable()
+  .meta({
+    description: `${EXACT_USAGE} Null where there is no largest, smallest, mean or last value: nothing was counted.`,
+  });
 
 const groupedData = z.array(
   z.object({

@@ -34,7 +34,7 @@ export interface ChangedUsage {
   /** How many of its events would be void. */
   events: number;
   new_events: number;
-  /** An exact decimal; null where there is none. */
+  /** As {@link Usage} has it; null where there is none. */
   before: string | null;
   after: string | null;
 }

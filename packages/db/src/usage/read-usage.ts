@@ -24,7 +24,7 @@ import {
 } from './usage-rows.ts';
 import { WRITTEN_SUMS, WrittenSums, type WrittenSum } from './written-sums.ts';
 
-/** What some events are worth under the aggregation of their meter: an exact decimal, null where there is none. */
+/** What some events are worth under the aggregation of their meter: an exact decimal, of which only averages are rounded; null where there is none. */
 export interface Usage {
   usage: string | null;
   event_count: number;
