@@ -7,10 +7,12 @@ import { countRejected, findStoredEvent } from '@weir/db/events';
 import type { Database } from '@weir/db/database';
 import { settleHeld } from '@weir/db/held-keys';
 import { requestErasure } from '@weir/db/moves/request-move';
+import { recordEvents } from '@weir/db/record';
 import { stageDeliveries, type HeldEndpoint } from '@weir/db/webhooks/turns';
 import { startReplay } from '@weir/db/webhooks/webhook-endpoints';
 import { newId } from '@weir/shared/ids';
 import { beforeAll, expect, test } from 'vitest';
+import { correct } from '../support/correcting.ts';
 import { signUp, type Organization } from '../support/harness.ts';
 import { indexPagesReadBy, rowsReadBy } from '../support/reading-effort.ts';
 import { ownWeir } from '../support/use-weir.ts';
@@ -300,4 +302,23 @@ test('an endpoint for a rare type goes on through a long feed part by part, and 
   expect(await readReplay()).toBe('100011');
   await rowsReadBy(weir, ({ kysely }) => stageDeliveries(kysely, held, 0));
   expect(await readReplay()).toBeNull();
+});
+
+test('what is left of a group is told without the events of those who have none of it', async () => {
+  const own = await signUp(weir);
+  const { id: meter_id } = await own.createMeter('MAX', undefined, ['plan']);
+  const eventOf = (customer: number, index: number) => {
+    const of = { organization_id: own.id, meter_id, timestamp: `2025-01-10T10:05:${10 + index}Z` };
+    const event = { ...of, id: newId(), customer_external_id: `customer-${customer}`, quantity: String(index + 1) };
+    return {
+      event: { ...event, metadata: `{"plan":"${customer === 0 ? 'rare' : 'common'}"}` },
+      countsUniqueValues: false,
+    };
+  };
+  const events = Array.from({ length: MANY / 5 }, (_, n) => eventOf(n % 50, Math.floor(n / 50)));
+  await recordEvents(weir.pool, events);
+  // The last and the largest one of its group.
+  const eventId = events.findLast(({ event }) => event.customer_external_id === 'customer-0')?.event.id ?? '';
+  const rows = await rowsReadBy(weir, (database) => correct(database, own.id, [{ eventId, reason: 'a test' }]));
+  expect(rows).toBeLessThan(MANY / 5);
 });
