@@ -135,9 +135,49 @@ test('events of an organization that the database lacks are kept, also those tha
     events.map(({ id }) => id),
   ]);
   expect(rows).toEqual([]);
-  await weir.redis.multi().unlink(weir.keys.batch(batch)).zrem(weir.keys.staged, batch).exec();
-  // Dropped so, it is gone.
+  await drop(batch);
+  // It is gone then.
   expect(await persist(deps, batch, true)).toMatchObject({ recorded: 0, duplicates: 0, rejected: 0 });
+});
+
+/** Takes a batch whose events no worker records off Redis. */
+const drop = (batch: string) =>
+  weir.redis.multi().unlink(weir.keys.batch(batch)).zrem(weir.keys.staged, batch).unlink(weir.keys.waiting).exec();
+
+test.each(['joins', 'begins anew'])(
+  'of a batch of which events are to stay, what %s meanwhile stays too',
+  async (how) => {
+    const [known, unknown, late] = (await eventsOf(3)) as [StagedEvent, StagedEvent, StagedEvent];
+    const batch = await stage([known, { ...unknown, organization_id: randomUUID() }]);
+    const { redis } = onceRead(async () => {
+      if (how === 'begins anew') await drop(batch);
+      await stage([late], batch);
+    });
+    const persisting = persist({ ...deps, queue: { redis, keys: weir.keys } }, batch);
+    await expect(persisting).rejects.toThrow('the database has no organization');
+    const left = stagedEvents(await weir.redis.lrange(weir.keys.batch(batch), 0, -1));
+    expect(left).toContainEqual(late);
+    await drop(batch);
+  },
+);
+
+test('what is recorded of a batch no longer counts for those that wait, and what stays of it does', async () => {
+  await weir.redis.set(weir.keys.epoch, 'this epoch', 'NX');
+  const epoch = (await weir.redis.get(weir.keys.epoch)) ?? '';
+  const lacking = randomUUID();
+  const events = await eventsOf(4, (index) => (index % 2 === 0 ? {} : { organization_id: lacking }));
+  const batch = newId();
+  const sent = events.map((event) => {
+    const sender = { organizationId: event.organization_id, apiKeyId: newId(), epoch };
+    return { id: event.id, event: stagedText(event), sender, claim: null };
+  });
+  await admit(weir.queue, batch, sent, 60);
+  const waiting = () => weir.redis.hmget(weir.keys.waiting, admin.id, lacking);
+  const [own, other] = await waiting();
+  expect([Number(own), Number(other)]).toEqual([expect.any(Number), Number(own)]);
+  await expect(persist(deps, batch)).rejects.toThrow('the database has no organization');
+  expect(await waiting()).toEqual(['0', other]);
+  await drop(batch);
 });
 
 test.each([0, 3])('events that join a batch right after %i of it were read are recorded with it', async (count) => {
