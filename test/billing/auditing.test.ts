@@ -196,6 +196,7 @@ describe('the lines of many invoices', () => {
     for (const { customer } of await billing.finalizeAll(subscription))
       expect(customer.external_id).toBe('called otherwise');
     expect(await named()).toEqual(of('called otherwise'));
+    expectProblem(await billing.request('POST', '/erasures', { customer_id }), 409, 'external_id_billed');
     await billing.post('/erasures', { customer_external_id: former }, 202);
     await performAllMoves(billing.database);
     // The copies of the invoices are kept, and then they are not.

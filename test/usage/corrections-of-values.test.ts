@@ -1,6 +1,7 @@
 // Corrections hold others off while they are made, and those of meters that count distinct values all who record: they are quick however
 // many values go at once, cost whoever makes them where they are not, and are refused where they would take long.
 
+import { backfillGroups } from '@weir/db/group-backfill';
 import { recordEvents } from '@weir/db/record';
 import { newId } from '@weir/shared/ids';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -89,6 +90,19 @@ test('users and groups that are left are told from those that go, few or many of
     await expectRollupsToEqualEvents(weir.pool);
   }
   expect(await usersNow(meter)).toBe('38');
+});
+
+test('while its meter is grouped by other keys an event is not corrected, and then it is', async () => {
+  const meter = await admin.createMeter('UNIQUE_COUNT');
+  await use(meter, ['before']);
+  expect((await admin.ask('PATCH', `/meters/${meter.id}`, { metadata_keys: ['plan'] })).status).toBe(200);
+  // Noted, and grouped later.
+  const [id] = await use(meter, ['meanwhile']);
+  const correct = () => ask(`/events/${id}/void`, { reason: 'a test' });
+  expectProblem(await correct(), 409, 'groups_not_ready');
+  await backfillGroups(database, 60_000);
+  expect((await correct()).status).toBe(201);
+  await expectRollupsToEqualEvents(weir.pool);
 });
 
 test('whoever corrects what stops recording on and on waits, also where it is only tried', async () => {
