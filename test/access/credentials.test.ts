@@ -50,6 +50,10 @@ const TABLE = {
   'a session behind the cookie of another program': ['open', 'open', 'open', 'open', 'open', 'open', NO, NO],
   'a session before an empty cookie': ['open', 'open', 'open', 'open', 'open', 'open', NO, NO],
   'a session twice': ['open', 'open', 'open', 'open', 'open', 'open', NO, NO],
+  // A key counts where keys open anything, and the session everywhere else.
+  'a session and an API key of another organization': ['open', 'open', 'open', 'open', 'open', SCOPE, 'open', NO],
+  'a session and an API key that is none': ['open', 'open', 'open', 'open', 'open', NO, NO, NO],
+  'a session that is none and an API key': [NO, NO, NO, NO, NO, SCOPE, 'open', NO],
   // Where only keys open anything, no token is looked at.
   'an API key and a token': [TWO, TWO, TWO, TWO, TWO, TWO, 'open', NO],
 } as const satisfies Record<string, readonly string[] & { length: (typeof GROUPS)['length'] }>;
@@ -123,6 +127,12 @@ beforeAll(async () => {
     'a session behind the cookie of another program': { session: `eyJh.eyJz.c2ln; access_token=${session}` },
     'a session before an empty cookie': { session: `${session}; access_token=` },
     'a session twice': { session: `${session}; access_token=${session}` },
+    'a session and an API key of another organization': {
+      session,
+      apiKey: await (await signUp(weir)).createKey('usage.write'),
+    },
+    'a session and an API key that is none': { session, apiKey: `org_live_${'A'.repeat(33)}` },
+    'a session that is none and an API key': { session: 'A'.repeat(43), apiKey: writeKey },
     'an API key and a token': { apiKey: writeKey, ...admin.credential },
   };
 });
@@ -171,6 +181,16 @@ test.each(Object.keys(TABLE) as Kind[])('with %s the table says what opens, and 
     const met = some.map(async ([operation]) => [operation, await meets(operation, credentials[kind])]);
     expect(await Promise.all(met)).toEqual(some);
   }
+});
+
+test('beside a session an API key of another organization reads that one, and makes nothing there', async () => {
+  const other = await signUp(weir);
+  const both = { session: organization.session, apiKey: await other.createKey('usage.read') };
+  const made = await weir.request('POST', '/api/v1/customers', { ...both, body: { external_id: 'beside-a-key' } });
+  expect(made.status).toBe(201);
+  const path = `/api/v1/customers/${made.body.id}`;
+  expect((await weir.request('GET', path, both)).status).toBe(404);
+  expect((await weir.request('GET', path, { session: organization.session })).status).toBe(200);
 });
 
 test('a viewer hears from every read what an admin hears, as a person and as a service account', async () => {

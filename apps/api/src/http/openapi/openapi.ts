@@ -34,7 +34,13 @@ export async function useOpenapi(
       components: {
         securitySchemes: {
           session: { type: 'apiKey', in: 'cookie', name: 'access_token' },
-          apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+          apiKey: {
+            type: 'apiKey',
+            in: 'header',
+            name: 'X-API-Key',
+            description:
+              'Where keys open an operation it counts, and no session beside it; everywhere else the session counts, and the key is not looked at.',
+          },
           serviceToken: {
             type: 'http',
             scheme: 'bearer',
