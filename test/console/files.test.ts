@@ -106,6 +106,7 @@ test('usage that came in for who was read already is told beside the file', asyn
 });
 
 const lines = () => page.getByRole('button', { name: 'Lines as CSV' });
+const csv = () => page.getByRole('button', { name: 'CSV', exact: true });
 
 /** Makes an invoice of these amounts, and finalizes it. */
 async function makeInvoice(...amounts: string[]): Promise<{ id: string; subscription: string; customer: string }> {
@@ -162,6 +163,45 @@ test('a file of lines is all of them, page by page, and stops where somebody say
   expect(visit.faults).toEqual([]);
 });
 
+test('the file of a list stops where somebody says so, and where its page is left', async () => {
+  for (const amount of ['51', '52', '53']) await makeInvoice(amount);
+  let [pages, files] = [0, 0];
+  let goOn = (): void => {};
+  await page.route(/\/invoices\?.*limit=100/, async (route) => {
+    pages += 1;
+    if (pages > 1) await new Promise<void>((resolve) => (goOn = resolve));
+    const url = new URL(route.request().url());
+    url.searchParams.set('limit', '1');
+    await route.continue({ url: url.href });
+  });
+  page.on('download', () => (files += 1));
+  const begin = async (): Promise<void> => {
+    await page.goto('/invoices');
+    pages = 0;
+    await csv().click();
+    await until(async () => pages === 2, 'the second page is asked for');
+  };
+  /** The page that was asked for comes after all, and nobody goes on from it. */
+  const letGo = async (): Promise<void> => {
+    const answered = page.waitForResponse(/\/invoices\?.*limit=1&/);
+    goOn();
+    await (await answered).finished();
+    await page.evaluate('new Promise(requestAnimationFrame)');
+    expect([pages, files]).toEqual([2, 0]);
+  };
+  await begin();
+  await page.getByRole('button', { name: 'Stop', exact: true }).click();
+  await page.getByRole('status').getByText('Stopped: there is no file.').waitFor();
+  await csv().and(page.locator(':focus')).waitFor();
+  await letGo();
+  await begin();
+  await page.getByRole('link', { name: 'Customers', exact: true }).click();
+  await page.getByRole('heading', { level: 1, name: 'Customers' }).waitFor();
+  await letGo();
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  expect(visit.faults).toEqual([]);
+});
+
 test('a file of lines is of what the page shows: what is past due, of one customer, of one subscription', async () => {
   const { id, subscription } = await makeInvoice('41');
   const { customer } = await makeInvoice('42');
@@ -176,7 +216,7 @@ test('a file of lines is of what the page shows: what is past due, of one custom
   }
   // What a draft comes to is computed whenever it is read: no file lists its lines.
   await page.goto('/invoices?status=DRAFT');
-  await page.getByRole('button', { name: 'CSV', exact: true }).waitFor();
+  await csv().waitFor();
   expect(await lines().count()).toBe(0);
   expect(visit.faults).toEqual([]);
 });

@@ -397,17 +397,25 @@ test('whose name cannot be read is not said to be nobody', async () => {
   await page.unroute(users);
 });
 
-test('a subscription is found by its own external id, and a plan is copied from any of many', async () => {
+test('a subscription is found by its external id, a plan and a meter by name, and any of many plans copied', async () => {
   const { data: plans } = await call('GET', '/plans');
   const { id: plan_id } = plans.find(({ lookup_id }: { lookup_id: string }) => lookup_id === 'scale');
   const { data: customers } = await call('GET', '/customers?search=globex');
   await call('POST', '/subscriptions', { customer_id: customers[0].id, plan_id, external_id: 'order-7' });
-  await page.goto('/');
-  await page.locator('h1').waitFor();
-  await page.keyboard.press('/');
-  await dialog().getByRole('combobox', { name: 'Search' }).fill('order-7');
-  await dialog().getByRole('option', { name: 'Scale for globex' }).click();
-  await page.getByRole('heading', { level: 1, name: 'Scale for globex' }).waitFor();
+  for (const [typed, name, kind] of [
+    ['order-7', 'Scale for globex', 'Subscription'],
+    ['scale', 'Scale', 'Plan'],
+    ['requests', 'API requests', 'Meter'],
+  ] as const) {
+    await page.goto('/');
+    await page.locator('h1').waitFor();
+    await page.keyboard.press('/');
+    await dialog().getByRole('combobox', { name: 'Search' }).fill(typed);
+    await dialog()
+      .getByRole('option', { name: `${name} ${kind}`, exact: true })
+      .click();
+    await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+  }
   // All of them are newer than the one that is there.
   await weir.pool.query(`INSERT INTO plans
     SELECT (jsonb_populate_record(plans, jsonb_build_object(

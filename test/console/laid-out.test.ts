@@ -1,8 +1,8 @@
-// How a page lays out what it shows: what stands around a thing, a customer in two columns, prices with tiers, charts with their axes,
-// and all of it on paper.
+// How a page lays out what it shows: what stands around a thing, and in its place where it cannot be read; a customer in two columns,
+// prices with tiers, charts with their axes, and all of it on paper.
 
 import { readFile } from 'node:fs/promises';
-import type { Page } from 'playwright-core';
+import type { Locator, Page, Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import {
   findBarriers,
@@ -93,6 +93,76 @@ test('so has one that is still being read, and the focus is on its own title in 
   await page.getByRole('heading', { level: 1, name: number }).and(page.locator(':focus')).waitFor();
   expect(await page.title()).toBe(`${number} · Weir`);
   expect(await layoutShift(page)).toBe(0);
+});
+
+test('what cannot be read is read anew by a button: the audit log, events behind a line, what is searched', async () => {
+  visit.expectFaults(/^500 from /);
+  const dialog = page.getByRole('dialog');
+  const { addresses } = organization;
+  const places: [address: string | undefined, open: () => Promise<void>, read: RegExp, there: Locator][] = [
+    [
+      addresses['audit-log'],
+      async () => {},
+      /\/audit-log\?/,
+      page.getByRole('group', { name: 'Audit log' }).locator('tbody tr'),
+    ],
+    [
+      addresses['invoice-line'],
+      () => dialog.getByRole('tab', { name: 'Events' }).click(),
+      /\/lines\/[^/]+\/events\?/,
+      dialog.getByRole('group', { name: 'Events' }).locator('tbody tr'),
+    ],
+    [
+      '/health',
+      async () => {
+        await page.getByRole('button', { name: 'Search' }).click();
+        await dialog.getByRole('combobox', { name: 'Search' }).fill('acme');
+      },
+      /\/customers\?/,
+      dialog.getByRole('option', { name: /^Acme/ }),
+    ],
+  ];
+  const problem = { status: 500, code: 'internal_error', detail: 'Something broke.', request_id: 'x' };
+  const headers = { 'content-type': 'application/problem+json', 'x-request-id': 'x' };
+  for (const [address = '', open, read, there] of places) {
+    const refuse = (route: Route) => route.fulfill({ status: 500, headers, body: JSON.stringify(problem) });
+    await page.route(read, refuse);
+    await page.goto(address);
+    await open();
+    const again = page.getByRole('alert').getByRole('button', { name: 'Try again' });
+    await again.waitFor();
+    expect(await there.count()).toBe(0);
+    await page.unroute(read, refuse);
+    await again.click();
+    await there.first().waitFor();
+  }
+  await dialog.getByRole('combobox').and(page.locator(':focus')).waitFor();
+});
+
+test('the widget gives up a read that nobody answers, and reads it when it is asked for again', async () => {
+  // What ends after a time ends when the test says so.
+  await page.addInitScript(() => {
+    const ends: (() => void)[] = [];
+    AbortSignal.timeout = () => {
+      const one = new AbortController();
+      ends.push(() => one.abort(new DOMException('it took too long', 'TimeoutError')));
+      return one.signal;
+    };
+    Object.assign(globalThis, { endWaits: () => ends.forEach((end) => end()) });
+  });
+  const asked = { apiKey: organization.apiKey, body: { customer_external_id: 'acme' } };
+  const { body } = await weir.request('POST', '/api/v1/widget/token', asked);
+  // Nobody answers it.
+  await page.route(/\/widget\/balance/, () => {});
+  const held = page.waitForRequest(/\/widget\/balance/);
+  await page.goto(`${weir.baseUrl}/embed?show=billing#token=${body.token}`);
+  await held;
+  await page.evaluate('endWaits()');
+  await page.getByText('This cannot be shown now: try again in a moment.').waitFor();
+  await page.unroute(/\/widget\/balance/);
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByText(/^INV-/).first().waitFor();
+  expect(await page.getByText('This cannot be shown now').count()).toBe(0);
 });
 
 test('what is known of a customer stands beside the rest where there is room, and above it on a phone', async () => {

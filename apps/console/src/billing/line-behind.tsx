@@ -11,9 +11,8 @@ import { DataTable, type Column } from '../components/lists/data-table.tsx';
 import { formatAmount, formatDecimal, subtractDecimals } from '../text/decimals.ts';
 import { Drawer } from '../components/dialogs/drawer.tsx';
 import { Facts } from '../components/lists/facts.tsx';
+import { RowsByPage } from '../components/lists/rows-by-page.tsx';
 import { Loaded } from '../components/outcomes/loaded.tsx';
-import { Loading } from '../components/outcomes/loading.tsx';
-import { ProblemBox } from '../components/outcomes/problem-box.tsx';
 import { Time } from '../components/page/time.tsx';
 
 type Line = Schema<'InvoiceLine'>;
@@ -132,7 +131,7 @@ function Buckets({ path, zone }: BehindProps) {
       />
       <Loaded query={usage}>
         {({ grouped_data: buckets }) => (
-          <DataTable
+          <RowsByPage
             label="Usage by time"
             columns={columns}
             rows={buckets.filter(({ event_count }) => event_count > 0)}
@@ -156,8 +155,8 @@ function Events({ path, zone, isLate }: BehindProps & { isLate: boolean }) {
     },
     getNextPageParam: ({ meta }) => meta.next_cursor,
   });
-  const { data, error, isPending, hasNextPage, isFetchingNextPage } = events;
-  type Event = NonNullable<typeof data>['pages'][number]['data'][number];
+  const { hasNextPage, isFetchingNextPage } = events;
+  type Event = NonNullable<typeof events.data>['pages'][number]['data'][number];
   const columns: Column<Event>[] = [
     { title: 'Time', cell: ({ timestamp }) => <Time at={timestamp} zone={zone} /> },
     { title: 'Idempotency key, or id', cell: ({ idempotency_key, id }) => <code>{idempotency_key ?? id}</code> },
@@ -177,17 +176,17 @@ function Events({ path, zone, isLate }: BehindProps & { isLate: boolean }) {
           onChange={({ currentTarget: { checked } }) => setOnlyChanges(checked)}
         />
       )}
-      {isPending && <Loading />}
-      <ProblemBox error={error} />
-      {data !== undefined && (
-        <DataTable
-          label="Events"
-          columns={columns}
-          rows={data.pages.flatMap((page) => page.data)}
-          keyOf={({ id }) => id}
-          empty="No event."
-        />
-      )}
+      <Loaded query={events}>
+        {({ pages }) => (
+          <DataTable
+            label="Events"
+            columns={columns}
+            rows={pages.flatMap((page) => page.data)}
+            keyOf={({ id }) => id}
+            empty="No event."
+          />
+        )}
+      </Loaded>
       {hasNextPage && (
         <Button variant="default" mt="sm" loading={isFetchingNextPage} onClick={() => void events.fetchNextPage()}>
           More events

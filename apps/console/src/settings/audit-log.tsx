@@ -9,9 +9,8 @@ import { DateField } from '../components/forms/date-field.tsx';
 import { formatDecimal } from '../text/decimals.ts';
 import { isDay } from '../text/instants.ts';
 import { nothingFound } from '../components/outcomes/nothing-found.ts';
-import { Loading } from '../components/outcomes/loading.tsx';
+import { Loaded } from '../components/outcomes/loaded.tsx';
 import { Section } from '../components/page/page.tsx';
-import { ProblemBox } from '../components/outcomes/problem-box.tsx';
 import { areReversed, ReversedDates } from '../components/forms/reversed-dates.tsx';
 import { useTyped } from '../components/forms/use-typed.ts';
 import { useSearchState } from '../components/lists/search-state.ts';
@@ -44,7 +43,6 @@ export function AuditLog() {
   const { state, change } = useSearchState<(typeof FILTERS)[number]>();
   const [action, setAction] = useTyped(state.action ?? '');
   const billing = useQuery(read('/api/v1/billing/settings'));
-  const zone = billing.data?.time_zone;
   // Who is not among the first is chosen by an entry of theirs.
   const users = useQuery(read('/api/v1/users', { query: { page_size: PAGE_SIZE_MAX } }));
   const filter = {
@@ -63,7 +61,7 @@ export function AuditLog() {
     getNextPageParam: ({ meta }) => meta.next_cursor,
     enabled: !isReversed,
   });
-  const { data, error, isPending, hasNextPage, isFetchingNextPage } = log;
+  const { data, hasNextPage, isFetchingNextPage } = log;
   const entries = data?.pages.flatMap((page) => page.data) ?? [];
   const keptDays = data?.pages[0]?.kept_days ?? null;
   const people = (users.data?.data ?? []).map(({ id, email }) => ({ value: id, label: email }));
@@ -115,16 +113,22 @@ export function AuditLog() {
         />
       </div>
       {isReversed && <ReversedDates />}
-      {(isPending || billing.isPending) && !isReversed && <Loading rows={8} />}
-      <ProblemBox error={error ?? billing.error} />
-      {data !== undefined && zone !== undefined && (
-        <DataTable
-          label="Audit log"
-          columns={columnsIn(zone)}
-          rows={entries}
-          keyOf={({ id }) => id}
-          empty="No such change."
-        />
+      {!isReversed && (
+        <Loaded query={billing} rows={8}>
+          {({ time_zone: zone }) => (
+            <Loaded query={log} rows={8}>
+              {() => (
+                <DataTable
+                  label="Audit log"
+                  columns={columnsIn(zone)}
+                  rows={entries}
+                  keyOf={({ id }) => id}
+                  empty="No such change."
+                />
+              )}
+            </Loaded>
+          )}
+        </Loaded>
       )}
       {hasNextPage && (
         <Button variant="default" mt="sm" loading={isFetchingNextPage} onClick={() => void log.fetchNextPage()}>

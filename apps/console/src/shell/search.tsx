@@ -2,7 +2,7 @@ import { Modal, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useEffect, useState, type KeyboardEvent } from 'react';
+import { useEffect, useRef, useState, type KeyboardEvent } from 'react';
 import { read } from '../api/client.ts';
 import { useFocusBack } from '../components/dialogs/dialog.tsx';
 import { Icon } from '../components/page/icons.tsx';
@@ -55,6 +55,7 @@ function SearchBox({ onClose }: { onClose: () => void }) {
   const [typed, setTyped] = useState('');
   const [active, setActive] = useState(0);
   const [entered, setEntered] = useState(NOT_ENTERED);
+  const field = useRef<HTMLInputElement>(null);
   const text = typed.trim();
   const [paused] = useDebouncedValue(text, PAUSE_MS);
   const search = entered.text === text ? text : paused;
@@ -65,6 +66,14 @@ function SearchBox({ onClose }: { onClose: () => void }) {
   });
   const subscriptions = useQuery({
     ...read('/api/v1/subscriptions', { query: { external_id: search, page_size: 1 } }),
+    enabled: search !== '',
+  });
+  const plans = useQuery({
+    ...read('/api/v1/plans', { query: { search, page_size: FOUND_MAX } }),
+    enabled: search !== '',
+  });
+  const features = useQuery({
+    ...read('/api/v1/features', { query: { search, page_size: FOUND_MAX } }),
     enabled: search !== '',
   });
   const isNumber = NUMBER.test(search);
@@ -93,6 +102,18 @@ function SearchBox({ onClose }: { onClose: () => void }) {
     kind: 'Subscription',
     to: `/subscriptions/${subscription.id}`,
   }));
+  const priced = (isOfText ? (plans.data?.data ?? []) : []).map((plan): Found => ({
+    id: plan.id,
+    label: plan.name,
+    kind: 'Plan',
+    to: `/plans/${plan.id}`,
+  }));
+  const counted = (isOfText ? (features.data?.data ?? []) : []).map(({ id, name, meter_id: meter }): Found => ({
+    id,
+    label: name,
+    kind: meter === null ? 'Feature' : 'Meter',
+    to: meter === null ? `/features?search=${encodeURIComponent(name)}` : `/meters/${meter}`,
+  }));
   // What looks like an id of an event is offered as one.
   const events: Found[] = /^[0-9a-f-]{36}$/.test(text)
     ? [{ id: 'event', label: text, kind: 'Event', to: `/events?event=${text}` }]
@@ -100,15 +121,17 @@ function SearchBox({ onClose }: { onClose: () => void }) {
   const isTyped = ({ label }: Found) => label.toLowerCase() === text.toLowerCase();
   // For these nothing is read, so nothing that is read comes before them.
   const atOnce = [...pages.filter((page) => isTyped(page)), ...events];
-  const found = [...atOnce, ...billed, ...subscribed, ...named, ...pages.filter((page) => !isTyped(page))];
+  const things = [...billed, ...subscribed, ...named, ...priced, ...counted];
+  const found = [...atOnce, ...things, ...pages.filter((page) => !isTyped(page))];
   const at = Math.min(active, Math.max(found.length - 1, 0));
 
   const open = (to: string): void => {
     onClose();
     void navigate({ href: to });
   };
-  const asked = [customers, subscriptions, invoices];
-  const error = asked.map((query) => query.error).find((each) => each !== null) ?? null;
+  const asked = [customers, subscriptions, plans, features, invoices];
+  const failed = asked.filter((query) => query.error !== null);
+  const error = failed[0]?.error ?? null;
   const isComing = search !== text || asked.some(({ isLoading }) => isLoading);
   const chosen = found[at]?.to;
   const isAnswered = entered.isWaiting && !isComing;
@@ -136,11 +159,12 @@ function SearchBox({ onClose }: { onClose: () => void }) {
   return (
     <div className="search">
       <TextInput
+        ref={field}
         variant="unstyled"
         size="md"
         data-autofocus
         leftSection={<Icon name="search" />}
-        placeholder="Customers, pages, an invoice by its number, a subscription by its external id, an event by its id"
+        placeholder="Customers, plans, meters, pages, an invoice by its number, an event by its id"
         aria-label="Search"
         role="combobox"
         aria-expanded
@@ -154,7 +178,14 @@ function SearchBox({ onClose }: { onClose: () => void }) {
         }}
         onKeyDown={onKeyDown}
       />
-      <ProblemBox error={error} />
+      <ProblemBox
+        error={error}
+        onRetry={() => {
+          for (const query of failed) void query.refetch();
+          // The button goes.
+          field.current?.focus();
+        }}
+      />
       <ul id="search-found" role="listbox" aria-label="Found">
         {found.map((item, index) => (
           // The field has the focus and the keys; the pointer may choose too.

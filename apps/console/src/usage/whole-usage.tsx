@@ -40,7 +40,7 @@ export function WholeUsage({ scope, below }: WholeUsageProps) {
               shown={asked.window}
               csv={isMissing ? undefined : () => csvOf(data, earlier)}
             />
-            {isComparing && <ProblemBox error={before.error} />}
+            {isComparing && <ProblemBox error={before.error} onRetry={() => void before.refetch()} />}
             {isComparing && (before.isPending || before.isPlaceholderData) ? (
               <Loading rows={10} />
             ) : data.event_count === 0 && (earlier?.event_count ?? 0) === 0 ? (

@@ -4,7 +4,7 @@ import { exactAmount, money } from './amounts.js';
 import { dateOf, dayOf, timeOf } from './days.js';
 import { element } from './parts.js';
 import { priceOf } from './prices.js';
-import { read, readFile, Trouble } from './reading.js';
+import { isNoAnswer, read, readFile } from './reading.js';
 import { fill } from './words.js';
 
 /** `told.ask` reads with the token at hand. */
@@ -250,7 +250,7 @@ function fillWhenOpened(details, { words }, make) {
   });
 }
 
-/** A broken connection is told on the page; anything else that is no answer is a defect, and belongs on the console. */
+/** That there is no answer is told on the page; anything else is a defect, and belongs on the console. */
 function rethrowDefect(error) {
-  if (!(error instanceof Trouble || error instanceof TypeError)) throw error;
+  if (!isNoAnswer(error)) throw error;
 }

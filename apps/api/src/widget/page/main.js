@@ -6,7 +6,7 @@ import { lastDays, periodSoFar } from './days.js';
 import { meterView } from './meter-view.js';
 import { askForToken, hearTokens, tellHeight } from './parent.js';
 import { element } from './parts.js';
-import { read, readCharts, timeNow, Trouble } from './reading.js';
+import { isNoAnswer, read, readCharts, timeNow, Trouble } from './reading.js';
 import { chooseLocale, wordsOf } from './words.js';
 
 /** A new token is asked for so long before the one at hand ends. */
@@ -93,8 +93,8 @@ async function show() {
     }
     message.textContent = words.broken;
     again.hidden = false;
-    // A broken connection is told above; anything else that is no answer is a defect, and belongs on the console.
-    if (!(error instanceof Trouble || error instanceof TypeError)) throw error;
+    // A defect belongs on the console.
+    if (!isNoAnswer(error)) throw error;
   } finally {
     if (number === reads) meters.ariaBusy = 'false';
   }

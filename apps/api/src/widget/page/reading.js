@@ -9,12 +9,21 @@ export class Trouble extends Error {
   }
 }
 
+/** Longer than any answer takes. A connection that broke without a word would leave the page loading, for ever. */
+const ANSWER_MS_MAX = 60_000;
+
+/** Whether a read failed because Weir refused it, or no answer came: told on the page. Anything else is a defect. */
+export function isNoAnswer(error) {
+  return error instanceof Trouble || error instanceof TypeError || error.name === 'TimeoutError';
+}
+
 async function ask(token, path, query = {}) {
   // Relative, so that Weir may lie under a path of its own. No cookie: the token is the only credential here.
   const answer = await fetch(`api/v1/widget/${path}?${new URLSearchParams(query)}`, {
     headers: { authorization: `Bearer ${token}` },
     credentials: 'omit',
     cache: 'no-store',
+    signal: AbortSignal.timeout(ANSWER_MS_MAX),
   });
   latest = Math.max(latest, Date.parse(answer.headers.get('date') ?? '') || 0);
   if (!answer.ok) throw new Trouble(answer.status);
@@ -29,7 +38,7 @@ export function timeNow() {
   return new Date(Math.max(Date.now(), latest));
 }
 
-/** Asks one of the read endpoints of the widget; throws a {@link Trouble}, or a TypeError for a broken connection. */
+/** Asks one of the read endpoints of the widget; where there is no answer, it throws what {@link isNoAnswer}. */
 export async function read(token, path, query) {
   return await (await ask(token, path, query)).json();
 }

@@ -1,13 +1,9 @@
 // A list as a file: all that its filter lets through, page after page, with the fields as the API names them.
 
-import { Button } from '@mantine/core';
-import { useState } from 'react';
 import { readPages, type PageOf, type Part } from '../../api/pages.ts';
 import { toCsv } from '../../text/csv.ts';
 import { formatDecimal } from '../../text/decimals.ts';
-import { download } from '../../text/download.ts';
-import { ProblemBox } from '../outcomes/problem-box.tsx';
-import { Icon } from '../page/icons.tsx';
+import { FileButton, type MadeFile } from './file-button.tsx';
 import { csvOf } from './list-csv.ts';
 
 /** A hundred requests: half a minute, for which somebody waits. Who wants more reads it from the API. */
@@ -21,40 +17,20 @@ interface ListExportProps<Row> {
 }
 
 export function ListExport<Row extends { id: string }>({ name, readPage }: ListExportProps<Row>) {
-  const [progress, setProgress] = useState<string>();
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>();
-  const run = async (): Promise<void> => {
-    setError(undefined);
-    setBusy(true);
-    setProgress(undefined);
+  const make = async (say: (words: string) => void, signal: AbortSignal): Promise<MadeFile> => {
     let [count, isAll] = [0, true];
-    try {
-      const rows = await readPages(async (part) => {
-        const read = await readPage(part);
-        count += read.data.length;
-        isAll = read.meta.next_cursor === null;
-        setProgress(`${formatDecimal(count)} read …`);
-        return read;
-      }, ROWS_MAX);
-      download(`${name}.csv`, toCsv(csvOf(rows)));
-      setProgress(isAll ? undefined : `The file has the first ${formatDecimal(ROWS_MAX)}; there are more.`);
-    } catch (problem) {
-      setProgress(undefined);
-      setError(problem);
-    } finally {
-      setBusy(false);
-    }
+    const rows = await readPages(async (part) => {
+      signal.throwIfAborted();
+      const read = await readPage(part);
+      // Whoever has left hears nothing more of it.
+      signal.throwIfAborted();
+      count += read.data.length;
+      isAll = read.meta.next_cursor === null;
+      if (!isAll) say(`${formatDecimal(count)} read …`);
+      return read;
+    }, ROWS_MAX);
+    const said = isAll ? undefined : `The file has the first ${formatDecimal(ROWS_MAX)}; there are more.`;
+    return { name: `${name}.csv`, parts: toCsv(csvOf(rows)), said };
   };
-  return (
-    <>
-      <span className="muted" role="status">
-        {progress}
-      </span>
-      <Button variant="default" leftSection={<Icon name="download" />} loading={isBusy} onClick={() => void run()}>
-        CSV
-      </Button>
-      <ProblemBox error={error} />
-    </>
-  );
+  return <FileButton label="CSV" make={make} />;
 }
