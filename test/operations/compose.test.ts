@@ -12,6 +12,8 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 
 interface Service {
+  image: string;
+  build?: unknown;
   environment?: Record<string, string | number>;
   command?: string[];
   ports?: string[];
@@ -124,6 +126,12 @@ test('a process of Weir is run by files that a build makes', () => {
   const sources = scripts.map((path) => path.replace('/dist/', '/src/').replace(/\.js$/, '.ts'));
   expect(sources.length).toBeGreaterThan(0);
   for (const source of sources) expect(textOf(source)).not.toBe('');
+});
+
+test('one service builds the image of all, so that what has not changed is the same image again', () => {
+  const ours = Object.entries(services).filter(([, { image }]) => image === 'weir');
+  expect(ours.map(([name]) => name).sort()).toEqual(['api', 'migrate', 'reconcile', 'worker']);
+  expect(ours.filter(([, { build }]) => build !== undefined).map(([name]) => name)).toEqual(['migrate']);
 });
 
 test('reconcile is well until its first run has ended, and then as that has ended', () => {
