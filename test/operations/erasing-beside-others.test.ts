@@ -96,6 +96,22 @@ test.each([
   },
 );
 
+test.each([
+  ['/usage-moves', 'usage_moving'],
+  ['/erasures', 'customer_erased'],
+])('a customer is not subscribed while their usage is asked for: %s', async (path, code) => {
+  const { id: customer_id, external_id } = await billing.customer();
+  const body = path === '/erasures' ? { customer_id } : { from_external_id: external_id, to_external_id: 'another' };
+  const [moving, subscribed] = await askMeanwhile(
+    weir,
+    billing.admin.id,
+    () => billing.request('POST', path, body),
+    () => billing.request('POST', '/subscriptions', { customer_id, plan_id: billing.ownPlan.id }),
+  );
+  expect(moving.status).toBe(202);
+  expectProblem(subscribed, 409, code);
+});
+
 test('who settles a subscription waits for it without the organization in hand', async () => {
   await holdSubscription();
   const settling = billing.database.kysely

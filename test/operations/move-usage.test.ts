@@ -74,6 +74,13 @@ test('usage of two ids becomes that of one, and what was billed of it stays: the
   await use('acme-new', '02', [1]);
   await use('acme-old', '02', [1, 2]);
   await use('acme-old', '01', [10]);
+  // What is void counts for nobody: beside one that counts, and alone in its hour.
+  const voided = ['2025-01-10T12:30:00Z', '2025-01-10T18:00:00Z'];
+  await billing.track(voided.map((at) => ({ meter: sum, customer: 'acme-old', quantity: 100, at })));
+  const { rows: wrong } = await weir.pool.query('SELECT id FROM events WHERE meter_id = $1 AND quantity = 100', [
+    sum.id,
+  ]);
+  for (const { id } of wrong) await billing.post(`/events/${id}/void`, { reason: 'a test' }, 201);
   const whole = await Promise.all([sum, users].map(({ id }) => billing.get(`/meters/${id}/usage?${WINDOW}`)));
 
   expectProblem(
@@ -87,7 +94,7 @@ test('usage of two ids becomes that of one, and what was billed of it stays: the
   const asked = await billing.post('/usage-moves', ids, 202);
   expect(asked).toMatchObject({ ...ids, status: 'RUNNING', events: 0, finished_at: null });
   await performAllMoves(database);
-  expect(await billing.get(`/usage-moves/${asked.id}`)).toMatchObject({ ...ids, status: 'DONE', events: 14 });
+  expect(await billing.get(`/usage-moves/${asked.id}`)).toMatchObject({ ...ids, status: 'DONE', events: 16 });
   expect((await billing.get('/usage-moves')).data.map(({ id }: { id: string }) => id)).toEqual([asked.id]);
   expectProblem(await billing.request('GET', `/erasures/${asked.id}`), 404, 'not_found');
 
@@ -188,6 +195,22 @@ test('a statement that began to record before usage was taken away loses no dist
   await expectRollupsToEqualEvents(weir.pool);
 });
 
+test('what is recorded just before all that was accepted is there is moved as well', async () => {
+  const admin = await signUp(weir);
+  const { id: meter_id } = await admin.createMeter('SUM');
+  const asked = (await ask(admin, '/erasures', { customer_external_id: 'late' })).body;
+  const [id, timestamp] = [newId(), '2025-01-05T00:01:00Z'];
+  const event = { id, organization_id: admin.id, meter_id, customer_external_id: 'late', quantity: '1', timestamp };
+  const isRecorded = async () => {
+    await recordEvents(database.pool, [{ event, countsUniqueValues: false }]);
+    return true;
+  };
+  await performMoves(database, 60_000, isRecorded, throwIt);
+  const { rows } = await weir.pool.query('SELECT customer_external_id AS who FROM events WHERE id = $1', [id]);
+  expect(rows).toEqual([{ who: asked.external_id }]);
+  expect(await read(admin, `/erasures/${asked.id}`)).toMatchObject({ status: 'DONE', events: 1 });
+});
+
 test('events are recorded while they are moved, and each is under one of the two ids', async () => {
   const admin = await signUp(weir);
   const [sum, users] = [await admin.createMeter('SUM'), await admin.createMeter('UNIQUE_COUNT')];
@@ -256,8 +279,11 @@ test('a worker that is killed in the middle of 20,000 events leaves whole hours,
   const readMeters = () =>
     Promise.all([sum, users].map(({ id }) => read(admin, `/meters/${id}/usage?${WINDOW}&timezone=Asia/Tokyo`, apart)));
   const before = await readMeters();
+  const { body: waiting } = await ask(admin, '/erasures', { customer_external_id: 'waits' }, apart);
   const { body: asked } = await ask(admin, '/erasures', { customer_external_id: 'large' }, apart);
-  const state = () => read(admin, `/erasures/${asked.id}`, apart);
+  const state = (id = asked.id) => read(admin, `/erasures/${id}`, apart);
+  // What was accepted before that is never all recorded while this test runs.
+  await apart.pool.query("UPDATE usage_moves SET created_at = now() + interval '1 h' WHERE id = $1", [waiting.id]);
 
   const killed = await apart.spawnWorker({ MOVES_INTERVAL_MS: '100' });
   await until(async () => (await state()).events > 0, 'something is moved');
@@ -274,6 +300,8 @@ test('a worker that is killed in the middle of 20,000 events leaves whole hours,
   const next = await apart.spawnWorker({ MOVES_INTERVAL_MS: '100' });
   await until(async () => (await state()).status === 'DONE', 'the erasure is done', 60);
   await next.stop();
+  // It was looked at as often.
+  expect(await state(waiting.id)).toMatchObject({ status: 'RUNNING' });
   expect((await state()).events).toBe(20_000);
   await expectRollupsToEqualEvents(apart.pool);
   expect(await readMeters()).toEqual(before);

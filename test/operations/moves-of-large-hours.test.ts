@@ -9,6 +9,7 @@ import { ROLLUPS } from '@weir/db/rollups';
 import { newId } from '@weir/shared/ids';
 import { countsValues, type AggregationType } from '@weir/shared/meter';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { seenByClosing } from '../support/closing-meanwhile.ts';
 import { performAllMoves, throwIt } from '../support/erasing.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, type Organization } from '../support/harness.ts';
@@ -157,6 +158,18 @@ test('a part that is moved behind a closing is late, and what was moved before i
   );
   expect(rows).toEqual([{ who: 'b-right', closing: 1, late: EVENTS - PART, events: EVENTS - PART }]);
   await expectRollupsToEqualEvents(weir.pool);
+});
+
+test('a closing waits for a slice that is under way, of which nothing is late then', async () => {
+  const admin = await signUp(weir);
+  await record(admin, await meterOf(admin, 'SUM'), 'a-wrong', 10);
+  await ask(admin, '/usage-moves', { from_external_id: 'a-wrong', to_external_id: 'b-right' });
+  const seen = await seenByClosing(weir, database, admin.id, {
+    change: 'UPDATE ON events',
+    work: () => performAllMoves(database),
+    look: async () => (await weir.pool.query(ALL, [admin.id])).rows,
+  });
+  expect(seen).toEqual([{ who: 'b-right', events: 10 }]);
 });
 
 test('a customer with very many events of an hour is erased in parts, also those that were late', async () => {

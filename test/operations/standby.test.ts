@@ -18,10 +18,13 @@ import {
 import { findRisks } from '@weir/db/installation';
 import { migrate } from '@weir/db/migrate';
 import { claimKeys } from '@weir/db/pending-claims';
+import { recordEvents } from '@weir/db/record';
+import { recordDirectly } from '@weir/db/record-directly';
 import { findRequestKey, holdRequestKey, insertRequestKey } from '@weir/db/request-keys';
 import { openServerWatch } from '@weir/db/server-watch';
 import { BARRIER } from '@weir/db/standby';
 import { explainUnreachable } from '@weir/db/unreachable';
+import { receivedAt } from '@weir/shared/event';
 import { newId } from '@weir/shared/ids';
 import { createLog } from '@weir/shared/log';
 import { createHash } from 'node:crypto';
@@ -316,6 +319,27 @@ test('accepted counts that come again are dropped once the standby has them', as
   const drain = () => addAcceptedCounts(database, () => Promise.resolve(counts));
   await onPrimaryAlone(drain);
   expect(await expectToWait(drain)).toMatchObject({ outcome: 'again', events: 0 });
+});
+
+test('an event that is recorded directly once more is taken once the standby has it', async () => {
+  const { id: meter_id } = await admin.createMeter('SUM');
+  const id = newId();
+  const event = {
+    id,
+    organization_id: admin.id,
+    meter_id,
+    aggregation: 'SUM' as const,
+    customer_external_id: 'direct',
+    quantity: '1',
+    timestamp: receivedAt(id),
+  };
+  await onPrimaryAlone(() => recordEvents(database.pool, [{ event, countsUniqueValues: false }]));
+  const again = () =>
+    recordDirectly(database, [{ event, apiKeyId: null, fingerprint: '' }], {
+      isPerhapsStaged: false,
+      claimsKeys: false,
+    });
+  expect(await expectToWait(again)).toEqual([{ outcome: 'taken' }]);
 });
 
 test('Redis is told of a key that was claimed without it once the standby has its event', async () => {

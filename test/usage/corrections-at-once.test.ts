@@ -9,6 +9,7 @@ import { PARTS } from '@weir/db/rollups';
 import { newId } from '@weir/shared/ids';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { seenByClosing } from '../support/closing-meanwhile.ts';
 import { correct } from '../support/correcting.ts';
 import { signUp } from '../support/harness.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
@@ -160,6 +161,27 @@ test('a correction that is overtaken for as long as it may be tried is one for l
   expect([isUnavailable(failure), usage]).toEqual([true, ['2', 4]]);
   expect(String(failure)).toContain('recorded or moved again and again');
   await expectRollupsToEqualEvents(weir.pool);
+});
+
+test('a closing waits for a correction that is under way: what is void then is not billed as used', async () => {
+  const own = await signUp(weir);
+  const { id: meterId } = await own.createMeter('SUM');
+  const event = {
+    id: newId(),
+    organization_id: own.id,
+    meter_id: meterId,
+    customer_external_id: 'acme',
+    quantity: '5',
+    timestamp: '2025-01-05T12:00:00.000000Z',
+  };
+  await recordEvents(weir.pool, [{ event, countsUniqueValues: false }]);
+  const apiKey = await own.createKey();
+  const seen = await seenByClosing(weir, database, own.id, {
+    change: 'INSERT ON corrections',
+    work: () => correct(database, own.id, [{ eventId: event.id, reason: 'a test' }]),
+    look: () => usageOf(meterId, apiKey),
+  });
+  expect(seen[1]).toBe(0);
 });
 
 test('a user that goes while the same one is recorded is there in the end', async () => {
