@@ -5,7 +5,7 @@ import { performAlerts } from '@weir/db/alerts/perform-alerts';
 import { recordEvents } from '@weir/db/record';
 import { newId } from '@weir/shared/ids';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { settleAlerts } from '../support/alerting.ts';
+import { crossingsOf, makeAlert, settleAlerts } from '../support/alerting.ts';
 import { fixedCharge, usageCharge } from '../support/billing-fixture.ts';
 import { until } from '../support/harness.ts';
 import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
@@ -180,4 +180,24 @@ test('thousands of subscriptions that cost nothing yet are passed over, and the 
   expect((await readCrossed()).waits).toBe(0);
   const { rows } = await weir.pool.query('SELECT DISTINCT subscription_id FROM alert_crossings');
   expect(rows).toEqual([{ subscription_id: last }]);
+});
+
+test('usage of a month is told of however long after its end it is looked at first', async () => {
+  // No others: an organization may have a hundred.
+  await weir.pool.query('DELETE FROM alerts');
+  const meter = await own.meter();
+  const alert = await makeAlert(own, { meter_id: meter.id }, [1]);
+  await settleAlerts(own);
+  const event = {
+    id: newId(),
+    organization_id: own.admin.id,
+    meter_id: meter.id,
+    customer_external_id: 'without a record',
+    quantity: '1',
+    timestamp: '2025-01-10T11:00:00.000000Z',
+  };
+  await recordEvents(own.database.pool, [{ event, countsUniqueValues: false }]);
+  await own.moveTo('2025-02-05T12:00:00Z');
+  const month = { period_start: '2025-01-01T00:00:00.000Z', period_end: '2025-02-01T00:00:00.000Z' };
+  expect(await crossingsOf(own, alert)).toMatchObject([{ ...month, threshold: '1' }]);
 });

@@ -96,14 +96,16 @@ test('a Redis that comes back with an older state brings no count twice, and new
 });
 
 test('what was drained last is remembered for as long as Redis names it, and what was before for 30 days', async () => {
-  const [older, old] = [42, 41].map((days) => firstIdAt(Date.now() - days * 86_400_000));
+  const [ahead, older, old] = [43, 42, 41].map((days) => firstIdAt(Date.now() - days * 86_400_000));
   // Redis never names what Postgres lacks: a look of the API would take that for a restore.
   await weir.pool.query(
     "INSERT INTO drained_counts (id, events, drained_at) SELECT id, 1, now() - interval '40 days' FROM unnest($1::uuid[]) AS id",
     [[older, old]],
   );
+  // By a Postgres whose clock is ahead of who made the id.
+  await weir.pool.query('INSERT INTO drained_counts (id, events) VALUES ($1, 1)', [ahead]);
   await weir.redis.set(weir.keys.lastDrained, String(old));
-  await weir.pool.query('DELETE FROM drained_counts WHERE id <> ALL ($1::uuid[])', [[older, old]]);
+  await weir.pool.query('DELETE FROM drained_counts WHERE id <> ALL ($1::uuid[])', [[ahead, older, old]]);
   await tenant.track(...ones(1));
   // In Postgres, and not dropped.
   let id: string | undefined;
@@ -112,7 +114,35 @@ test('what was drained last is remembered for as long as Redis names it, and wha
     return id !== undefined;
   }, 'no look of the API is at the counts, and they are drained');
   const { rows } = await weir.pool.query('SELECT id FROM drained_counts ORDER BY id');
-  expect(rows.map((row) => row.id)).toEqual([old, id]);
+  expect(rows.map((row) => row.id)).toEqual([ahead, old, id]);
+});
+
+test('what Redis remembers of a month is never less, also where Postgres went back to fewer', async () => {
+  await tenant.track(...ones(1));
+  const drain = await addAcceptedCounts(database, () => setCountsAside(weir.queue));
+  const { id = '', totals = [] } = drain ?? {};
+  expect(totals).toMatchObject([{ events: 1, added: 1 }]);
+  const remembered = weir.keys.drained(totals[0]?.month ?? '');
+  await weir.redis.hset(remembered, tenant.id, 5);
+  await dropAcceptedCounts(weir.queue, id, totals);
+  expect(await weir.redis.hget(remembered, tenant.id)).toBe('6');
+});
+
+test('what may be staged counts as accepted once 30 days have passed by both clocks', async () => {
+  const [old, ahead, fresh] = [40, 39, 0].map((days) => firstIdAt(Date.now() - days * 86_400_000));
+  await weir.pool.query(
+    `INSERT INTO perhaps_staged_events (organization_id, id, recorded_at) SELECT $1, id, now() - age
+     FROM (VALUES ($2::uuid, interval '40 days'), ($3, '0 days'), ($4, '40 days')) AS t (id, age)`,
+    [tenant.id, old, ahead, fresh],
+  );
+  await tenant.track(...ones(3));
+  await until(
+    async () => (await drainOnce())?.events === 3,
+    'no look of the API is at the counts, and they are drained',
+  );
+  const { rows } = await weir.pool.query('SELECT id FROM perhaps_staged_events ORDER BY id');
+  expect(rows.map(({ id }) => id)).toEqual([ahead, fresh]);
+  expect(await acceptedOf(tenant)).toBe(4);
 });
 
 test('workers drain by themselves', async () => {

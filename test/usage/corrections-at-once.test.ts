@@ -245,3 +245,35 @@ test('a correction that waited for rows for longer than it may hold others off i
   }
   await expectRollupsToEqualEvents(weir.pool);
 });
+
+test('an event that goes to another customer while it is corrected is not amended under its former name', async () => {
+  const own = await signUp(weir);
+  const meter = await own.createMeter('SUM');
+  const event = {
+    id: newId(),
+    organization_id: own.id,
+    meter_id: meter.id,
+    customer_external_id: 'former',
+    quantity: '1',
+    timestamp: '2025-01-10T10:00:00.000000Z',
+  };
+  await recordEvents(database.pool, [{ event, countsUniqueValues: false }]);
+  const holder = await database.pool.connect();
+  try {
+    await holder.query('BEGIN');
+    await holder.query('SELECT pg_advisory_xact_lock(20002, closing_slot($1))', [own.id]);
+    for (const table of ['events', 'customer_usage_hours', 'customer_usage_days'])
+      await holder.query(`UPDATE ${table} SET customer_external_id = 'new' WHERE organization_id = $1`, [own.id]);
+    const asked = [{ eventId: event.id, reason: 'a test', amendment: { quantity: '2' } }];
+    const corrected = database.kysely
+      .transaction()
+      .execute((transaction) => correctEvents(database, transaction, own.id, 'user:test', asked))
+      .catch(String);
+    // It has found the event as it was.
+    await untilWaiting(weir);
+    await holder.query('COMMIT');
+    expect(await corrected).toContain('recorded or moved again and again');
+  } finally {
+    holder.release();
+  }
+});
