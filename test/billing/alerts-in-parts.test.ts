@@ -9,6 +9,7 @@ import { crossingsOf, makeAlert, settleAlerts } from '../support/alerting.ts';
 import { fixedCharge, usageCharge } from '../support/billing-fixture.ts';
 import { until } from '../support/harness.ts';
 import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
+import { untilWaiting } from '../support/until-waiting.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const SUBSCRIPTIONS = 8;
@@ -182,8 +183,8 @@ test('thousands of subscriptions that cost nothing yet are passed over, and the 
   expect(rows).toEqual([{ subscription_id: last }]);
 });
 
-test('usage of a month is told of however long after its end it is looked at first', async () => {
-  // No others: an organization may have a hundred.
+/** An alert, the only one, and usage that reaches its threshold and that nobody has looked at. Returns its id. */
+async function useWatched(): Promise<string> {
   await weir.pool.query('DELETE FROM alerts');
   const meter = await own.meter();
   const alert = await makeAlert(own, { meter_id: meter.id }, [1]);
@@ -197,6 +198,30 @@ test('usage of a month is told of however long after its end it is looked at fir
     timestamp: '2025-01-10T11:00:00.000000Z',
   };
   await recordEvents(own.database.pool, [{ event, countsUniqueValues: false }]);
+  return alert;
+}
+
+test.each([
+  ['turned off', `status = 'DISABLED'`],
+  ['changed', `thresholds = '{2}'`],
+])('an alert that is %s while it is held against usage is not crossed as it was', async (_, change) => {
+  const alert = await useWatched();
+  const holder = await weir.pool.connect();
+  try {
+    await holder.query('BEGIN');
+    await holder.query(`UPDATE alerts SET ${change} WHERE id = $1`, [alert]);
+    const looked = performPart();
+    await untilWaiting(weir);
+    await holder.query('COMMIT');
+    expect(await looked).toMatchObject({ crossings: 0 });
+  } finally {
+    holder.release();
+  }
+  expect(await readCrossed()).toMatchObject({ crossings: 0, waits: 0 });
+});
+
+test('usage of a month is told of however long after its end it is looked at first', async () => {
+  const alert = await useWatched();
   await own.moveTo('2025-02-05T12:00:00Z');
   const month = { period_start: '2025-01-01T00:00:00.000Z', period_end: '2025-02-01T00:00:00.000Z' };
   expect(await crossingsOf(own, alert)).toMatchObject([{ ...month, threshold: '1' }]);

@@ -238,6 +238,29 @@ test.each([
   },
 );
 
+test.each(['by itself', 'in a replay'])(
+  'what is asked for again %s while it is first sent is sent once',
+  async (asked) => {
+    const hanging: ServerResponse[] = [];
+    let answer: Answering = (_, response) => hanging.push(response);
+    const receiver = await receiving((webhook, response) => answer(webhook, response));
+    const { id } = await createEndpoint(receiver.url);
+    await happen();
+    const turn = deliver(id);
+    await until(() => hanging.length === 1, 'the first attempt is under way');
+    const find = async () => (await admin.ask('GET', `/webhook-endpoints/${id}/deliveries`)).body.data[0];
+    if (asked === 'by itself') await admin.ask('POST', `/deliveries/${(await find()).id}/retry`);
+    else await admin.ask('POST', `/webhook-endpoints/${id}/replay`, { from: 1, to: 1 });
+    await until(async () => (await read(id)).replay === null, 'what was asked for is staged');
+    answer = (_, response) => response.writeHead(200).end();
+    for (const response of hanging) response.writeHead(204).end();
+    await turn;
+    await deliver(id);
+    expect(receiver.received).toHaveLength(1);
+    expect(await find()).toMatchObject({ status: 'DELIVERED', attempt_count: 1, attempts: [{ status: 204 }] });
+  },
+);
+
 test('a turn for which there is no place writes nothing, and gives back the one that it had', async () => {
   const receiver = await receiving();
   const { id } = await createEndpoint(receiver.url);

@@ -5,8 +5,9 @@ import { holdKnown } from '@weir/db/known-for-recording';
 import { deleteRejected, recordEvents, recordOnce, type RecordableEvent } from '@weir/db/record';
 import { admit, type Candidate } from '@weir/queue/admit';
 import { MAINTENANCE_QUEUE } from '@weir/queue/maintenance-jobs';
-import { RECORD_QUEUE, recordJobOptions } from '@weir/queue/record-jobs';
+import { openRecordWorker, RECORD_QUEUE, recordJobOptions } from '@weir/queue/record-jobs';
 import { stagedEvents, stagedText } from '@weir/queue/staged';
+import { openSweeper } from '@weir/queue/sweep';
 import { receivedAt, type StagedEvent } from '@weir/shared/event';
 import { newId } from '@weir/shared/ids';
 import { persist, type PersistDeps } from '@weir/worker/persist';
@@ -15,7 +16,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestDatabase } from '../support/test-database.ts';
 import { counted } from '../support/counted.ts';
-import { signUp, type Organization } from '../support/harness.ts';
+import { signUp, until, type Organization } from '../support/harness.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
 import { untilWaiting } from '../support/until-waiting.ts';
 import { ownWeir } from '../support/use-weir.ts';
@@ -202,7 +203,7 @@ test('what is taken off no longer counts for those that wait, and the count ends
   await weir.redis.set(weir.keys.epoch, 'this epoch', 'NX');
   const epoch = (await weir.redis.get(weir.keys.epoch)) ?? '';
   const sender = { organizationId: admin.id, apiKeyId: newId(), epoch };
-  const batches = [newId(), newId()];
+  const batches = [newId(), newId(), newId()];
   const waiting = async () => Number(await weir.redis.hget(weir.keys.waiting, admin.id));
   const counts: number[] = [];
   for (const batch of batches) {
@@ -211,13 +212,18 @@ test('what is taken off no longer counts for those that wait, and the count ends
     await admit(weir.queue, batch, texts, 60);
     counts.push(await waiting());
   }
-  const [first = 0, both = 0] = counts;
+  const [first = 0, , all = 0] = counts;
   expect(first).toBeGreaterThan(500);
+  await weir.redis.hset(weir.keys.recorded, batches[0] ?? '', 'this epoch 1');
   expect(await persist(deps, batches[0] ?? '')).toMatchObject({ recorded: 3 });
-  expect(await waiting()).toBe(both - first);
+  expect(await waiting()).toBe(all - first);
+  expect(await weir.redis.exists(weir.keys.recorded)).toBe(0);
   // A count that came out wrong, whatever the reason, is not kept for ever.
-  await weir.redis.hincrby(weir.keys.waiting, admin.id, 1_000_000);
+  await weir.redis.hincrby(weir.keys.waiting, admin.id, -1_000_000);
   expect(await persist(deps, batches[1] ?? '')).toMatchObject({ recorded: 3 });
+  expect(await weir.redis.exists(weir.keys.waiting)).toBe(0);
+  await weir.redis.hincrby(weir.keys.waiting, admin.id, 1_000_000);
+  expect(await persist(deps, batches[2] ?? '')).toMatchObject({ recorded: 3 });
   expect(await weir.redis.exists(weir.keys.waiting)).toBe(0);
 });
 
@@ -337,6 +343,26 @@ test('a rejected event that is delivered again stays as it is: as it was replaye
   ]);
   const erased = await kept();
   for (const again of [event, replay]) expect(await deliver(again)).toEqual(erased);
+});
+
+test('a batch whose job was given up as failed is tried again', async () => {
+  const batch = await stage(await eventsOf(1));
+  const records = new Queue(RECORD_QUEUE, { connection: weir.redis, prefix: weir.keys.prefix });
+  await records.add(RECORD_QUEUE, { batch }, { ...recordJobOptions(batch), attempts: 1 });
+  const onError = (error: Error) => {
+    throw error;
+  };
+  const record = () => Promise.reject(new Error('a test'));
+  const redis = weir.redis.duplicate({ maxRetriesPerRequest: null });
+  const queue = { redis, keys: weir.keys };
+  const failing = openRecordWorker(queue, { concurrency: 1, record, onFailed: () => {}, onError });
+  await until(async () => (await records.getJobState(batch)) === 'failed', 'the job is given up');
+  await failing.close();
+  redis.disconnect();
+  const sweeper = openSweeper(weir.queue, onError);
+  await sweeper.sweep(0);
+  expect(await records.getJobState(batch)).toBe('waiting');
+  await Promise.all([sweeper.close(), records.close(), drop(batch)]);
 });
 
 test('a batch whose job was never added, because the API died in between, is swept up and recorded', async () => {
