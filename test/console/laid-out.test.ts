@@ -1,5 +1,5 @@
 // How a page lays out what it shows: what stands around a thing, and in its place where it cannot be read; a customer in two columns,
-// prices with tiers, charts with their axes, and all of it on paper.
+// prices with tiers, charts with their axes, and all of it on paper; and by what its lists are narrowed.
 
 import { readFile } from 'node:fs/promises';
 import type { Locator, Page, Route } from 'playwright-core';
@@ -273,4 +273,51 @@ test('events by day have an axis of few round ticks with its unit, beside those 
   expect(await findBarriers(page)).toEqual([]);
   await page.setViewportSize(PHONE);
   expect(await findCutOff(page)).toEqual([]);
+});
+
+test('invoices are found by number and customer, subscriptions by customer; credits are listed of all', async () => {
+  const choose = async (name: string) => {
+    await page.getByRole('combobox', { name: 'Customer' }).fill(name);
+    await page.getByRole('option', { name: new RegExp(`^${name}`) }).click();
+  };
+  const rows = (list: string) => page.getByRole('group', { name: list, exact: true }).locator('tbody tr');
+  const lines = page.getByRole('button', { name: 'Lines as CSV' });
+  await page.goto('/invoices');
+  await lines.waitFor();
+  const number = (await rows('Invoices').getByRole('link', { name: /^INV-/ }).first().textContent()) ?? '';
+  await page.getByRole('searchbox', { name: 'Number' }).fill(number);
+  await expect.poll(() => rows('Invoices').allInnerTexts()).toEqual([expect.stringContaining(number)]);
+  // No file of lines is of numbers.
+  expect(await lines.count()).toBe(0);
+  await choose('Globex');
+  await page.getByText('No such invoice has a number that begins with this.').waitFor();
+  await page.goto('/subscriptions');
+  await choose('Acme');
+  await rows('Subscriptions').getByText('acme').waitFor();
+  await choose('Globex');
+  await page.getByText('It has no subscription.').waitFor();
+  await page.goto('/credits');
+  await rows('Credits').getByRole('link', { name: 'Acme Corporation' }).waitFor();
+  await rows('Credits').getByText('25.00 USD').first().waitFor();
+  await page.setViewportSize(PHONE);
+  expect(await findCutOff(page)).toEqual([]);
+});
+
+test('a form that takes something away for good has a red button, and no other has', async () => {
+  const colorOf = async (opener: string, submit: string) => {
+    await page.getByRole('button', { name: opener, exact: true }).click();
+    const button = page.getByRole('dialog').getByRole('button', { name: submit, exact: true });
+    await button.waitFor();
+    const color = await page.evaluate<string>(
+      `getComputedStyle(document.querySelector('[role=dialog] button[type=submit]')).backgroundColor`,
+    );
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    return color;
+  };
+  await page.goto(organization.addresses['invoice-open'] ?? '');
+  const red = await colorOf('Void', 'Void the invoice');
+  expect(await colorOf('Mark as paid', 'Mark as paid')).not.toBe(red);
+  await page.goto(organization.addresses['subscription'] ?? '');
+  expect(await colorOf('Cancel subscription', 'Cancel the subscription')).toBe(red);
 });

@@ -125,7 +125,8 @@ function WhatIsBilled({ preview, zone }: { preview: ReturnType<typeof usePreview
             <>
               <p className="muted">The invoice of the change, as it would be now. It is made as a draft.</p>
               <InvoiceLines invoice={invoice} zone={zone} />
-              <InvoiceTotals invoice={invoice} />
+              {/* It is finalized at once. */}
+              <InvoiceTotals invoice={{ ...invoice, status: 'OPEN' }} />
             </>
           )
         }

@@ -72,7 +72,7 @@ function VoidForm({ invoice, onClose }: InvoiceDialogProps) {
     send(client.POST('/api/v1/invoices/{id}/void', { params: { path: { id: invoice.id } }, body })),
   );
   return (
-    <FormDialog title="Void this invoice?" submitLabel="Void the invoice" form={form} onClose={onClose}>
+    <FormDialog title="Void this invoice?" submitLabel="Void the invoice" isDangerous form={form} onClose={onClose}>
       <p className="muted">
         {form.values.rebill
           ? 'What it billed is on the next invoice again. What it took of credits goes back.'

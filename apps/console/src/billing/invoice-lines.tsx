@@ -2,7 +2,7 @@
 
 import { Link } from '@tanstack/react-router';
 import type { Schema } from '../api/client.ts';
-import { describeCharge } from '../catalog/charge-words.ts';
+import { describeBriefly } from '../catalog/charge-words.ts';
 import { DataTable, type Column } from '../components/lists/data-table.tsx';
 import { formatAmount, formatDecimal } from '../text/decimals.ts';
 import { RowMenu } from '../components/lists/row-menu.tsx';
@@ -113,7 +113,7 @@ function Title({ line, invoiceId }: { line: Line; invoiceId: string | undefined 
 /** What explains the amount of a line: its price, the days, and what was billed before. */
 function notesOf(line: Line, currency: string): string {
   return [
-    line.charge === null ? '' : describeCharge(line.charge, currency),
+    line.charge === null ? '' : describeBriefly(line.charge, currency),
     line.days === null ? '' : `${line.days} days`,
     isZero(line.billed_before) ? '' : `${formatAmount(line.billed_before, currency)} billed before`,
     line.waived === null ? '' : `${formatAmount(line.waived, currency)} waived`,
@@ -135,6 +135,9 @@ function isZero(amount: string): boolean {
   return /^-?0*(\.0*)?$/.test(amount);
 }
 
+/** Nobody owes a draft yet, and nobody asks any more for what was given up. */
+const DUE_WORDS: { [Status in Totals['status']]?: string } = { DRAFT: 'So far', UNCOLLECTIBLE: 'Unpaid' };
+
 /** The sum, and what is left of it: nobody asks for that once the invoice was given up. */
 export function InvoiceTotals({ invoice }: { invoice: Totals }) {
   const { status, currency, tax, credits_applied: credits, amount_paid: paid } = invoice;
@@ -148,7 +151,7 @@ export function InvoiceTotals({ invoice }: { invoice: Totals }) {
     ['Total', invoice.total],
     ...(isZero(credits) ? [] : [['Credits', `-${credits}`]]),
     ...(isZero(paid) ? [] : [['Paid', `-${paid}`]]),
-    [status === 'UNCOLLECTIBLE' ? 'Unpaid' : 'Amount due', invoice.amount_due],
+    [DUE_WORDS[status] ?? 'Amount due', invoice.amount_due],
   ];
   return (
     <dl className="totals">

@@ -24,6 +24,7 @@ interface InvoiceFilter {
   is_past_due?: 'true';
   customer_id?: string;
   subscription_id?: string;
+  search?: string;
   from?: string;
   to?: string;
   issued_from?: string;
@@ -37,6 +38,8 @@ interface InvoiceListProps {
   filter: InvoiceFilter;
   onPage: (page: number) => void;
   sorting?: Sorting;
+  /** On the page of its customer, or of its subscription. */
+  isOfOne?: boolean;
 }
 
 type Row = Invoice & { zone: string };
@@ -81,7 +84,7 @@ const columns: Column<Row>[] = [
 ];
 
 /** Drafts are computed when they are read, so a list is read again as long as it is looked at. */
-export function InvoiceList({ filter, onPage, sorting }: InvoiceListProps) {
+export function InvoiceList({ filter, onPage, sorting, isOfOne = false }: InvoiceListProps) {
   const queries = useQueryClient();
   const invoices = useQuery({
     queryKey: ['/api/v1/invoices', 'in their zones', filter],
@@ -93,7 +96,6 @@ export function InvoiceList({ filter, onPage, sorting }: InvoiceListProps) {
     refetchInterval: () => pace(10_000),
   });
   const reasons = new Set(invoices.data?.data.flatMap(({ not_computed: why }) => why?.detail ?? []));
-  const isOfOne = filter.customer_id !== undefined || filter.subscription_id !== undefined;
   return (
     <>
       {filter.status === 'DRAFT' && invoices.data !== undefined && !invoices.isPlaceholderData && (
@@ -113,7 +115,11 @@ export function InvoiceList({ filter, onPage, sorting }: InvoiceListProps) {
         label="Invoices"
         sorting={sorting}
         columns={isOfOne ? columns.filter(({ title }) => title !== 'Customer') : columns}
-        empty="No invoice. They are made at the end of each period of a subscription."
+        empty={
+          filter.search === undefined
+            ? 'No invoice. They are made at the end of each period of a subscription.'
+            : 'No such invoice has a number that begins with this.'
+        }
       />
     </>
   );
@@ -143,7 +149,7 @@ export function InvoicesOfOne({ filter }: InvoicesOfOneProps) {
         <LinesExport filter={filter} />
         <InvoicesExport filter={shown} />
       </div>
-      <InvoiceList filter={{ page, ...shown }} onPage={setPage} sorting={sorting} />
+      <InvoiceList filter={{ page, ...shown }} onPage={setPage} sorting={sorting} isOfOne />
     </>
   );
 }

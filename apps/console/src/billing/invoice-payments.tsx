@@ -121,7 +121,13 @@ function TakeBackForm({ invoice, payment, onClose }: InvoiceDialogProps & { paym
     },
   });
   return (
-    <FormDialog title={`Take the payment of ${amount} back?`} submitLabel="Take back" form={form} onClose={onClose}>
+    <FormDialog
+      title={`Take the payment of ${amount} back?`}
+      submitLabel="Take back"
+      isDangerous
+      form={form}
+      onClose={onClose}
+    >
       <p className="muted">
         It was recorded by mistake: {amount} is unpaid again. It stays in the list, with the note. No money moves by
         this.

@@ -8,6 +8,8 @@ import { Loaded } from '../components/outcomes/loaded.tsx';
 import { Page } from '../components/page/page.tsx';
 import { areReversed, ReversedDates } from '../components/forms/reversed-dates.tsx';
 import { useSearchState, useSorting } from '../components/lists/search-state.ts';
+import { SearchField } from '../components/lists/search-field.tsx';
+import { CustomerSelect } from '../customers/customer-select.tsx';
 import { LinesExport } from './lines-export.tsx';
 import { INVOICE_SORTS, InvoiceList, InvoicesExport } from './invoice-list.tsx';
 
@@ -30,7 +32,7 @@ const DAYS = [
 ];
 
 export function InvoicesPage() {
-  const { state, change, page, setPage } = useSearchState<'status' | 'by' | 'from' | 'to'>();
+  const { state, change, page, setPage } = useSearchState<'status' | 'by' | 'from' | 'to' | 'customer' | 'search'>();
   const billing = useQuery(read('/api/v1/billing/settings'));
   const isPastDue = state.status === PAST_DUE;
   const status = isPastDue ? undefined : (state.status as Schema<'Invoice'>['status'] | undefined);
@@ -38,13 +40,17 @@ export function InvoicesPage() {
   // Drafts have no issue date.
   const isByIssueDate = state.by === 'issue' && status !== 'DRAFT';
   const days = isByIssueDate ? issueDatesOf(state) : instantsOf(state, billing.data?.time_zone);
+  const customer = state.customer === undefined ? {} : { customer_id: state.customer };
   const filter = {
     page,
     ...sorted,
     ...(status !== undefined && { status }),
     ...(isPastDue && { is_past_due: 'true' as const }),
+    ...(state.search !== undefined && { search: state.search }),
+    ...customer,
     ...days,
   };
+  const isSearched = state.search !== undefined;
   const isReversed = areReversed(state.from, state.to);
   // Without its zone it is not known when a day begins.
   const isOfLastDays = !isByIssueDate && (state.from ?? state.to) !== undefined;
@@ -58,6 +64,7 @@ export function InvoicesPage() {
   };
   const { page: _, ...list } = filter;
   const lines = {
+    ...customer,
     ...days,
     ...(status !== undefined && status !== 'DRAFT' && { status }),
     ...(isPastDue && { is_past_due: 'true' as const }),
@@ -71,13 +78,25 @@ export function InvoicesPage() {
         !isReversed &&
         !isUnknown && (
           <>
-            {status !== 'DRAFT' && <LinesExport filter={lines} />}
+            {status !== 'DRAFT' && !isSearched && <LinesExport filter={lines} />}
             <InvoicesExport filter={list} />
           </>
         )
       }
     >
       <div className="toolbar">
+        <SearchField
+          label="Number"
+          placeholder="How it begins"
+          value={state.search}
+          onSearch={(search) => change({ search })}
+          isLabelShown
+        />
+        <CustomerSelect
+          value={state.customer ?? null}
+          onChange={(chosen) => change({ customer: chosen })}
+          isClearable
+        />
         <Select
           label="Status"
           placeholder="Any"

@@ -98,7 +98,12 @@ function Behind({ path, line, currency, zone }: BehindProps & { line: Line; curr
 function Detail({ line, currency }: { line: Line; currency: string }) {
   const { detail } = line;
   if (detail === null) return null;
-  if (!Array.isArray(detail)) return <p>{formatDecimal(detail.packages)} packages were started.</p>;
+  if (!Array.isArray(detail))
+    return (
+      <p>
+        {formatDecimal(detail.packages)} {detail.packages === '1' ? 'package was' : 'packages were'} started.
+      </p>
+    );
   const columns: Column<Tier>[] = [
     { title: 'Tier', cell: ({ up_to }) => (up_to === null ? 'beyond' : `up to ${formatDecimal(up_to)}`) },
     { title: 'Quantity', cell: ({ quantity }) => formatDecimal(quantity), isNumber: true },

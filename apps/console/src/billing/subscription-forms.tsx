@@ -42,7 +42,7 @@ export function CancelForm({ subscription, onClose }: FormProps) {
   const isToCome = subscription.status === 'SCHEDULED';
   const what = isEnding ? 'Cancel the subscription now' : 'Cancel the subscription';
   return (
-    <FormDialog title={`${what}?`} submitLabel={what} form={form} onClose={onClose}>
+    <FormDialog title={`${what}?`} submitLabel={what} isDangerous form={form} onClose={onClose}>
       {isToCome && <p>It has not started, so it ends at once: nothing is billed, and its meters are free. For good.</p>}
       {!isToCome && isEnding && <p>It ends now, and not with its period. {NOW}</p>}
       {!isToCome && !isEnding && (

@@ -72,14 +72,16 @@ interface SubscriptionListProps {
   filter: Filter & { page: number };
   onPage: (page: number) => void;
   sorting: Sorting;
+  /** On the page of its customer. */
+  isOfOne?: boolean;
 }
 
-export function SubscriptionList({ filter, onPage, sorting }: SubscriptionListProps) {
+export function SubscriptionList({ filter, onPage, sorting, isOfOne = false }: SubscriptionListProps) {
   const subscriptions = useQuery({
     ...read('/api/v1/subscriptions', { query: filter }),
     placeholderData: keepPreviousData,
   });
-  const shown = filter.customer_id === undefined ? columns : columns.filter(({ title }) => title !== 'Customer');
+  const shown = isOfOne ? columns.filter(({ title }) => title !== 'Customer') : columns;
   return (
     <PagedList
       query={subscriptions}
@@ -92,9 +94,13 @@ export function SubscriptionList({ filter, onPage, sorting }: SubscriptionListPr
   );
 }
 
-function emptyWords({ has_run_error: isFailed, status }: Filter): string {
+const LIKE_THIS = 'No subscription is like this.';
+
+function emptyWords({ has_run_error: isFailed, status, customer_id: customer }: Filter): string {
+  if (customer !== undefined)
+    return status === undefined && isFailed === undefined ? 'It has no subscription.' : LIKE_THIS;
   if (isFailed === undefined) return 'No subscription. It puts a customer on a plan, and from then on usage is billed.';
-  return status === undefined ? 'No subscription: all that was due could be billed.' : 'No subscription is like this.';
+  return status === undefined ? 'No subscription: all that was due could be billed.' : LIKE_THIS;
 }
 
 export function SubscriptionsExport({ filter }: { filter: Filter }) {
@@ -116,7 +122,7 @@ export function SubscriptionsOfOne({ filter }: { filter: { customer_id: string }
       <div className="list-actions">
         <SubscriptionsExport filter={shown} />
       </div>
-      <SubscriptionList filter={{ page, ...shown }} onPage={setPage} sorting={sorting} />
+      <SubscriptionList filter={{ page, ...shown }} onPage={setPage} sorting={sorting} isOfOne />
     </>
   );
 }

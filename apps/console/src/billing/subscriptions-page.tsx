@@ -4,6 +4,7 @@ import type { Schema } from '../api/client.ts';
 import { useOnward } from '../components/dialogs/leaving.ts';
 import { AdminOnly } from '../components/page/admin-only.tsx';
 import { Page } from '../components/page/page.tsx';
+import { CustomerSelect } from '../customers/customer-select.tsx';
 import { useSearchState, useSorting } from '../components/lists/search-state.ts';
 import { SubscribeForm } from './subscribe-form.tsx';
 import { SUBSCRIPTION_SORTS, SubscriptionList, SubscriptionsExport } from './subscription-list.tsx';
@@ -15,7 +16,7 @@ const FAILED = 'failed';
 
 export function SubscriptionsPage() {
   const onward = useOnward();
-  const { state, change, page, setPage } = useSearchState<'status' | 'billing'>();
+  const { state, change, page, setPage } = useSearchState<'status' | 'billing' | 'customer'>();
   const [isNew, setIsNew] = useState(false);
   const status = state.status as Schema<'Subscription'>['status'] | undefined;
   const { sorting, sorted } = useSorting(SUBSCRIPTION_SORTS);
@@ -23,6 +24,7 @@ export function SubscriptionsPage() {
   const filter = {
     ...sorted,
     ...(status !== undefined && { status }),
+    ...(state.customer !== undefined && { customer_id: state.customer }),
     ...(isFailed && { has_run_error: 'true' as const }),
   };
   return (
@@ -39,17 +41,18 @@ export function SubscriptionsPage() {
       }
     >
       <div className="toolbar">
+        <CustomerSelect value={state.customer ?? null} onChange={(customer) => change({ customer })} isClearable />
         <Select
-          aria-label="Status"
-          placeholder="Any status"
+          label="Status"
+          placeholder="Any"
           data={STATUSES.map((value) => ({ value, label: value.toLowerCase().replace('_', ' ') }))}
           value={status ?? null}
           onChange={(value) => change({ status: value })}
           clearable
         />
         <Select
-          aria-label="Billing"
-          placeholder="Any billing"
+          label="Billing"
+          placeholder="Any"
           data={[{ value: FAILED, label: 'billing failed' }]}
           value={isFailed ? FAILED : null}
           onChange={(value) => change({ billing: value })}

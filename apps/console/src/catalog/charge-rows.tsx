@@ -17,7 +17,7 @@ import { describeDraft, draftOf, newChargeDraft, type ChargeDraft } from './char
 import { ChargeEditor } from './charge-editor.tsx';
 import { MODELS } from './charge-models.ts';
 import { isAnnounced, timeWords } from './charge-time.ts';
-import { describeCharge } from './charge-words.ts';
+import { describeBriefly } from './charge-words.ts';
 import { newFeatureDraft, withMeter, type ChargeRow, type PlanDraft } from './plan-draft.ts';
 
 type Charge = Schema<'Charge'>;
@@ -82,7 +82,7 @@ export function ChargeRows({ form, charges, zone, catalog, currency, open, onOpe
           <Row
             key={charge.id}
             name={renamed[charge.id]?.trim() || charge.display_name}
-            words={describeCharge(charge, currency, interval)}
+            words={describeBriefly(charge, currency, interval)}
             isOpen={open === charge.id}
             onOpen={onOpen}
             id={charge.id}

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ChargeTerms } from './charge-models.ts';
-import { describeCharge, describeWithoutTiers, tierWords } from './charge-words.ts';
+import { describeBriefly, describeCharge, describeWithoutTiers, tierWords } from './charge-words.ts';
 
 const named = { display_name: 'Calls', meter_id: null };
 const usage = { ...named, type: 'USAGE', minimum_amount: null, maximum_amount: null } as const;
@@ -29,6 +29,21 @@ test.each<[ChargeTerms, string]>([
   ],
 ])('%j is said as on a price list', (charge, words) => {
   expect(describeCharge(charge, 'USD', 'month')).toBe(words);
+});
+
+test('in one line few tiers are said, and of many their number', () => {
+  const said = (length: number) => {
+    const tiers = Array.from({ length }, (_, index) => ({
+      up_to: index === length - 1 ? null : String(index + 1),
+      unit_price: '1',
+      flat_fee: '0',
+    }));
+    return describeBriefly({ ...usage, model: 'graduated', tiers, minimum_amount: '10' }, 'USD');
+  };
+  expect([said(2), said(4)]).toEqual([
+    'By tier: to 1 1.00 USD each; beyond 1.00 USD each, at least 10.00 USD',
+    'By tier, in 4 tiers, at least 10.00 USD',
+  ]);
 });
 
 test('beside a table of tiers it is said how they are taken, and within which amounts', () => {

@@ -10,6 +10,16 @@ export function describeCharge(charge: ChargeTerms, currency: string, interval?:
   return [priceOf(charge, currency, interval), ...conditionsOf(charge, currency)].join(', ');
 }
 
+/** More tiers than these are no sentence that anybody reads. */
+const TIERS_TOLD = 3;
+
+/** As {@link describeCharge}, where there is one line and no room for a table: of many tiers it says how many. */
+export function describeBriefly(charge: ChargeTerms, currency: string, interval?: string): string {
+  const { length } = tiersOf(charge);
+  if (length <= TIERS_TOLD) return describeCharge(charge, currency, interval);
+  return [`${waySaid(charge)}, in ${length} tiers`, ...conditionsOf(charge, currency)].join(', ');
+}
+
 /** What is said of a price beside the table of its tiers: `By tier, at least 10 USD`. */
 export function describeWithoutTiers(charge: ChargeTerms, currency: string): string {
   return [waySaid(charge), ...conditionsOf(charge, currency)].join(', ');

@@ -106,8 +106,8 @@ export function FeaturesPage() {
               />
             )}
           >
-            Its meter takes no more events then; what it has counted stays. A feature of a plan, or with a price, cannot
-            be deleted.
+            {feature.type === 'meter' && 'Its meter takes no more events then; what it has counted stays. '}A feature of
+            a plan, or with a price, cannot be deleted.
           </Confirm>
         </AdminOnly>
       ),

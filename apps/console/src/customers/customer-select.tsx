@@ -13,6 +13,8 @@ interface CustomerSelectProps {
   label?: string;
   error?: string | undefined;
   isRequired?: boolean;
+  /** Of a filter, which may be taken away again. */
+  isClearable?: boolean;
 }
 
 export function CustomerSelect({
@@ -21,6 +23,7 @@ export function CustomerSelect({
   label = 'Customer',
   error,
   isRequired = false,
+  isClearable = false,
 }: CustomerSelectProps) {
   const [typed, setTyped] = useState('');
   const [chosen, setChosen] = useState<{ value: string; label: string }>();
@@ -62,6 +65,7 @@ export function CustomerSelect({
       nothingFoundMessage={customers.isFetching ? 'Searching …' : nothingFound(customers, 'No such customer')}
       error={error}
       searchable
+      clearable={isClearable}
       required={isRequired}
     />
   );

@@ -58,7 +58,14 @@ function VoidForm({ event, onClose }: FormProps) {
     },
   });
   return (
-    <FormDialog title="Void this event?" submitLabel="Void the event" size="xl" form={form} onClose={onClose}>
+    <FormDialog
+      title="Void this event?"
+      submitLabel="Void the event"
+      isDangerous
+      size="xl"
+      form={form}
+      onClose={onClose}
+    >
       <p className="muted">
         It is taken out of the count, for good. {WHAT_FOLLOWS} Sending it again with its key brings nothing back.
       </p>

@@ -118,7 +118,7 @@ function VoidForm({ ids, first, last, hasMore, findAnew, onClose }: VoidFormProp
     },
   });
   return (
-    <FormBox form={form} submitLabel={`Void ${events}`} onCancel={onClose}>
+    <FormBox form={form} submitLabel={`Void ${events}`} isDangerous onCancel={onClose}>
       <p className="dialog-lead">
         {hasMore
           ? `More than ${formatDecimal(CORRECTIONS_MAX)} recorded events are like this. These are the ${events} that were received last: the others are voided after them.`

@@ -133,8 +133,8 @@ function OverviewOf({ overview, unbilled, endpoints, isManual, unbillable, pastD
   return (
     <>
       <p className="home-period muted">
-        {formatDate(overview.period_start, overview.time_zone)} to now. What is compared is the month before, up to the
-        same time of it.
+        {formatDate(overview.period_start, overview.time_zone)} to now. Events are compared with those of the month
+        before, up to the same time of it.
       </p>
       <dl className="figures">
         <div>

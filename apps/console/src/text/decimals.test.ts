@@ -34,5 +34,6 @@ test('a change in per cent is rounded once, and undefined where nothing was befo
   expect(percentChange('1', '3')).toBe('−66.7 %');
   expect(percentChange('3', '3')).toBe('±0 %');
   expect(percentChange('3', '0')).toBeUndefined();
+  expect(percentChange('0.0', '0')).toBe('±0 %');
   expect(percentChange('3000', '1')).toBe('+299,900 %');
 });

@@ -67,10 +67,10 @@ export function countParts(whole: string, size: string): bigint {
   return (a + b - 1n) / b;
 }
 
-/** Returns by how much `now` differs from `before`, as `+12.5 %`; undefined when there was nothing to compare with. */
+/** Returns by how much `now` differs from `before`, as `+12.5 %`; undefined of something where there was nothing. */
 export function percentChange(now: string, before: string): string | undefined {
   const difference = subtractDecimals(now, before);
-  const tenths = tenthsOf(difference, before);
+  const tenths = /[1-9]/.test(difference) ? tenthsOf(difference, before) : 0n;
   if (tenths === undefined) return undefined;
   const sign = tenths === 0n ? '±' : difference.startsWith('-') ? '−' : '+';
   return `${sign}${formatDecimal(write(tenths, 1))} %`;

@@ -18,6 +18,14 @@ export function formatMinute(instant: string, zone = LOCAL_ZONE): string {
   return format(instant, zone, { dateStyle: 'medium', timeStyle: 'short' });
 }
 
+/** `GMT+2`: which of two hours of one name it is. */
+export function formatOffset(instant: string, zone: string): string {
+  const parts = new Intl.DateTimeFormat('en-GB', { timeZone: zone, timeZoneName: 'shortOffset' }).formatToParts(
+    new Date(instant),
+  );
+  return parts.find(({ type }) => type === 'timeZoneName')?.value ?? '';
+}
+
 /** `23 Nov 2026`. */
 export function formatDate(instant: string, zone = LOCAL_ZONE): string {
   return format(instant, zone, { dateStyle: 'medium' });

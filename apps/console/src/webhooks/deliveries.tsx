@@ -8,7 +8,7 @@ import { Dialog } from '../components/dialogs/dialog.tsx';
 import type { Column } from '../components/lists/data-table.tsx';
 import { ListExport } from '../components/lists/list-export.tsx';
 import { PagedList } from '../components/lists/paged-list.tsx';
-import { Status } from '../components/lists/status.tsx';
+import { Status, statusWord } from '../components/lists/status.tsx';
 import { notify } from '../components/outcomes/notices.tsx';
 import { wordsOf } from '../components/outcomes/problem-words.ts';
 import { AdminOnly } from '../components/page/admin-only.tsx';
@@ -19,8 +19,6 @@ type Delivery = Schema<'WebhookDelivery'>;
 type Attempt = Schema<'WebhookAttempt'>;
 
 const STATUSES = ['PENDING', 'DELIVERED', 'FAILED'] as const;
-
-const WORDS = { PENDING: 'To be sent', DELIVERED: 'Delivered', FAILED: 'Given up' };
 
 /** While something is to be sent, what comes of it is seen within this time. */
 export const LOOK_MS = 2_000;
@@ -89,7 +87,7 @@ export function Deliveries({ endpoint }: { endpoint: Schema<'WebhookEndpoint'> }
           <Select
             aria-label="Status"
             placeholder="Of any status"
-            data={STATUSES.map((value) => ({ value, label: WORDS[value] }))}
+            data={STATUSES.map((value) => ({ value, label: statusWord(value) }))}
             value={status ?? null}
             onChange={(value) => {
               setPage(1);

@@ -6,16 +6,19 @@ interface FormDialogProps<Values> {
   title: string;
   form: Form<Values>;
   submitLabel: string;
+  /** What it does ends something, or cannot be taken back: its button is red. */
+  isDangerous?: boolean;
   size?: string;
   onClose: () => void;
   children: ReactNode;
 }
 
 /** A form in a dialog of its own. It stays until the API has taken it, so what was typed is never lost to a refusal. */
-export function FormDialog<Values>({ title, form, submitLabel, size, onClose, children }: FormDialogProps<Values>) {
+export function FormDialog<Values>(props: FormDialogProps<Values>) {
+  const { title, form, submitLabel, isDangerous = false, size, onClose, children } = props;
   return (
     <Dialog title={title} onClose={onClose} {...(size !== undefined && { size })}>
-      <FormBox form={form} submitLabel={submitLabel} onCancel={onClose}>
+      <FormBox form={form} submitLabel={submitLabel} isDangerous={isDangerous} onCancel={onClose}>
         {children}
       </FormBox>
     </Dialog>

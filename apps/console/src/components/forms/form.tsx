@@ -163,6 +163,7 @@ interface FormBoxProps<Values> {
   form: Form<Values>;
   /** The words on the button that sends it. */
   submitLabel: string;
+  isDangerous?: boolean;
   /** What was typed is forgotten then. */
   onCancel?: () => void;
   /** False for a form that changes nothing: then one may leave it before its answer is there. */
@@ -174,7 +175,7 @@ interface FormBoxProps<Values> {
 
 /** The fields, what went wrong, and the buttons. Enter sends it. */
 export function FormBox<Values>(props: FormBoxProps<Values>) {
-  const { form, submitLabel, onCancel, isHeldOpen = true, isShownOnce = false, children } = props;
+  const { form, submitLabel, isDangerous = false, onCancel, isHeldOpen = true, isShownOnce = false, children } = props;
   const box = useRef<HTMLFormElement>(null);
   const wasBusy = useRef(false);
   const isHeld = isHeldOpen && form.isBusy;
@@ -202,7 +203,7 @@ export function FormBox<Values>(props: FormBoxProps<Values>) {
             Cancel
           </Button>
         )}
-        <Button type="submit" loading={form.isBusy}>
+        <Button type="submit" color={isDangerous ? 'red.9' : undefined} loading={form.isBusy}>
           {submitLabel}
         </Button>
       </div>

@@ -8,13 +8,15 @@ const SEARCH_MS = 200;
 interface SearchFieldProps {
   label: string;
   placeholder: string;
+  /** Beside fields that have theirs above them. */
+  isLabelShown?: boolean;
   /** What the list is searched for; undefined for all of it. */
   value: string | undefined;
   onSearch: (text: string) => void;
 }
 
 /** Searches a list while one types. A link, or the way back, is another search, and stands there as well. */
-export function SearchField({ label, placeholder, value = '', onSearch }: SearchFieldProps) {
+export function SearchField({ label, placeholder, isLabelShown = false, value = '', onSearch }: SearchFieldProps) {
   const [typed, setTyped] = useState(value);
   const [sent, setSent] = useState(value);
   const [given, setGiven] = useState(value);
@@ -33,7 +35,7 @@ export function SearchField({ label, placeholder, value = '', onSearch }: Search
   return (
     <TextInput
       type="search"
-      aria-label={label}
+      {...(isLabelShown ? { label } : { 'aria-label': label })}
       placeholder={placeholder}
       value={typed}
       onChange={({ currentTarget: { value: text } }) => {

@@ -21,11 +21,11 @@ const TONES: Record<string, 'good' | 'warn' | 'bad' | 'accent'> = {
 
 /** A status as a word with a colour; the colour says nothing that the word does not. */
 export function Status({ of }: { of: string }) {
-  return <span className={`status status-${TONES[of] ?? 'neutral'}`}>{wordOf(of)}</span>;
+  return <span className={`status status-${TONES[of] ?? 'neutral'}`}>{statusWord(of)}</span>;
 }
 
 /** `PAST_DUE` is `Past due`. */
-function wordOf(code: string): string {
+export function statusWord(code: string): string {
   const words = code.toLowerCase().replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

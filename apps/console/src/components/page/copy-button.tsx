@@ -47,10 +47,13 @@ export function CopyButton({ value, label, isWide = false }: CopyButtonProps) {
 /** Over plain HTTP, where a Weir on another machine may be looked at, browsers offer only the old way. */
 async function copyText(text: string): Promise<void> {
   if (window.isSecureContext) return await navigator.clipboard.writeText(text);
+  // To mark the text takes the focus.
+  const before = document.activeElement;
   const area = Object.assign(document.createElement('textarea'), { value: text });
   document.body.append(area);
   area.select();
   const isDone = document.execCommand('copy');
   area.remove();
+  if (before instanceof HTMLElement) before.focus();
   if (!isDone) throw new Error('the browser did not copy');
 }
