@@ -136,18 +136,18 @@ async function readAmounts(): Promise<string[]> {
 test('a file of lines is all of them, page by page, and stops where somebody says so', async () => {
   await makeInvoice('10', '20', '30');
   let pages = 0;
-  let isHeld = false;
+  let held = Infinity;
   await page.route(/\/invoice-lines\?/, async (route) => {
     pages += 1;
     const url = new URL(route.request().url());
     url.searchParams.set('limit', '1');
     // The page that is held is given up by the browser, and answered by nobody.
-    if (!isHeld || pages < 2) await route.continue({ url: url.href });
+    if (pages < held) await route.continue({ url: url.href });
   });
   await page.goto('/invoices');
   expect(await readAmounts()).toEqual(['10.00', '20.00', '30.00']);
 
-  [pages, isHeld] = [0, true];
+  [pages, held] = [0, 2];
   let files = 0;
   page.on('download', () => (files += 1));
   await lines().click();
@@ -159,6 +159,12 @@ test('a file of lines is all of them, page by page, and stops where somebody say
   expect([files, await page.getByText('lines read').count(), await page.getByRole('alert').count()]).toEqual([0, 0, 0]);
   await page.getByRole('status').getByText('Stopped: there is no file.').waitFor();
   await lines().and(page.locator(':focus')).waitFor();
+
+  [pages, held] = [0, 1];
+  await lines().click();
+  await until(async () => pages === 1, 'the first page is asked for');
+  await stop.click();
+  await page.getByRole('status').getByText('Stopped: there is no file.').waitFor();
   await page.unrouteAll({ behavior: 'ignoreErrors' });
   expect(visit.faults).toEqual([]);
 });

@@ -328,7 +328,7 @@ test('what Postgres does not answer in time is 503, and says when to come back a
         EXECUTE format('LOCK TABLE ONLY %s IN ACCESS EXCLUSIVE MODE', name);
       END LOOP;
     END $$`);
-  const [served, unknown]: [string[], string[]] = [[], []];
+  const [served, unknown, told]: [string[], string[], string[]] = [[], [], []];
   try {
     // Tracking answers without Postgres what it knows: see dependencies-gone.test.ts.
     const others = ofTheApi().filter(({ path }) => !path.includes('/sdk/'));
@@ -338,6 +338,7 @@ test('what Postgres does not answer in time is 503, and says when to come back a
       if (answer.status !== 503) return void served.push(operation.name);
       expectProblem(answer, 503, 'unavailable');
       if (answer.body.outcome === 'unknown') unknown.push(operation.name);
+      if (answer.body.detail.includes('is not known whether')) told.push(operation.name);
     });
   } finally {
     await locking.query('ROLLBACK');
@@ -349,6 +350,8 @@ test('what Postgres does not answer in time is 503, and says when to come back a
   const links = ofAccess(['invitation', 'invitation/accept', 'password-reset', 'password-reset/request']);
   expect(served.toSorted()).toEqual(['get /api/v1/auth/options', ...links]);
   expect(unknown.toSorted()).toEqual(ofAccess(['login', 'logout', 'signup']));
+  // Who signs in or out is told to try again, and nothing of accounts.
+  expect(told).toEqual(ofAccess(['signup']));
 });
 
 test('what no operation takes is refused by each, in its query and where it has no body, and not ignored', () =>

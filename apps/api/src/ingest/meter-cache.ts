@@ -76,4 +76,4 @@ const NO_METER = 'Your organization has no meter with this meter_token: copy it 
 const ARCHIVED = 'The meter is archived and takes no events: make it ACTIVE again, or use another meter.';
 
 const IF_RETRIED =
-  ' If you sent this event before, it may be accepted: look for its idempotency_key with GET /api/v1/events first.';
+  ' If you sent this event before, it may be accepted: look first for its idempotency_key with GET /api/v1/events, which lists it as soon as it is recorded.';

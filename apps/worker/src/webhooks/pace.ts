@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
  */
 const TOGETHER_MS = 100;
 
-/** So many begin in a second at most, first come, first served. */
+/** So many begin in a second, and what is due within a tenth of one beyond; who comes first is first, to a tenth of a second. */
 export class Pace {
   readonly #stepMs: number;
   #nextAt = 0;

@@ -60,7 +60,7 @@ export function FileButton({ label, make }: FileButtonProps) {
       >
         {label}
       </Button>
-      {isBusy && said !== undefined && (
+      {isBusy && (
         <Button variant="default" onClick={() => reading.current.abort()}>
           Stop
         </Button>
