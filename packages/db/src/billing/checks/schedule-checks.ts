@@ -94,7 +94,7 @@ export const SCHEDULE_CHECKS: readonly BillingCheck[] = [
           coalesce('kept for ' || b.subscription_id || coalesce(' until ' || b.ended_at, ''), 'kept for none')) AS said
       FROM dues d
       JOIN subscriptions s ON s.organization_id = d.organization_id AND s.id = d.subscription_id
-        AND s.cycle = d.cycle AND s.status <> 'CANCELED'
+        AND s.cycle = d.cycle AND s.status <> 'CANCELED' AND coalesce(s.ended_at > billing_now(), true)
       LEFT JOIN billed_meters b ON b.organization_id = d.organization_id AND b.meter_id = d.meter_id
         AND b.customer_external_id = d.customer_external_id
       WHERE ${of('d')} AND d.meter_id IS NOT NULL

@@ -47,6 +47,17 @@ async function reserve(
   claimed: RawBuilder<unknown>,
   returnedMax: number | null,
 ): Promise<Omit<MeterClaim, 'from'>[]> {
+  const refused = await claimFree(transaction, organizationId, claimed, returnedMax);
+  if (refused.length === 0 || !(await releaseEnded(transaction, organizationId, claimed))) return refused;
+  return await claimFree(transaction, organizationId, claimed, returnedMax);
+}
+
+async function claimFree(
+  transaction: Queries,
+  organizationId: string,
+  claimed: RawBuilder<unknown>,
+  returnedMax: number | null,
+): Promise<Omit<MeterClaim, 'from'>[]> {
   const isHeld = sql`EXISTS (SELECT FROM billed_meters AS held WHERE held.organization_id = ${organizationId}
     AND held.meter_id = claim.meter_id AND held.customer_external_id = claim.customer_external_id
     AND held.subscription_id = claim.subscription_id AND held.ended_at IS NULL)`;
@@ -68,6 +79,32 @@ async function reserve(
     SELECT meter_id, customer_external_id, subscription_id FROM ${claimed} WHERE NOT ${isHeld}
     LIMIT ${returnedMax}`.execute(transaction);
   return rows;
+}
+
+/**
+ * Lets go of what a table `claim` names, where the subscription that has it has ended and nobody has passed that boundary yet: its final
+ * invoice is left to whoever does. Returns whether there was any. It asks for subscriptions against the order of decision 94, and so passes
+ * over those that others have in hand.
+ */
+async function releaseEnded(
+  transaction: Queries,
+  organizationId: string,
+  claimed: RawBuilder<unknown>,
+): Promise<boolean> {
+  const { rows } = await sql<{ id: string }>`
+    SELECT id FROM subscriptions
+    WHERE organization_id = ${organizationId}::uuid AND status <> 'CANCELED' AND ended_at <= billing_now()
+      AND id = ANY (ARRAY(
+        SELECT held.subscription_id FROM ${claimed} CROSS JOIN LATERAL (
+          SELECT subscription_id FROM billed_meters WHERE organization_id = ${organizationId}::uuid
+            AND meter_id = claim.meter_id AND customer_external_id = claim.customer_external_id AND ended_at IS NULL OFFSET 0
+        ) AS held WHERE held.subscription_id <> claim.subscription_id))
+    FOR NO KEY UPDATE SKIP LOCKED`.execute(transaction);
+  if (rows.length === 0) return false;
+  const ids = rows.map(({ id }) => id);
+  const isNamed = sql`(held.meter_id, held.customer_external_id) IN (SELECT meter_id, customer_external_id FROM ${claimed})`;
+  await release(transaction, organizationId, sql`held.subscription_id = ANY(${ids}::uuid[]) AND (${isNamed}) IS TRUE`);
+  return true;
 }
 
 /**
@@ -98,7 +135,7 @@ async function release(transaction: Queries, organizationId: string, which: RawB
         SELECT * FROM subscriptions WHERE organization_id = held.organization_id AND id = held.subscription_id OFFSET 0
       ) AS own
       WHERE held.organization_id = ${organizationId} AND ${which} AND held.ended_at IS NULL
-        AND (own.status = 'CANCELED' OR NOT (
+        AND (own.status = 'CANCELED' OR own.ended_at <= billing_now() OR NOT (
           EXISTS (SELECT FROM charges WHERE charges.organization_id = ${organizationId}
             AND charges.plan_id IN (own.plan_id, own.pending_plan_id) AND charges.meter_id = held.meter_id
             AND charges.ended_at IS NULL)

@@ -169,14 +169,13 @@ function subscriptionOf(row: Opening & Omit<Subscription, 'periods_to_open'>): S
 
 /**
  * Whether a boundary of it is past that nobody has passed yet; or the other way round, one was passed after this transaction began, while
- * it waited for the subscription: for this one the open period has not begun.
+ * it waited for the subscription: for this one the open period has not begun. Or it has ended meanwhile, and others may have its meters.
  */
 export async function isBehind(transaction: Queries, row: SubscriptionRow): Promise<boolean> {
   const { rows } = await sql<{ is_behind: boolean }>`
     SELECT ${row.current_period_end}::timestamptz <= billing_now()
-      OR NOT ${row.is_scheduled} AND ${row.current_period_start}::timestamptz > billing_now() AS is_behind`.execute(
-    transaction,
-  );
+      OR NOT ${row.is_scheduled} AND ${row.current_period_start}::timestamptz > billing_now()
+      OR coalesce(${row.ended_at}::timestamptz <= billing_clock(), false) AS is_behind`.execute(transaction);
   return rows[0]?.is_behind ?? false;
 }
 
