@@ -4,6 +4,7 @@
 import { cutByWeight } from '@weir/db/billing/invoices/cut-by-weight';
 import { LIMITS } from '@weir/shared/limits';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { copyRows } from '../support/copy-rows.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { startBilled, type Billed } from '../support/invoicing.ts';
 import { ownWeir } from '../support/use-weir.ts';
@@ -27,9 +28,8 @@ async function draftOf(added: number): Promise<string> {
   const id = draft?.id ?? '';
   const line = await billing.post(`/invoices/${id}/lines`, LINE, 201);
   await weir.pool.query(
-    `INSERT INTO invoice_lines SELECT (jsonb_populate_record(l, jsonb_build_object('id', gen_random_uuid(), 'position', n))).*
-     FROM invoice_lines l CROSS JOIN generate_series(1, $1::integer - 1) n WHERE id = $2`,
-    [added, line.id],
+    copyRows('invoice_lines', `'id', gen_random_uuid(), 'position', n`, { times: added - 1, where: 't.id = $1' }),
+    [line.id],
   );
   return id;
 }

@@ -7,6 +7,7 @@ import { newId } from '@weir/shared/ids';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { crossingsOf, makeAlert, settleAlerts } from '../support/alerting.ts';
 import { fixedCharge, usageCharge } from '../support/billing-fixture.ts';
+import { copyRows } from '../support/copy-rows.ts';
 import { until } from '../support/harness.ts';
 import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
 import { untilWaiting } from '../support/until-waiting.ts';
@@ -144,14 +145,12 @@ test('thousands of subscriptions that cost nothing yet are passed over, and the 
   const { id: pattern } = await own.subscribe(free.id, id, { start_date: '2025-01-01T00:00:00Z' });
   await weir.pool.query(
     `WITH made AS (
-       INSERT INTO subscriptions
-       SELECT (jsonb_populate_record(pattern, jsonb_build_object('id', '00000000-0000-7000-8000-' || lpad(n::text, 12, '0')))).*
-       FROM subscriptions AS pattern, generate_series(1, 4500) AS n WHERE pattern.id = $1
+       ${copyRows('subscriptions', `'id', '00000000-0000-7000-8000-' || lpad(n::text, 12, '0')`, { times: 4_500, where: 't.id = $1' })}
        RETURNING id
      )
-     INSERT INTO subscription_periods
-     SELECT (jsonb_populate_record(pattern, jsonb_build_object('subscription_id', made.id))).*
-     FROM subscription_periods AS pattern, made WHERE pattern.subscription_id = $1`,
+     INSERT INTO subscription_periods SELECT copy.*
+     FROM subscription_periods AS pattern, made, jsonb_populate_record(pattern, jsonb_build_object('subscription_id', made.id)) AS copy
+     WHERE pattern.subscription_id = $1`,
     [pattern],
   );
   const meter = await own.meter();

@@ -1,5 +1,6 @@
 import { finalizeInvoices } from '@weir/db/billing/run/finalize';
 import { expect, test } from 'vitest';
+import { copyRows } from '../support/copy-rows.ts';
 import { openTestDatabase } from '../support/test-database.ts';
 import { openRun, type BillingRun } from '../support/billing-run.ts';
 import { expectProblem } from '../support/expect-problem.ts';
@@ -335,14 +336,13 @@ test('a chunk reads its own drafts, however many more there are than Postgres be
     const client = await weir.pool.connect();
     const copyInvoices = (changes: string) =>
       client.query(
-        `INSERT INTO invoices SELECT (jsonb_populate_record(i, jsonb_build_object(
-           'id', gen_random_uuid(), 'subscription_id', s.id, 'run_at', null) || ${changes})).*
-         FROM invoices i, subscriptions s WHERE i.id = $1 AND s.organization_id = i.organization_id AND s.id <> i.subscription_id`,
+        `INSERT INTO invoices SELECT copy.* FROM invoices i, subscriptions s, jsonb_populate_record(i, jsonb_build_object(
+           'id', gen_random_uuid(), 'subscription_id', s.id, 'run_at', null) || ${changes}) AS copy
+         WHERE i.id = $1 AND s.organization_id = i.organization_id AND s.id <> i.subscription_id`,
         [draft.id],
       );
     await client.query(
-      `INSERT INTO subscriptions SELECT (jsonb_populate_record(s, jsonb_build_object('id', gen_random_uuid()))).*
-       FROM subscriptions s, generate_series(1, 3000) WHERE id = $1`,
+      copyRows('subscriptions', `'id', md5(t.id::text || n)::uuid`, { times: 3_000, where: 't.id = $1' }),
       [subscription],
     );
     await copyInvoices(`jsonb_build_object('status', 'PAID', 'invoice_number', gen_random_uuid())`);

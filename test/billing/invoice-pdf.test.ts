@@ -4,6 +4,7 @@
 import { writeFile } from 'node:fs/promises';
 import { LIMITS } from '@weir/shared/limits';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { copyRows } from '../support/copy-rows.ts';
 import { performAllMoves } from '../support/erasing.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { startBilled, type Billed } from '../support/invoicing.ts';
@@ -216,9 +217,11 @@ test('of more lines than there is room for the others are one row, and each page
   const more = 3;
   const id = await draftFor({ name: 'Initech' }, 'Discount');
   await weir.pool.query(
-    `INSERT INTO invoice_lines SELECT (jsonb_populate_record(l, jsonb_build_object('id', gen_random_uuid(), 'position', l.position + n))).*
-     FROM invoice_lines l CROSS JOIN generate_series(1, $1::integer) n WHERE invoice_id = $2`,
-    [LIMITS.pdfLines + more - 2, id],
+    copyRows('invoice_lines', `'id', gen_random_uuid(), 'position', t.position + n`, {
+      times: LIMITS.pdfLines + more - 2,
+      where: 't.invoice_id = $1',
+    }),
+    [id],
   );
   await billing.post(`/invoices/${id}/finalize`);
   const { pages } = await ask(id);

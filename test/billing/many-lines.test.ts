@@ -6,6 +6,7 @@ import { listFinalizedInvoices, recomputeInvoice } from '@weir/db/billing/invoic
 import { previewInvoice } from '@weir/db/billing/invoices/upcoming';
 import { closeForDrafts, finalizeClosed } from '@weir/db/billing/run/finalize';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { copyRows } from '../support/copy-rows.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { watchRows, type Watched } from '../support/held-rows.ts';
 import { startBilled, type Billed } from '../support/invoicing.ts';
@@ -57,10 +58,11 @@ describe('an invoice of a thousand lines', () => {
       await billing.post(`/invoices/${id}/lines`, { description: 'By hand', amount: '1' }, 201);
     // As many as years of late usage are.
     await weir.pool.query(
-      `INSERT INTO invoice_lines SELECT (jsonb_populate_record(l, jsonb_build_object('id', gen_random_uuid(), 'position', l.position + n))).*
-       FROM invoice_lines l CROSS JOIN generate_series(1, $1::integer) n WHERE invoice_id = $2
-         AND position = (SELECT max(position) FROM invoice_lines WHERE invoice_id = $2)`,
-      [LINES - 5, id],
+      copyRows('invoice_lines', `'id', gen_random_uuid(), 'position', t.position + n`, {
+        times: LINES - 5,
+        where: 't.invoice_id = $1 AND t.position = (SELECT max(position) FROM invoice_lines WHERE invoice_id = $1)',
+      }),
+      [id],
     );
     draft = await billing.get(`/invoices/${id}`);
     pagesOfDraft = await pagesOf(id, 500);
@@ -132,8 +134,10 @@ test('a page of lines ends early where their charges have many tiers', async () 
   await billing.moveTo('2025-04-01T00:10:00Z', subscription);
   const [invoice] = await billing.finalizeAll(subscription);
   await weir.pool.query(
-    `INSERT INTO invoice_lines SELECT (jsonb_populate_record(l, jsonb_build_object('id', gen_random_uuid(), 'position', l.position + n))).*
-     FROM invoice_lines l CROSS JOIN generate_series(1, 149) n WHERE invoice_id = $1`,
+    copyRows('invoice_lines', `'id', gen_random_uuid(), 'position', t.position + n`, {
+      times: 149,
+      where: 't.invoice_id = $1',
+    }),
     [invoice.id],
   );
   // 100 lines of 40 tiers are 4,000.
@@ -206,19 +210,17 @@ describe('a draft of thousands of late dues', () => {
     await billing.moveTo('2025-05-03T00:10:00Z', subscription);
     draft = (await billing.drafts(subscription))[0]?.id ?? '';
     const copy = (table: string, changes: string, where: string) =>
-      weir.pool.query(
-        `INSERT INTO ${table} SELECT (jsonb_populate_record(t, jsonb_build_object(${changes}))).*
-         FROM ${table} AS t CROSS JOIN generate_series(1, $1::integer) AS n WHERE ${where}`,
-        [LATE - 1, table === 'dues' || table === 'subscription_periods' ? subscription : meter.id],
-      );
+      weir.pool.query(copyRows(table, changes, { times: LATE - 1, where }), [
+        table === 'dues' || table === 'subscription_periods' ? subscription : meter.id,
+      ]);
     const earlier = (...columns: string[]) =>
       columns.map((name) => `'${name}', t.${name} - n * interval '1 day'`).join();
     const period = `'cycle', -n, ${earlier('period_start', 'period_end')}`;
-    await copy('subscription_periods', period, 't.cycle = 0 AND t.subscription_id = $2');
-    await copy('dues', `${period}, 'billed', 0`, 't.cycle = 0 AND t.subscription_id = $2');
-    await copy('customer_usage_days', earlier('day'), 't.meter_id = $2');
-    await copy('customer_usage_hours', earlier('hour'), 't.meter_id = $2');
-    await copy('late_events', `'event_id', gen_random_uuid(), ${earlier('timestamp')}`, 't.meter_id = $2');
+    await copy('subscription_periods', period, 't.cycle = 0 AND t.subscription_id = $1');
+    await copy('dues', `${period}, 'billed', 0`, 't.cycle = 0 AND t.subscription_id = $1');
+    await copy('customer_usage_days', earlier('day'), 't.meter_id = $1');
+    await copy('customer_usage_hours', earlier('hour'), 't.meter_id = $1');
+    await copy('late_events', `'event_id', gen_random_uuid(), ${earlier('timestamp')}`, 't.meter_id = $1');
   });
 
   test('holds some hundred of them at once, and none of their lines but the first page', async () => {

@@ -4,6 +4,7 @@ import type { Database } from '@weir/db/database';
 import { checkBilling } from '@weir/db/billing/checks/billing-checks';
 import { finalizeInvoices } from '@weir/db/billing/run/finalize';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { copyRows } from '../support/copy-rows.ts';
 import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
@@ -32,28 +33,24 @@ afterAll(() => billing.close());
 async function copyOpen(): Promise<void> {
   const copyOf = (column: string) => `'${column}', md5(t.${column}::text || n)::uuid`;
   const copy = (table: string, changes: string, where: string) =>
-    weir.pool.query(
-      `INSERT INTO ${table} SELECT (jsonb_populate_record(t, jsonb_build_object(${changes}))).*
-       FROM ${table} AS t CROSS JOIN generate_series(1, ${OPEN - 1}) AS n WHERE ${where}`,
-      [oldest],
-    );
+    weir.pool.query(copyRows(table, changes, { times: OPEN - 1, where }), [oldest]);
   const ofInvoice = '(SELECT subscription_id FROM invoices WHERE id = $1)';
   await copy(
     'subscriptions',
     `${copyOf('id')}, 'external_id', null, 'status', 'CANCELED', 'run_at', null, 'cycle', 0, 'ended_at', t.current_period_start,
      'current_period_start', t.start_at, 'current_period_end', t.current_period_start`,
-    `id = ${ofInvoice}`,
+    `t.id = ${ofInvoice}`,
   );
   const ofSubscription = copyOf('subscription_id');
   for (const table of ['subscription_periods', 'dues'])
-    await copy(table, ofSubscription, `subscription_id = ${ofInvoice} AND cycle = 0`);
+    await copy(table, ofSubscription, `t.subscription_id = ${ofInvoice} AND t.cycle = 0`);
   await copy(
     'invoices',
     `${copyOf('id')}, ${ofSubscription}, 'run_at', null, 'past_due_at', null, 'invoice_number', t.invoice_number || '-' || n,
      'finalized_at', t.finalized_at + n * interval '1 second'`,
-    'id = $1',
+    't.id = $1',
   );
-  await copy('invoice_lines', `${copyOf('id')}, ${copyOf('invoice_id')}, ${ofSubscription}`, 'invoice_id = $1');
+  await copy('invoice_lines', `${copyOf('id')}, ${copyOf('invoice_id')}, ${ofSubscription}`, 't.invoice_id = $1');
 }
 
 /** The same, which counts its statements. */

@@ -17,6 +17,7 @@ import { listSubscriptions } from '@weir/db/billing/subscriptions/subscriptions'
 import { findTouchedInvoices } from '@weir/db/corrections/touched-invoices';
 import { newId } from '@weir/shared/ids';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { copyRows } from '../support/copy-rows.ts';
 import { startBilled, type Billed } from '../support/invoicing.ts';
 import { rowsReadBy } from '../support/reading-effort.ts';
 import { ownWeir } from '../support/use-weir.ts';
@@ -67,8 +68,10 @@ describe.each([
     const ids = (...columns: string[]) => columns.map((column) => `'${column}', ${copyId(`t.${column}`)}`).join();
     const copy = (table: string, changes: string) =>
       client.query(
-        `INSERT INTO ${table} SELECT (jsonb_populate_record(t, jsonb_build_object('organization_id', ${organization}, ${changes}))).*
-         FROM ${table} AS t CROSS JOIN generate_series(1, ${COPIES}) AS n WHERE t.organization_id = '${own}'`,
+        copyRows(table, `'organization_id', ${organization}, ${changes}`, {
+          times: COPIES,
+          where: `t.organization_id = '${own}'`,
+        }),
       );
     // What another organization has is none of the matter here, only that there is much of it.
     await client.query(`SET session_replication_role = replica`);

@@ -9,6 +9,7 @@ import { findDues } from '@weir/db/billing/subscriptions/dues';
 import { findLateDues } from '@weir/db/billing/subscriptions/late-events';
 import { listFinalizedInvoices, recomputeInvoices } from '@weir/db/billing/invoices/recompute';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { copyRows } from '../support/copy-rows.ts';
 import { startBilled, type Billed } from '../support/invoicing.ts';
 import { rowsReadBy } from '../support/reading-effort.ts';
 import { ownWeir } from '../support/use-weir.ts';
@@ -48,10 +49,7 @@ describe.each([
   async function copySubscriptions(): Promise<string[]> {
     const copyId = (column: string) => `md5(${column}::text || n)::uuid`;
     const copy = (table: string, changes: string) =>
-      weir.pool.query(
-        `INSERT INTO ${table} SELECT (jsonb_populate_record(t, jsonb_build_object(${changes}))).*
-         FROM ${table} AS t CROSS JOIN generate_series(1, ${SUBSCRIPTIONS}) AS n`,
-      );
+      weir.pool.query(copyRows(table, changes, { times: SUBSCRIPTIONS }));
     const customer = `'customer_external_id', 'copy-' || n`;
     await copy('subscriptions', `'id', ${copyId('t.id')}, ${customer}, 'run_at', null`);
     await copy('subscription_periods', `'subscription_id', ${copyId('t.subscription_id')}`);

@@ -10,6 +10,7 @@ import {
 } from '@weir/db/billing/usage/unbilled-usage';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setBillingTime } from '../support/billing-time.ts';
+import { copyRows } from '../support/copy-rows.ts';
 import { startBilled, type Billed } from '../support/invoicing.ts';
 import { rowsReadBy } from '../support/reading-effort.ts';
 import { ownWeir } from '../support/use-weir.ts';
@@ -27,11 +28,7 @@ beforeAll(async () => {
   });
   await setBillingTime(weir.pool, '2025-02-04T00:00:00Z');
   const client = await weir.pool.connect();
-  const copy = (table: string, changes: string) =>
-    client.query(
-      `INSERT INTO ${table} SELECT (jsonb_populate_record(t, jsonb_build_object(${changes}))).*
-       FROM ${table} AS t CROSS JOIN generate_series(1, ${CUSTOMERS}) AS n`,
-    );
+  const copy = (table: string, changes: string) => client.query(copyRows(table, changes, { times: CUSTOMERS }));
   const idOf = (column: string) => `'${column}', md5(t.${column}::text || n)::uuid`;
   const name = `'customer_external_id', 'copy-' || n`;
   await client.query('SET session_replication_role = replica');
@@ -42,8 +39,10 @@ beforeAll(async () => {
   // The days before, of the same customers.
   for (const days of [1, 2])
     await client.query(
-      `INSERT INTO customer_usage_days SELECT (jsonb_populate_record(t, jsonb_build_object('day', day - interval '${days} days'))).*
-       FROM customer_usage_days AS t WHERE day = '2025-02-03T00:00:00Z'`,
+      copyRows('customer_usage_days', `'day', t.day - interval '${days} days'`, {
+        times: 1,
+        where: `t.day = '2025-02-03T00:00:00Z'`,
+      }),
     );
   await client.query('RESET session_replication_role');
   client.release();

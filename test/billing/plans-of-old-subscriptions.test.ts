@@ -7,6 +7,7 @@ import { findUnsettled } from '@weir/db/billing/run/settlements';
 import { findLateDues } from '@weir/db/billing/subscriptions/late-events';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { copyRows } from '../support/copy-rows.ts';
 import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
 import { rowsReadBy } from '../support/reading-effort.ts';
 import { ownWeir } from '../support/use-weir.ts';
@@ -53,10 +54,7 @@ describe.each([
     const earlier = (column: string) => `'${column}', t.${column} - make_interval(months => n)`;
     const period = `'cycle', -n, ${earlier('period_start')}, ${earlier('period_end')}`;
     const copy = (table: string, changes: string) =>
-      client.query(
-        `INSERT INTO ${table} SELECT (jsonb_populate_record(t, jsonb_build_object(${period}, ${changes}))).*
-         FROM ${table} AS t CROSS JOIN generate_series(1, ${CYCLES}) AS n WHERE t.cycle = 0`,
-      );
+      client.query(copyRows(table, `${period}, ${changes}`, { times: CYCLES, where: 't.cycle = 0' }));
     // What refers to each other is there once all of it is.
     await client.query('SET session_replication_role = replica');
     await copy('subscription_periods', earlier('opened_at'));

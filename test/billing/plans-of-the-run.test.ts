@@ -38,6 +38,7 @@ import { planningWindow } from '@weir/shared/window';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setBillingTime } from '../support/billing-time.ts';
+import { copyRows } from '../support/copy-rows.ts';
 import { throwIt } from '../support/erasing.ts';
 import { startBilled, type Billed } from '../support/invoicing.ts';
 import { rowsReadBy } from '../support/reading-effort.ts';
@@ -80,11 +81,7 @@ describe.each([
     const client = await weir.pool.connect();
     const ids = (...columns: string[]) =>
       columns.map((column) => `'${column}', md5(t.${column}::text || n)::uuid`).join();
-    const copy = (table: string, changes: string) =>
-      client.query(
-        `INSERT INTO ${table} SELECT (jsonb_populate_record(t, jsonb_build_object(${changes}))).*
-         FROM ${table} AS t CROSS JOIN generate_series(1, ${COPIES}) AS n`,
-      );
+    const copy = (table: string, changes: string) => client.query(copyRows(table, changes, { times: COPIES }));
     const name = `'customer_external_id', 'copy-' || n`;
     await client.query('SET session_replication_role = replica');
     await copy('customers', `${ids('id')}, 'external_id', 'copy-' || n`);
