@@ -19,6 +19,7 @@ import { planningWindow } from '@weir/shared/window';
 import { fileURLToPath } from 'node:url';
 import { format } from 'sql-formatter';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { noteStatements } from '../support/note-statements.ts';
 import { openTestDatabase } from '../support/test-database.ts';
 import { signUp, type Organization } from '../support/harness.ts';
 import { ownWeir } from '../support/use-weir.ts';
@@ -26,19 +27,12 @@ import { ownWeir } from '../support/use-weir.ts';
 const weir = ownWeir({ withWorker: false });
 let admin: Organization;
 let database: Database;
-const statements: string[] = [];
+let statements: string[];
 
 beforeAll(async () => {
   admin = await signUp(weir);
   database = openTestDatabase(weir, 1);
-  database.pool.on('connect', (client) => {
-    const query = client.query.bind(client) as (...given: unknown[]) => unknown;
-    const noting = (...given: [text: string | { text: string }, ...unknown[]]) => {
-      statements.push(typeof given[0] === 'string' ? given[0] : given[0].text);
-      return query(...given);
-    };
-    client.query = noting as typeof client.query;
-  });
+  statements = noteStatements(database);
   // What a connection sets up is none of it.
   await database.pool.query('SELECT 1');
 });

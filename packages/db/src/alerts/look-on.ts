@@ -6,7 +6,7 @@ import { isLockTimeout, type Database, type Queries } from '../database.ts';
 import { DELETED_MAX } from '../delete-in-slices.ts';
 import { alsoOf } from '../of-organization.ts';
 import { ROLLUPS } from '../rollups.ts';
-import { holdOpenings, touchUsage } from './touched-usage.ts';
+import { awaitOpenings, touchUsage } from './touched-usage.ts';
 
 /** So many customers, or subscriptions, are looked at in a slice. */
 const SLICE_MAX = 500;
@@ -41,7 +41,7 @@ async function lookOnWithin(transaction: Queries, organizationId: string): Promi
     ORDER BY looked_after = '', alerts.id LIMIT 1 FOR UPDATE OF alerts SKIP LOCKED`.execute(transaction);
   const [alert] = rows;
   if (alert === undefined) return false;
-  if (alert.looked_after === '') await holdOpenings(transaction, organizationId);
+  if (alert.looked_after === '') await awaitOpenings(transaction, organizationId);
   const slice = await findSlice(transaction, organizationId, alert);
   await touchUsage(
     transaction,

@@ -46,13 +46,15 @@ export async function performAlerts(
   const until = performance.now() + milliseconds;
   let crossings = 0;
   const untold = new Map<string, MonthTakenOut>();
+  // Whoever opens a period stands behind a look that waits. So one that was kept off is tried again in the next turn only.
+  let mayLook = true;
   for (let limit = TAKEN_MIN; ; limit *= 4) {
     const taken = await crossTaken(database, organizationId, limit, from);
     crossings += taken.crossings;
     for (const why of taken.untold) untold.set(why.month, why);
-    const hasLooked = await lookOn(database, organizationId);
+    mayLook &&= await lookOn(database, organizationId);
     const hasDeleted = await deleteCrossings(database.kysely, organizationId);
-    const hasLeft = taken.rows > 0 || hasLooked || hasDeleted;
+    const hasLeft = taken.rows > 0 || mayLook || hasDeleted;
     if (!hasLeft || performance.now() > until) return { crossings, untold: [...untold.values()], hasLeft };
   }
 }

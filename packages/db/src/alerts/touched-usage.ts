@@ -58,7 +58,7 @@ export async function touchUsage(
 
 /**
  * Notes that periods of customers begin, in the transaction that opens them: usage of any meter may be there already. An alert that it does
- * not see waits for the end of the transaction before it looks at what there is ({@link holdOpenings}).
+ * not see waits for the end of the transaction before it looks at what there is ({@link awaitOpenings}).
  */
 export async function touchOpened(
   transaction: Queries,
@@ -81,12 +81,17 @@ export async function touchOpened(
 const OPENINGS_WAIT_MS_MAX = 200;
 
 /**
- * Whoever had opened a period and noted it, or not, has committed once this is granted, and nobody else notes one until the transaction has.
- * Throws what Postgres says where that takes too long ({@link isLockTimeout}), which is before it looks for a deadlock.
+ * Whoever had opened a period and noted it, or not, has committed once this returns; whoever opens one later sees all alerts that are there by
+ * now, so nobody is held off any longer. Throws what Postgres says where that takes too long ({@link isLockTimeout}), which is before it looks
+ * for a deadlock.
  */
-export async function holdOpenings(transaction: Queries, organizationId: string): Promise<void> {
+export async function awaitOpenings(transaction: Queries, organizationId: string): Promise<void> {
+  await sql`SAVEPOINT before_openings`.execute(transaction);
   await sql`SELECT set_config('lock_timeout', ${String(OPENINGS_WAIT_MS_MAX)}, true)`.execute(transaction);
   await sql`SELECT pg_advisory_xact_lock(${OPENING_LOCK}, uuid_hash(${organizationId}::uuid))`.execute(transaction);
+  // Lets the lock go, and has lock_timeout be what it was.
+  await sql`ROLLBACK TO SAVEPOINT before_openings`.execute(transaction);
+  await sql`RELEASE SAVEPOINT before_openings`.execute(transaction);
 }
 
 /** A change that was noted. */
