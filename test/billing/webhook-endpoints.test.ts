@@ -135,6 +135,10 @@ test('a replay sends a part of the feed again, by sequence or by time, and one a
   await came(receiver, 2);
   expect(sequences(receiver.received).slice(-2)).toEqual([252, 253]);
   await until(ended, 'the replay is over');
+  // The end is not a part of it.
+  const before = await replay({ from: 251, to: rows[0]?.created_at.toISOString() });
+  expect(before.body.replay).toEqual({ next_sequence: 251, last_sequence: 251 });
+  await until(ended, 'the replay is over');
   expect((await replay({ from: 1, to: '2001-01-01' })).body.replay).toBeNull();
   expect((await replay({ from: 'yesterday' })).status).toBe(422);
 });

@@ -1,7 +1,7 @@
 // The door counts what it accepts in Redis, and workers bring the counts to Postgres: each count once, whoever dies or comes
 // twice.
 
-import { addAcceptedCounts } from '@weir/db/accepted';
+import { addAcceptedCounts, type Drain } from '@weir/db/accepted';
 import type { Database } from '@weir/db/database';
 import { firstIdAt, newId } from '@weir/shared/ids';
 import { dropAcceptedCounts, setCountsAside } from '@weir/queue/accepted-counts';
@@ -27,6 +27,17 @@ beforeEach(async () => {
 
 const ones = (count: number) => Array.from({ length: count }, () => ({}));
 const drainOnce = () => drainAcceptedCounts(weir.queue, database);
+
+/** Brings the counts to Postgres as a worker does that dies before it drops them. */
+async function drainWithoutDrop(): Promise<Drain> {
+  let drain: Drain | undefined;
+  await until(async () => {
+    drain = await addAcceptedCounts(database, () => setCountsAside(weir.queue));
+    return drain !== undefined;
+  }, 'no look of the API is at the counts, and they are drained');
+  if (drain === undefined) throw new Error('nothing is drained');
+  return drain;
+}
 
 async function acceptedOf({ id }: Tenant): Promise<number> {
   const { rows } = await weir.pool.query<{ events: number }>(
@@ -107,20 +118,14 @@ test('what was drained last is remembered for as long as Redis names it, and wha
   await weir.redis.set(weir.keys.lastDrained, String(old));
   await weir.pool.query('DELETE FROM drained_counts WHERE id <> ALL ($1::uuid[])', [[ahead, older, old]]);
   await tenant.track(...ones(1));
-  // In Postgres, and not dropped.
-  let id: string | undefined;
-  await until(async () => {
-    id = (await addAcceptedCounts(database, () => setCountsAside(weir.queue)))?.id;
-    return id !== undefined;
-  }, 'no look of the API is at the counts, and they are drained');
+  const { id } = await drainWithoutDrop();
   const { rows } = await weir.pool.query('SELECT id FROM drained_counts ORDER BY id');
   expect(rows.map((row) => row.id)).toEqual([ahead, old, id]);
 });
 
 test('what Redis remembers of a month is never less, also where Postgres went back to fewer', async () => {
   await tenant.track(...ones(1));
-  const drain = await addAcceptedCounts(database, () => setCountsAside(weir.queue));
-  const { id = '', totals = [] } = drain ?? {};
+  const { id, totals } = await drainWithoutDrop();
   expect(totals).toMatchObject([{ events: 1, added: 1 }]);
   const remembered = weir.keys.drained(totals[0]?.month ?? '');
   await weir.redis.hset(remembered, tenant.id, 5);
