@@ -27,13 +27,6 @@ const WITHOUT_KEY: ReadonlyMap<string, string> = new Map([
   ['POST /api/v1/auth/invitation/accept', OF_A_LINK],
 ]);
 
-/** Of these it makes no difference whether they were done before: who is told to try again may do so. */
-const HARMLESS: ReadonlySet<string> = new Set([
-  'POST /api/v1/auth/login',
-  'POST /api/v1/auth/logout',
-  'POST /api/v1/auth/invitation',
-]);
-
 /** Takes a key, and its body is secret. */
 const CHANGE_PASSWORD = '/api/v1/auth/password';
 
@@ -64,11 +57,9 @@ export const isUnsafe = (method: string): boolean => !READS.has(method) && metho
 export function markRepeats(app: App): void {
   app.decorateRequest('isRepeatable', false);
   app.decorateRequest('mayBeKept', false);
-  app.decorateRequest('isHarmless', false);
   app.addHook('onRequest', (request, _reply, done) => {
     request.isRepeatable = isRepeatable(request.method, request.routeOptions.url ?? '');
     request.mayBeKept = isUnsafe(request.method) && !request.isRepeatable;
-    request.isHarmless = HARMLESS.has(`${request.method} ${request.routeOptions.url ?? ''}`);
     done();
   });
 }

@@ -10,8 +10,6 @@ declare module 'fastify' {
     isRepeatable: boolean;
     /** Whether something of its change may be kept, where it fails now. Of what is not made with `writing` nobody knows. */
     mayBeKept: boolean;
-    /** Whether it may be sent again without a look at what became of it. */
-    isHarmless: boolean;
     /** Whether it failed, and nothing of it was kept. */
     isNotAccepted: boolean;
   }
@@ -26,15 +24,22 @@ const WITHOUT_KEY = `${UNKNOWN} look whether it was before you send it again. Wi
 /** Of a sign-up or a link: its first answer is not kept. */
 const TAKES_NO_KEY = `${UNKNOWN} where it was to make an account or to set a password, try first to sign in with that; else send it again.`;
 
+/** Of these it makes no difference whether they were done before: who is told to try again may do so. */
+const HARMLESS: ReadonlySet<string | undefined> = new Set([
+  '/api/v1/auth/login',
+  '/api/v1/auth/logout',
+  '/api/v1/auth/invitation',
+]);
+
 const NOT_NOW: ReadonlySet<ErrorCode> = new Set(['unavailable', 'shutting_down']);
 
 /** The refusal that an error comes to, with its outcome where it says that Weir cannot do it now: each 503 has one. */
 export function withOutcome(refusal: Refusal, error: unknown, request: FastifyRequest): Refusal {
-  const { isRepeatable, isHarmless, mayBeKept, key } = request;
+  const { isRepeatable, mayBeKept, key, routeOptions } = request;
   if (!NOT_NOW.has(refusal.code)) return refusal;
   const { outcome = mayBeKept ? 'unknown' : 'not_accepted' } = refusal.fields;
   request.isNotAccepted = outcome === 'not_accepted';
-  const isUnclear = outcome === 'unknown' && refusal !== error && !isHarmless;
+  const isUnclear = outcome === 'unknown' && refusal !== error && !HARMLESS.has(routeOptions.url);
   const withoutKey = isRepeatable ? WITHOUT_KEY : TAKES_NO_KEY;
   const detail = isUnclear ? (key === undefined ? withoutKey : WITH_KEY) : refusal.message;
   return new Refusal(refusal.code, detail, { ...refusal.fields, outcome });
