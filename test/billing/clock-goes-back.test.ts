@@ -118,40 +118,6 @@ test('the older invoice is paid first, and stays as it was issued: times rise wi
   expect(await faults()).toEqual([]);
 });
 
-test('of credits the older is drawn first: one that is granted, and what an invoice below zero gives', async () => {
-  const { id: customer } = await billing.customer();
-  const { id: plan } = await billing.plan([fixed('10')]);
-  const finalize = async (adjustment?: string) => {
-    const { id: subscription } = await billing.subscribe(plan, customer);
-    const [draft] = await billing.drafts(subscription);
-    const line = { description: 'Goodwill', amount: adjustment };
-    if (adjustment !== undefined) await billing.post(`/invoices/${draft?.id}/lines`, line, 201);
-    await billing.finalizeAll(subscription);
-  };
-  const grant = (amount: string) => billing.post(`/customers/${customer}/credits`, { amount, currency: 'USD' }, 201);
-  const first = await grant('4');
-  await clock(BEFORE);
-  await finalize('-12');
-  const second = await grant('6');
-  const left = async () => {
-    const { data } = await billing.get(`/credits?customer_id=${customer}`);
-    return data
-      .map(({ amount, remaining, created_at }: Record<string, string>) => ({ amount, remaining, created_at }))
-      .toSorted((one: { amount: string }, other: { amount: string }) => Number(one.amount) - Number(other.amount));
-  };
-  const times = ['000', '000001', '000002'].map((digits) => AHEAD.replace('000000', digits));
-  const made = [
-    { amount: '2.00', created_at: times[1] },
-    { amount: first.amount, created_at: times[0] },
-    { amount: second.amount, created_at: times[2] },
-  ];
-  expect(await left()).toEqual(made.map((credit) => ({ ...credit, remaining: credit.amount })));
-  // 10 of 12: the first and the invoice's, and 4 of the last.
-  await finalize();
-  expect((await left()).map(({ remaining }: { remaining: string }) => remaining)).toEqual(['0.00', '0.00', '2.00']);
-  expect(await faults()).toEqual([]);
-});
-
 test('times of invoices rise with their numbers also into a year that begins earlier, further east', async () => {
   const admin = await signUp(weir);
   const issue = async (at: string) => {

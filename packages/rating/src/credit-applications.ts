@@ -55,11 +55,6 @@ export class Pocket {
     this.#grants.splice(from, 0, grant);
   }
 
-  /** When one that is made now counts as made: at an instant, or behind the newest that is left. Clocks go back. */
-  timeAfterAll(at: Micros): Micros {
-    return this.#grants.slice(this.#first).reduce((time, { createdAt }) => Math.max(time, createdAt + 1), at);
-  }
-
   /** Takes as much as is due, or all that there is. Returns what of which grant, and of none zero. */
   take(amountDue: Amount): CreditApplication[] {
     const applications: CreditApplication[] = [];

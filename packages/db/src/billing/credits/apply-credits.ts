@@ -9,7 +9,7 @@ import { amountOf, amountText } from '@weir/billing/amounts';
 import { type ApplicableGrant, Pocket } from '@weir/rating/credit-applications';
 import type { Amount } from '@weir/rating/money';
 import { newId } from '@weir/shared/ids';
-import { isoOf, microsOfText } from '@weir/shared/instant';
+import { microsOfText } from '@weir/shared/instant';
 import { sql } from 'kysely';
 import type { Queries } from '../../database.ts';
 import { readBillingClock } from '../billing-time.ts';
@@ -99,17 +99,9 @@ export async function applyCredits(
       account.debts.push(debt);
       continue;
     }
-    const createdAt = account.pocket.timeAfterAll(microsOfText(now));
-    const grant = { id: newId(), remaining: -amountDue, priority: 0, expiresAt: null, createdAt };
+    const grant = { id: newId(), remaining: -amountDue, priority: 0, expiresAt: null, createdAt: microsOfText(now) };
     const amount = amountText(-amountDue, currency);
-    made.push({
-      id: grant.id,
-      customer_id: customerId,
-      currency,
-      amount,
-      invoice_id: id,
-      created_at: isoOf(createdAt),
-    });
+    made.push({ id: grant.id, customer_id: customerId, currency, amount, invoice_id: id });
     moved.granted.set(id, { credit_id: grant.id, customer_id: customerId, currency, amount, invoice_id: id });
     for (let owed = account.debts[account.paid]; owed !== undefined; owed = account.debts[account.paid]) {
       const part = owed.amountDue < grant.remaining ? owed.amountDue : grant.remaining;
@@ -120,7 +112,7 @@ export async function applyCredits(
     }
     account.pocket.add(grant);
   }
-  if (made.length > 0) await insertGrants(transaction, organizationId, made);
+  if (made.length > 0) await insertGrants(transaction, organizationId, made, now);
   if (applications.length > 0) await insertCreditApplications(transaction, organizationId, applications, now);
   return moved;
 }
@@ -139,11 +131,20 @@ interface NewGrant {
   currency: string;
   amount: string;
   invoice_id: string;
-  created_at: string;
 }
 
-async function insertGrants(transaction: Queries, organizationId: string, grants: readonly NewGrant[]): Promise<void> {
-  const rows = grants.map((grant) => ({ organization_id: organizationId, ...grant, remaining: grant.amount }));
+async function insertGrants(
+  transaction: Queries,
+  organizationId: string,
+  grants: readonly NewGrant[],
+  now: string,
+): Promise<void> {
+  const rows = grants.map((grant) => ({
+    organization_id: organizationId,
+    ...grant,
+    remaining: grant.amount,
+    created_at: now,
+  }));
   await transaction.insertInto('credit_grants').values(rows).execute();
 }
 

@@ -5,7 +5,7 @@
 import { amountOf, amountText } from '@weir/billing/amounts';
 import type { Amount } from '@weir/rating/money';
 import { newId } from '@weir/shared/ids';
-import { sql, type RawBuilder } from 'kysely';
+import { sql } from 'kysely';
 import type { Queries } from '../../database.ts';
 import { isLiveOf } from '../live-grant.ts';
 
@@ -73,13 +73,6 @@ export async function countLiveGrants(
   return Number(rows[0]?.count);
 }
 
-/** What is older is drawn first, also where the clock of Postgres has gone back: the time is after that of every live grant. */
-function clockAfterLive({ organization_id, customer_id, currency }: NewCreditGrant): RawBuilder<string> {
-  return sql`greatest(billing_clock(), (
-    SELECT max(created_at) + interval '1 microsecond' FROM credit_grants
-    WHERE ${isLiveOf(organization_id, sql`${customer_id}`, sql`${currency}`)}))`;
-}
-
 /** Returns the grant, or the id of the one that has its external_id already. */
 export async function insertCreditGrant(
   transaction: Queries,
@@ -87,7 +80,7 @@ export async function insertCreditGrant(
 ): Promise<{ grant: CreditGrant } | { takenBy: string }> {
   const row = await transaction
     .insertInto('credit_grants')
-    .values({ ...grant, remaining: grant.amount, created_at: clockAfterLive(grant) })
+    .values({ ...grant, remaining: grant.amount, created_at: sql<string>`billing_clock()` })
     .onConflict((conflict) => conflict.columns(['organization_id', 'external_id']).doNothing())
     .returning(['created_at', 'expires_at'])
     .executeTakeFirst();
