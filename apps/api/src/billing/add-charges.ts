@@ -61,7 +61,7 @@ export async function addCharges(
       throw new Refusal(
         'meter_already_billed',
         'A customer of this plan has this meter billed by another subscription, and an event can be billed by one ' +
-          'only: cancel that one, or price the meter in another plan.',
+          'only: cancel that one, or price the meter in another plan. Where it has just ended, try again in a moment.',
       );
     }
   }

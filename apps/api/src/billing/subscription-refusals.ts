@@ -12,7 +12,7 @@ export const planInactive = () =>
 export const METER_TAKEN =
   'Another subscription of this customer bills a meter of the plan, or billed it until after the start: events name a ' +
   'customer and no subscription, so one bills them at a time. End the other one first, or start when it has ended. One that is to ' +
-  'end with its period keeps its meters until then.';
+  'end with its period keeps its meters until then; where it has just ended, try again in a moment.';
 
 /** Of a period that is opened at an instant at which a charge that has ended by now was in force: it takes the meter of that one as well. */
 export function refuseMeterTaken(error: unknown): never {

@@ -125,8 +125,7 @@ function WhatIsBilled({ preview, zone }: { preview: ReturnType<typeof usePreview
             <>
               <p className="muted">The invoice of the change, as it would be now. It is made as a draft.</p>
               <InvoiceLines invoice={invoice} zone={zone} />
-              {/* It is finalized at once. */}
-              <InvoiceTotals invoice={{ ...invoice, status: 'OPEN' }} />
+              <InvoiceTotals invoice={invoice} />
             </>
           )
         }
