@@ -31,6 +31,20 @@ async function usageOf(meterId: string, apiKey: string): Promise<[usage: string 
   return [body.total_usage, body.event_count];
 }
 
+/** An event that is recorded, of a quarter of its own. */
+async function recordOne(organizationId: string, meterId: string, customer: string) {
+  const event = {
+    id: newId(),
+    organization_id: organizationId,
+    meter_id: meterId,
+    customer_external_id: customer,
+    quantity: '1',
+    timestamp: '2025-01-10T10:00:00.000000Z',
+  };
+  await recordEvents(database.pool, [{ event, countsUniqueValues: false }]);
+  return event;
+}
+
 /** Two connections, whose processes write to different parts of a quarter. */
 async function connectionsToTwoParts(): Promise<[pg.Client, pg.Client]> {
   const connect = async (): Promise<[client: pg.Client, part: number]> => {
@@ -218,15 +232,7 @@ test('a user that goes while the same one is recorded is there in the end', asyn
 test('a correction that waited for rows for longer than it may hold others off is made', async () => {
   const own = await signUp(weir);
   const meter = await own.createMeter('SUM');
-  const event = {
-    id: newId(),
-    organization_id: own.id,
-    meter_id: meter.id,
-    customer_external_id: 'acme',
-    quantity: '1',
-    timestamp: '2025-01-10T10:00:00.000000Z',
-  };
-  await recordEvents(database.pool, [{ event, countsUniqueValues: false }]);
+  const event = await recordOne(own.id, meter.id, 'acme');
   const now = performance.now.bind(performance);
   let passed = 0;
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + passed);
@@ -249,15 +255,7 @@ test('a correction that waited for rows for longer than it may hold others off i
 test('an event that goes to another customer while it is corrected is not amended under its former name', async () => {
   const own = await signUp(weir);
   const meter = await own.createMeter('SUM');
-  const event = {
-    id: newId(),
-    organization_id: own.id,
-    meter_id: meter.id,
-    customer_external_id: 'former',
-    quantity: '1',
-    timestamp: '2025-01-10T10:00:00.000000Z',
-  };
-  await recordEvents(database.pool, [{ event, countsUniqueValues: false }]);
+  const event = await recordOne(own.id, meter.id, 'former');
   const holder = await database.pool.connect();
   try {
     await holder.query('BEGIN');

@@ -6,7 +6,7 @@ const tests = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
  * What takes longest, so that it begins first: the last file to end should be a short one. Those that mostly wait, for a lock, a replica
- * or an interval, stand between those that compute: of what runs at once about one waits, and no processor is idle.
+ * or an interval, stand between those that compute: of what runs at once about one should wait.
  */
 const LONGEST = [
   'operations/chaos',
