@@ -14,6 +14,7 @@ import { parse } from 'yaml';
 interface Service {
   image: string;
   build?: unknown;
+  pull_policy?: string;
   environment?: Record<string, string | number>;
   command?: string[];
   ports?: string[];
@@ -132,6 +133,14 @@ test('one service builds the image of all, so that what has not changed is the s
   const ours = Object.entries(services).filter(([, { image }]) => image === 'weir');
   expect(ours.map(([name]) => name).sort()).toEqual(['api', 'migrate', 'reconcile', 'worker']);
   expect(ours.filter(([, { build }]) => build !== undefined).map(([name]) => name)).toEqual(['migrate']);
+});
+
+test('no registry is asked for the image that is built here', () => {
+  const ours = Object.entries(services).filter(([, { image }]) => image === 'weir');
+  expect(ours.filter(([, { pull_policy }]) => pull_policy !== 'never').map(([name]) => name)).toEqual([]);
+  // What is not made here comes from a registry.
+  const others = Object.values(services).filter(({ image }) => image !== 'weir');
+  expect(others.filter(({ pull_policy }) => pull_policy !== undefined)).toEqual([]);
 });
 
 test('reconcile is well until its first run has ended, and then as that has ended', () => {
