@@ -166,6 +166,29 @@ test('every operation of the document is in one group, and says who may call it'
   }
 });
 
+/** What a 401 calls each scheme. */
+const CHALLENGES: Record<string, string> = {
+  session: 'Session cookie="access_token"',
+  serviceToken: 'Bearer realm="service account"',
+  apiKey: 'ApiKey header="X-API-Key"',
+  widgetToken: 'Bearer realm="widget"',
+};
+
+test('a 401 names all that opens what was asked for, and a sign-in what it takes', async () => {
+  for (const group of GROUPS) {
+    const schemes = SECURITY[group].flatMap((scheme) => Object.keys(scheme));
+    const named = schemes.map((scheme) => CHALLENGES[scheme]).join(', ');
+    for (const operation of WHO_MAY[group]) {
+      const [method = '', path = ''] = operation.split(' ');
+      const { status, headers } = await weir.request(method, path.replace(/\{\w+\}/g, '1'), {});
+      expect([status, headers.get('www-authenticate')], operation).toEqual([401, named]);
+    }
+  }
+  const wrong = { body: { email: 'nobody@example.com', password: 'not the password' } };
+  const { status, headers } = await weir.request('POST', '/api/v1/auth/login', wrong);
+  expect([status, headers.get('www-authenticate')]).toEqual([401, 'Password in="body"']);
+});
+
 const AT_ONCE = 4;
 
 /** That an operation asks its group's guard is seen with the others; of a credential in the place of another a few tell enough. */

@@ -2,8 +2,8 @@ import { expect } from 'vitest';
 import type { Answer } from './harness.ts';
 
 /**
- * Every answer that is not a success is a problem document (RFC 9457) with a detail to act on and a code to switch on; a 503 says when to
- * come back, and whether something may have been kept.
+ * Every answer that is not a success is a problem document (RFC 9457) with a detail to act on and a code to switch on; a 401 says what opens
+ * it, and a 503 when to come back, and whether something may have been kept.
  */
 export function expectProblem(answer: Answer, status: number, code: string): void {
   expect({ status: answer.status, code: answer.body.code, detail: answer.body.detail }).toEqual({
@@ -18,6 +18,7 @@ export function expectProblem(answer: Answer, status: number, code: string): voi
     title: expect.stringMatching(/\S/),
     request_id: expect.stringMatching(/\S/),
   });
+  if (status === 401) expect(answer.headers.get('www-authenticate')).toMatch(/^(?:Session|ApiKey|Bearer|Password) /);
   if (status !== 503) return;
   expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
   expect(answer.body.outcome).toMatch(/^(?:not_accepted|unknown)$/);

@@ -16,11 +16,11 @@ import { bearerTokenOf } from '../http/bearer-token.ts';
 import type { Caller, Person } from '../http/load/caller.ts';
 import type { ApiKeyCache, CachedKey } from './api-key-cache.ts';
 import type { LastUse } from './last-use.ts';
-import { OPENINGS, tellOfGuards, type Opening } from './openings.ts';
+import { OPENINGS, SESSION_COOKIE, tellOfGuards, type Opening } from './openings.ts';
 import { mayActInSession } from './same-origin.ts';
 import { hashSecret, hashSecretText, isApiKey, isServiceToken, isSessionToken, isWidgetToken } from './secrets.ts';
 
-type Guard = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+type Guard = (request: FastifyRequest) => Promise<void>;
 
 /** By what it opens: openings.ts says who may. That of tracking calls back, mostly in the same turn of the event loop. */
 export type Guards = Record<Exclude<keyof typeof OPENINGS, 'write'>, Guard> & {
@@ -36,13 +36,6 @@ export interface GuardDeps {
   publicUrl: string | undefined;
 }
 
-export const SESSION_COOKIE = 'access_token';
-
-const BY_WIDGET_TOKEN = 'Bearer realm="widget"';
-const BY_KEY = 'ApiKey header="X-API-Key"';
-const BY_SESSION = `Session cookie="${SESSION_COOKIE}"`;
-const BY_SERVICE_TOKEN = 'Bearer realm="service account"';
-
 export function buildGuards(
   app: FastifyInstance,
   { database, apiKeys, keyUse, tokenUse, publicUrl }: GuardDeps,
@@ -53,15 +46,12 @@ export function buildGuards(
   const sparse = new SparseLog();
   const find = (keyHash: Buffer) => findApiKeyGrant(database.kysely, keyHash);
 
-  async function bySession(request: FastifyRequest, reply: FastifyReply, { session }: Opening): Promise<void> {
+  async function bySession(request: FastifyRequest, { session }: Opening): Promise<void> {
     const token = sessionTokenOf(request);
     const onUnwritten = (err: unknown) =>
       sparse.warn(request.log, 'session', { err }, 'the last use of a session could not be written down');
     const found = token === undefined ? undefined : await findSession(database.kysely, hashSecret(token), onUnwritten);
-    if (found === undefined) {
-      void reply.header('www-authenticate', BY_SESSION);
-      throw new Refusal('unauthenticated', noSession(request, token));
-    }
+    if (found === undefined) throw new Refusal('unauthenticated', noSession(request, token));
     requireSameOrigin(request, publicUrl);
     const { organization_id: organizationId, user_id: userId, id: sessionId, email, role } = found;
     if (session === 'admin' && role !== 'admin') throw new Refusal('admin_only', ADMIN_ONLY);
@@ -70,16 +60,12 @@ export function buildGuards(
 
   async function byServiceToken(
     request: FastifyRequest,
-    reply: FastifyReply,
     token: string,
     { serviceToken: least }: Opening,
   ): Promise<void> {
     const isPossible = isServiceToken(token);
     const grant = isPossible ? await findServiceGrant(database.kysely, hashSecret(token)) : undefined;
-    if (grant === undefined) {
-      void reply.header('www-authenticate', BY_SERVICE_TOKEN);
-      throw new Refusal('unauthenticated', NO_SERVICE_TOKEN);
-    }
+    if (grant === undefined) throw new Refusal('unauthenticated', NO_SERVICE_TOKEN);
     const { id, organization_id: organizationId, token_id, name, role } = grant;
     if (least === undefined) throw new Refusal('person_only', PERSON_ONLY);
     if (!reaches(role, least))
@@ -88,17 +74,17 @@ export function buildGuards(
     tokenUse.note(token_id, organizationId);
   }
 
-  async function withKey(request: FastifyRequest, reply: FastifyReply, scope: Scope): Promise<void> {
+  async function withKey(request: FastifyRequest, scope: Scope): Promise<void> {
     const keyHash = keyHashOf(request);
     const grant = keyHash === undefined ? undefined : await find(Buffer.from(keyHash, 'base64'));
-    request.caller = callerOf(grant, scope, request, reply);
+    request.caller = callerOf(grant, scope, request);
     if (grant !== undefined) keyUse.note(grant.id, grant.organization_id);
   }
 
   /** For all that people open. */
   const guardOf =
     (opening: Opening): Guard =>
-    async (request, reply) => {
+    async (request) => {
       // Someone who sends a key on purpose means the key, also from a browser that adds its cookie.
       const scope = request.headers['x-api-key'] === undefined ? undefined : opening.apiKey;
       const token = bearerTokenOf(request);
@@ -106,9 +92,9 @@ export function buildGuards(
         // Which of two is meant is not for us to guess: they may belong to different organizations.
         if (request.headers['x-api-key'] !== undefined || sessionTokenOf(request) !== undefined)
           throw new Refusal('two_credentials', TWO_CREDENTIALS);
-        await byServiceToken(request, reply, token, opening);
-      } else if (scope !== undefined) await withKey(request, reply, scope);
-      else await bySession(request, reply, opening);
+        await byServiceToken(request, token, opening);
+      } else if (scope !== undefined) await withKey(request, scope);
+      else await bySession(request, opening);
     };
 
   const guards: Guards = {
@@ -118,9 +104,9 @@ export function buildGuards(
     biller: guardOf(OPENINGS.biller),
     admin: guardOf(OPENINGS.admin),
     read: guardOf(OPENINGS.read),
-    write(request, reply, done) {
+    write(request, _reply, done) {
       const settle = (grant: CachedKey | undefined) => {
-        request.caller = callerOf(grant, OPENINGS.write.apiKey, request, reply);
+        request.caller = callerOf(grant, OPENINGS.write.apiKey, request);
         if (grant === undefined) return;
         request.caller.epoch = grant.epoch;
         keyUse.note(grant.id, grant.organization_id);
@@ -142,15 +128,12 @@ export function buildGuards(
       }
       done();
     },
-    writeNow: (request, reply) => withKey(request, reply, OPENINGS.writeNow.apiKey),
-    async widget(request, reply) {
+    writeNow: (request) => withKey(request, OPENINGS.writeNow.apiKey),
+    async widget(request) {
       const token = bearerTokenOf(request);
       const isPossible = token !== undefined && isWidgetToken(token);
       const grant = isPossible ? await findWidgetGrant(database.kysely, hashSecret(token)) : undefined;
-      if (grant === undefined) {
-        void reply.header('www-authenticate', BY_WIDGET_TOKEN);
-        throw new Refusal('unauthenticated', noWidget(token));
-      }
+      if (grant === undefined) throw new Refusal('unauthenticated', noWidget(token));
       const { organization_id: organizationId, customer_external_id: customerExternalId, seconds_left } = grant;
       request.caller = { organizationId, customerExternalId, secondsLeft: seconds_left };
     },
@@ -226,21 +209,20 @@ function keyHashOf(request: FastifyRequest): string | undefined {
  * Throws the 401 of a tracking request whose API key was deleted since, though the guard had it in memory. While Postgres does not answer
  * the key is taken for what it was. It costs one question at a time for each key in use, and none for a key that nobody has.
  */
-export async function refuseDeleted(apiKeys: ApiKeyCache, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+export async function refuseDeleted(apiKeys: ApiKeyCache, request: FastifyRequest): Promise<void> {
   const keyHash = keyHashOf(request);
-  if (keyHash !== undefined && (await apiKeys.isGone(keyHash))) throw noKey(request, reply);
+  if (keyHash !== undefined && (await apiKeys.isGone(keyHash))) throw noKey(request);
 }
 
-function callerOf(grant: ApiKeyGrant | undefined, scope: Scope, request: FastifyRequest, reply: FastifyReply): Caller {
-  if (grant === undefined) throw noKey(request, reply);
+function callerOf(grant: ApiKeyGrant | undefined, scope: Scope, request: FastifyRequest): Caller {
+  if (grant === undefined) throw noKey(request);
   if (!grant.scopes.includes(scope)) {
     throw new Refusal('missing_scope', `This API key does not have the scope ${scope}: use or create one that has it.`);
   }
   return { organizationId: grant.organization_id, apiKeyId: grant.id };
 }
 
-function noKey(request: FastifyRequest, reply: FastifyReply): Refusal {
-  void reply.header('www-authenticate', BY_KEY);
+function noKey(request: FastifyRequest): Refusal {
   const detail =
     request.headers['x-api-key'] === undefined
       ? 'Send an API key in the header X-API-Key.'

@@ -15,6 +15,19 @@ export interface Opening {
   widgetToken?: true;
 }
 
+export const SESSION_COOKIE = 'access_token';
+
+/** What a 401 calls each scheme of the document. */
+const CHALLENGES: Record<keyof Opening, string> = {
+  session: `Session cookie="${SESSION_COOKIE}"`,
+  serviceToken: 'Bearer realm="service account"',
+  apiKey: 'ApiKey header="X-API-Key"',
+  widgetToken: 'Bearer realm="widget"',
+};
+
+/** Of what opens to everybody, signing in alone is 401: for what its body says. */
+const BY_PASSWORD = 'Password in="body"';
+
 export const OPENINGS = {
   /** What is a person's own. */
   person: { session: 'viewer' },
@@ -46,19 +59,26 @@ function securityOf(opening: Opening): Record<string, string[]>[] {
   }));
 }
 
+function challengesOf(opening: Opening | undefined): string {
+  if (opening === undefined) return BY_PASSWORD;
+  const schemes = Object.keys(opening) as (keyof Opening)[];
+  return schemes.map((scheme) => CHALLENGES[scheme]).join(', ');
+}
+
 /**
- * Has the document say of every route that is added after this what its guard holds. Throws for a route of the API that has no guard
- * and does not say that it opens to everybody, and for one that says by itself what its guard says.
+ * Has the document, and each 401, say of every route that is added after this what its guard holds. Throws for a route of the API that has
+ * no guard and does not say that it opens to everybody, and for one that says by itself what its guard says.
  */
 export function tellOfGuards(app: FastifyInstance, guards: ReadonlyMap<unknown, Opening>): void {
   app.addHook('onRoute', (route) => {
     const { schema, method, url } = route;
-    // Fastify makes the HEAD of a GET by itself.
-    if (method === 'HEAD' || schema?.hide === true || !url.startsWith('/api/')) return;
     const opening = [route.onRequest ?? []]
       .flat()
       .map((hook) => guards.get(hook))
       .find((found) => found !== undefined);
+    route.config = { ...route.config, challenges: challengesOf(opening) };
+    // Fastify makes the HEAD of a GET by itself.
+    if (method === 'HEAD' || schema?.hide === true || !url.startsWith('/api/')) return;
     if ((opening === undefined) === (schema?.security === undefined))
       throw new Error(
         `${[method].flat().join()} ${url} has to say who may call it: by its guard, or with security where it needs none`,

@@ -11,7 +11,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { answerAccount, type accountAnswer } from './accounts.ts';
 import { originOf, sentWithoutSecrets } from './audit.ts';
-import { SESSION_COOKIE, sessionTokensOf } from './authenticate.ts';
+import { sessionTokensOf } from './authenticate.ts';
+import { SESSION_COOKIE } from './openings.ts';
 import { hashSecret, newSessionToken } from './secrets.ts';
 import type { Throttle } from './throttle.ts';
 

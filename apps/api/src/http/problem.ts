@@ -9,6 +9,7 @@ import { LIMITS } from '@weir/shared/limits';
 import { SparseLog } from '@weir/shared/sparse-log';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { challenge } from './challenge.ts';
 import { isHungUp } from './connection/connections.ts';
 import { withOutcome } from './writing/with-outcome.ts';
 
@@ -152,6 +153,7 @@ function sendProblem(reply: FastifyReply, refusal: Refusal): FastifyReply {
   const problem = problemOf(refusal, reply.request.id);
   const retryAfter = refusal.fields.retryAfterSeconds ?? (problem.status === 503 ? 1 : undefined);
   if (retryAfter !== undefined) void reply.header('retry-after', String(retryAfter));
+  if (problem.status === 401) challenge(reply);
   // What is no refusal has its line already.
   if (problem.status < 500) {
     const path = reply.request.routeOptions.url;

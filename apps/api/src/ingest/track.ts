@@ -74,7 +74,7 @@ export function trackRoutes(app: App, deps: TrackDeps): void {
     const refusal = refusalOfError(thrown);
     if (refusal === undefined || !leavesKeyOpen(refusal)) throw thrown;
     const answer = (why: unknown) => reply.send(why);
-    refuseDeleted(deps.apiKeys, request, reply).then(() => answer(thrown), answer);
+    refuseDeleted(deps.apiKeys, request).then(() => answer(thrown), answer);
   };
   app.post(
     '/api/v1/sdk/track',
@@ -161,7 +161,7 @@ export function trackRoutes(app: App, deps: TrackDeps): void {
       countRefused(deps, refused);
       if (refused.length === results.length) {
         throwIfAboutTheRequest(refused);
-        if (refused.every(leavesKeyOpen)) await refuseDeleted(deps.apiKeys, request, reply);
+        if (refused.every(leavesKeyOpen)) await refuseDeleted(deps.apiKeys, request);
       }
       if (refused.length > 0) {
         const codes = [...new Set(refused.map(({ code }) => code))];
