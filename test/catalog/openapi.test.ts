@@ -93,7 +93,12 @@ beforeAll(async () => {
     probe: database,
     databaseWatch: { away: () => undefined, close: () => {} },
     queue: weir.queue,
-    apiKeys: buildApiKeyCache({ database, epoch: () => ownership.epoch(), log }),
+    apiKeys: buildApiKeyCache({
+      database,
+      epoch: () => ownership.epoch(),
+      isRevoked: () => Promise.resolve(false),
+      log,
+    }),
     keyUse: UNUSED,
     tokenUse: UNUSED,
     ownership,

@@ -196,6 +196,20 @@ describe('while Postgres', () => {
     },
   );
 
+  test('is silent, a deleted API key that it has in memory is 401 also for what would be refused in any case', async () => {
+    const { session } = admin;
+    const made = { session, body: { name: 'To be deleted', scopes: ['usage.write'] } };
+    const { id, key } = (await weir.request('POST', '/api/v1/api-keys', made)).body;
+    const send = (quantity: number) => {
+      const body = { meter_token: meter.token, customer_external_id: 'acme', quantity };
+      return weir.request('POST', '/api/v1/sdk/track', { apiKey: key, baseUrl, body });
+    };
+    expect([(await send(1)).status, (await send(0)).status]).toEqual([201, 422]);
+    expect((await weir.request('DELETE', `/api/v1/api-keys/${id}`, { session })).status).toBe(204);
+    postgres.silence(['forth', 'back']);
+    for (const quantity of [0, 1, 0]) expectProblem(await send(quantity), 401, 'unauthenticated');
+  });
+
   test("is silent, a mistyped API key is 401 without a look-up, and one that may be somebody else's is 503", async () => {
     postgres.silence(['forth', 'back']);
     const body = { meter_token: meter.token, customer_external_id: 'acme', quantity: 1 };

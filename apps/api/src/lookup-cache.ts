@@ -27,6 +27,8 @@ export interface LookupCacheOptions<Value> {
   what: string;
   /** Asks Postgres for all of some names in one go; returns those that there are. */
   find(names: readonly string[]): Promise<ReadonlyMap<string, Value>>;
+  /** Whether something in memory is known to be gone, without a question to Postgres. False where nobody can tell. */
+  isMarkedGone?(value: Value): Promise<boolean>;
   /** After this it is looked up again before it is used. */
   freshMs: number;
   /** For no longer than this is it used from memory, even while Postgres is away. */
@@ -91,14 +93,16 @@ export class LookupCache<Value> {
   }
 
   /**
-   * Whether what was in memory under this name is gone, by a question to Postgres that begins after this call. Those who ask at the
-   * same time share the question, so that there is one at a time for each name. False while Postgres does not answer, and for a name
-   * that is not in memory, about which nothing is asked.
+   * Whether what was in memory under this name is gone: as it is marked, else by a question to Postgres that begins after this call. Those
+   * who ask at the same time share the question, so that there is one at a time for each name. False for what is not marked while Postgres
+   * does not answer, and for a name that is not in memory, about which nothing is asked.
    */
   async isGone(name: string): Promise<boolean> {
     const now = this.#now();
     const entry = this.#entries.get(name);
     if (entry === undefined) return now < (this.#missing.get(name) ?? -Infinity);
+    const { isMarkedGone } = this.#options;
+    if (isMarkedGone !== undefined && (await isMarkedGone(entry.value))) return true;
     if (now < this.#leftAloneUntil) return false;
     const underWay = this.#lookUps.get(name);
     const anew = () => this.#lookUp(name);

@@ -17,6 +17,7 @@ import { openRecordJobs } from '@weir/queue/record-jobs';
 import { probeRedis } from '@weir/queue/probe-redis';
 import { isRedisAway, isRefusedByRedis } from '@weir/queue/redis-away';
 import { requireRedisPolicy } from '@weir/queue/redis-policy';
+import { isMarkedRevoked } from '@weir/queue/revoked-keys';
 import { Closer } from '@weir/shared/closer';
 import type { Logger } from '@weir/shared/log';
 import { explainListening } from '@weir/shared/settings';
@@ -175,16 +176,21 @@ export async function serveApi(
       onAway: (because) => way.leave(because),
     });
     closer.add('the watch on Redis', () => watch.close());
-    const epoch = async () => {
-      if (way.isDirect()) return NO_EPOCH;
+    const unlessAway = async <Value>(ask: () => Promise<Value>, whileAway: Value): Promise<Value> => {
+      if (way.isDirect()) return whileAway;
       try {
-        return await ownership.epoch();
+        return await ask();
       } catch (error) {
-        if (isRedisAway(error) || isRefusedByRedis(error)) return NO_EPOCH;
+        if (isRedisAway(error) || isRefusedByRedis(error)) return whileAway;
         throw error;
       }
     };
-    const apiKeys = buildApiKeyCache({ database: lookups, epoch, log });
+    const apiKeys = buildApiKeyCache({
+      database: lookups,
+      epoch: () => unlessAway(() => ownership.epoch(), NO_EPOCH),
+      isRevoked: (apiKeyId) => unlessAway(() => isMarkedRevoked(queue, apiKeyId), false),
+      log,
+    });
     const directly: RecordFlushDeps = {
       database: recording,
       queue,

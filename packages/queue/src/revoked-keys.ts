@@ -13,3 +13,8 @@ export async function markRevoked(
   const mark = (on: Redis) => on.set(keys.revoked(apiKeyId), '1', 'EX', seconds);
   await (secondCopy === undefined ? mark(redis) : secondCopy.written(mark));
 }
+
+/** Whether an API key is marked. No mark says nothing: it may have been lost, or be over. Throws what ioredis says when Redis does not answer. */
+export async function isMarkedRevoked({ redis, keys }: QueueConnection, apiKeyId: string): Promise<boolean> {
+  return (await redis.exists(keys.revoked(apiKeyId))) === 1;
+}

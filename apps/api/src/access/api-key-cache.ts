@@ -21,6 +21,8 @@ export interface ApiKeyCacheDeps {
   database: Database;
   /** The epoch of Redis; rejects where the queue is that of another database. */
   epoch(): Promise<string>;
+  /** Whether a key has its revoked mark; false while Redis is away. */
+  isRevoked(apiKeyId: string): Promise<boolean>;
   log: FastifyBaseLogger;
 }
 
@@ -28,7 +30,7 @@ export interface ApiKeyCacheDeps {
  * A key that was deleted after it was looked up has its revoked mark in the same epoch of Redis. Once that is lost there is
  * another epoch, and admission refuses.
  */
-export function buildApiKeyCache({ database, epoch: readEpoch, log }: ApiKeyCacheDeps): ApiKeyCache {
+export function buildApiKeyCache({ database, epoch: readEpoch, isRevoked, log }: ApiKeyCacheDeps): ApiKeyCache {
   return new LookupCache({
     what: 'API key',
     async find(keyHashes) {
@@ -36,6 +38,7 @@ export function buildApiKeyCache({ database, epoch: readEpoch, log }: ApiKeyCach
       const grants = await findApiKeyGrants(database, keyHashes);
       return new Map([...grants].map(([keyHash, grant]) => [keyHash, { ...grant, epoch }]));
     },
+    isMarkedGone: ({ id }) => isRevoked(id),
     freshMs: 10_000,
     usableMs: CACHED_KEY_SECONDS_MAX * 1_000,
     countMax: 10_000,

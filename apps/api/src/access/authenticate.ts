@@ -206,8 +206,9 @@ function keyHashOf(request: FastifyRequest): string | undefined {
 }
 
 /**
- * Throws the 401 of a tracking request whose API key was deleted since, though the guard had it in memory. While Postgres does not answer
- * the key is taken for what it was. It costs one question at a time for each key in use, and none for a key that nobody has.
+ * Throws the 401 of a tracking request whose API key was deleted since, though the guard had it in memory. Where Redis has no mark of that,
+ * and Postgres does not answer, the key is taken for what it was. It costs Redis a question, and Postgres one at a time for each key in
+ * use; neither for a key that nobody has.
  */
 export async function refuseDeleted(apiKeys: ApiKeyCache, request: FastifyRequest): Promise<void> {
   const keyHash = keyHashOf(request);
