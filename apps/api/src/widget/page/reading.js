@@ -14,20 +14,27 @@ const ANSWER_MS_MAX = 60_000;
 
 /** Whether a read failed because Weir refused it, or no answer came: told on the page. Anything else is a defect. */
 export function isNoAnswer(error) {
-  return error instanceof Trouble || error instanceof TypeError || error.name === 'TimeoutError';
+  return error instanceof Trouble || error instanceof TypeError || error.name === 'AbortError';
 }
 
-async function ask(token, path, query = {}) {
-  // Relative, so that Weir may lie under a path of its own. No cookie: the token is the only credential here.
-  const answer = await fetch(`api/v1/widget/${path}?${new URLSearchParams(query)}`, {
-    headers: { authorization: `Bearer ${token}` },
-    credentials: 'omit',
-    cache: 'no-store',
-    signal: AbortSignal.timeout(ANSWER_MS_MAX),
-  });
-  latest = Math.max(latest, Date.parse(answer.headers.get('date') ?? '') || 0);
-  if (!answer.ok) throw new Trouble(answer.status);
-  return answer;
+async function ask(token, path, query, take) {
+  // Customers of customers have browsers without AbortSignal.timeout.
+  const ending = new AbortController();
+  const timer = setTimeout(() => ending.abort(), ANSWER_MS_MAX);
+  try {
+    // Relative, so that Weir may lie under a path of its own. No cookie: the token is the only credential here.
+    const answer = await fetch(`api/v1/widget/${path}?${new URLSearchParams(query)}`, {
+      headers: { authorization: `Bearer ${token}` },
+      credentials: 'omit',
+      cache: 'no-store',
+      signal: ending.signal,
+    });
+    latest = Math.max(latest, Date.parse(answer.headers.get('date') ?? '') || 0);
+    if (!answer.ok) throw new Trouble(answer.status);
+    return await take(answer);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** When Weir last answered, by its own clock. */
@@ -40,12 +47,12 @@ export function timeNow() {
 
 /** Asks one of the read endpoints of the widget; where there is no answer, it throws what {@link isNoAnswer}. */
 export async function read(token, path, query) {
-  return await (await ask(token, path, query)).json();
+  return await ask(token, path, query, (answer) => answer.json());
 }
 
 /** The same for what is a file. */
 export async function readFile(token, path, query) {
-  return await (await ask(token, path, query)).blob();
+  return await ask(token, path, query, (answer) => answer.blob());
 }
 
 /** Charts of meters, two at a time: Weir works on no more of one customer's at once. */
