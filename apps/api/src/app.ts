@@ -6,6 +6,7 @@ import type { BillingJobs } from '@weir/queue/billing-jobs';
 import type { Database } from '@weir/db/database';
 import { pingDatabase } from '@weir/db/database';
 import type { SchemaRange } from '@weir/db/installation';
+import { findClaims } from '@weir/queue/claims';
 import { ping, type QueueConnection } from '@weir/queue/connection';
 import type { Ownership } from '@weir/queue/ownership';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
@@ -298,6 +299,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
     guards,
     apiKeys,
     ingest,
+    findHolders: async (candidates) => (deps.isRedisAway() ? new Map() : await findClaims(queue, candidates)),
     rateLimits,
     meters: buildMeterCache(lookups, log),
     read: { keys: queue.keys, timestampAheadSeconds: settings.TIMESTAMP_AHEAD_SECONDS },

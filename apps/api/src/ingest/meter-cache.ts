@@ -57,23 +57,21 @@ function featureOf(name: string): { organizationId: string; lookupKey: string } 
   return { organizationId: name.slice(0, at), lookupKey: name.slice(at + SEPARATOR.length) };
 }
 
-/** The meter that was found for an event, if it is the organization's and takes events; throws a Refusal otherwise. */
+/** The meter that was found for an event, if it is the organization's; throws a Refusal otherwise. */
 export function getMeter(
   meter: TrackedMeter | undefined,
   { meter_token, idempotency_key }: Pick<TrackBody, 'meter_token' | 'idempotency_key'>,
   organizationId: string,
 ): TrackedMeter {
-  // Nobody asks whether the key is held: a retry whose first attempt was accepted may come here after its meter went.
+  if (meter?.organizationId === organizationId) return meter;
+  // Which meter it was is not known any more, so nobody can tell whether the event that holds the key is the same.
   const retried = idempotency_key === undefined ? '' : IF_RETRIED;
-  if (meter?.organizationId !== organizationId)
-    throw new Refusal('meter_not_found', (meter_token === undefined ? NO_FEATURE : NO_METER) + retried);
-  if (meter.status === 'ARCHIVED') throw new Refusal('meter_archived', ARCHIVED + retried);
-  return meter;
+  throw new Refusal('meter_not_found', (meter_token === undefined ? NO_FEATURE : NO_METER) + retried);
 }
 
 const NO_FEATURE = 'Your organization has no feature of type meter with this lookup_key: see GET /api/v1/features.';
 const NO_METER = 'Your organization has no meter with this meter_token: copy it from GET /api/v1/meters.';
-const ARCHIVED = 'The meter is archived and takes no events: make it ACTIVE again, or use another meter.';
 
-const IF_RETRIED =
+/** For who sends something with an idempotency key that may have been accepted before. */
+export const IF_RETRIED =
   ' If you sent this event before, it may be accepted: look first for its idempotency_key with GET /api/v1/events, which lists it as soon as it is recorded.';

@@ -15,6 +15,7 @@ import { FIRST_YEAR } from '@weir/shared/limits';
 import { invalidFields } from '../http/problem.ts';
 import type { Spans } from '../http/body/json-spans.ts';
 import { readMetadataText } from '../http/body/metadata-text.ts';
+import { MeterArchived } from './archived-meter.ts';
 import { nameOfMeter, getMeter, type MeterCache } from './meter-cache.ts';
 
 const EARLIEST_EPOCH_MS = Date.UTC(FIRST_YEAR, 0, 1);
@@ -54,7 +55,7 @@ export function readEvent(
   return readEventOf(found, source, options);
 }
 
-/** Reads one event of the meter that was found for its name. Throws the Refusal that says what is wrong with it. */
+/** Reads one event of the meter that was found for its name. Throws the Refusal that says what is wrong with it, last {@link MeterArchived}. */
 export function readEventOf(found: TrackedMeter | undefined, source: EventSource, options: ReadOptions): ReadEvent {
   const meter = getMeter(found, source.body, source.sender.organizationId);
   const { body, text, members, sender } = source;
@@ -88,7 +89,9 @@ export function readEventOf(found: TrackedMeter | undefined, source: EventSource
           key: options.keys.claim(sender.epoch, organizationId, body.idempotency_key),
           fingerprint: fingerprintOf(event, body, canonical),
         };
-  return { candidate: { id, event: stagedText(event), sender, claim }, id, timestamp };
+  const candidate = { id, event: stagedText(event), sender, claim };
+  if (meter.status === 'ARCHIVED') throw new MeterArchived(candidate);
+  return { candidate, id, timestamp };
 }
 
 function textOf(text: string, members: Spans, key: string): string | undefined {

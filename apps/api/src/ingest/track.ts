@@ -22,6 +22,7 @@ import {
 import { headerKey, KEY_HEADER, keyHeaderSchema, textOfKeyHeader } from '../http/writing/key-header.ts';
 import type { RefusedBecause } from '../http/metrics.ts';
 import type { RateLimits } from '../http/load/rate-limits.ts';
+import { answerRepeats, type FindHolders } from './archived-meter.ts';
 import { readBatch } from './batch-body.ts';
 import type { Ingest } from './ingest.ts';
 import { asRefusal, countByReason, leavesKeyOpen, throwIfAboutTheRequest } from './refusals.ts';
@@ -33,6 +34,7 @@ export interface TrackDeps extends ReadItemsDeps {
   /** Where the guard found the API key. */
   apiKeys: ApiKeyCache;
   ingest: Ingest;
+  findHolders: FindHolders;
   rateLimits: RateLimits;
   bodyBytesMax: number;
   batchBodyBytesMax: number;
@@ -115,7 +117,8 @@ export function trackRoutes(app: App, deps: TrackDeps): void {
         const { candidate, id, timestamp } = event instanceof Promise ? await event : event;
         await deps.ingest.submit(candidate);
         return reply.code(201).send({ id, timestamp });
-      } catch (error) {
+      } catch (thrown) {
+        const [error] = await answerRepeats([thrown], deps.findHolders);
         if (error instanceof Refusal) countRefused(deps, [error]);
         throw error;
       }
@@ -156,7 +159,7 @@ export function trackRoutes(app: App, deps: TrackDeps): void {
       const read = await readItems(deps, request, batch, senderOf(request));
       // As long as the answer is waited for, every collection of garbage would have to copy it.
       request.batch = null;
-      const results = await trackAll(deps, request, read);
+      const results = await trackAll(deps, request, await answerRepeats(read, deps.findHolders));
       const refused = results.filter((result) => result instanceof Refusal);
       countRefused(deps, refused);
       if (refused.length === results.length) {
