@@ -264,6 +264,15 @@ test('events by day have an axis of few round ticks with its unit, beside those 
   const chart = page.getByRole('region', { name: 'Events by day' });
   await chart.waitFor();
   expect(await chart.locator('.day-bars-axis > span').allInnerTexts()).toEqual(['0', '1K', '2K']);
+  // Each is below the bar of its day.
+  const foot = chart.locator('.day-bars-foot > span');
+  expect(await foot.allInnerTexts()).toEqual(['1', '8', '15', '22', '29']);
+  const middleOf = (at: Locator): Promise<number> =>
+    at.evaluate((element) => {
+      const { left, width } = element.getBoundingClientRect();
+      return left + width / 2;
+    });
+  expect(await middleOf(foot.last())).toBeCloseTo(await middleOf(chart.locator('.day-bars-bar').nth(28)), 0);
   await chart.getByText('events', { exact: true }).waitFor();
   await chart.getByText('the month before', { exact: true }).waitFor();
   expect(await chart.locator('.day-bars-before').count()).toBe(1);

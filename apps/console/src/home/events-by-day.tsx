@@ -26,7 +26,10 @@ export function EventsByDay({ days, zone }: { days: readonly Day[]; zone: string
   const wordsOf = (index: number): string => {
     const day = days[index];
     if (day === undefined) return '';
-    const events = day.recorded === null ? 'still to come' : `${formatDecimal(day.recorded)} events`;
+    const events =
+      day.recorded === null
+        ? 'still to come'
+        : `${formatDecimal(day.recorded)} ${day.recorded === 1 ? 'event' : 'events'}`;
     const before = day.previous === null ? '' : `, ${formatDecimal(day.previous)} in the month before`;
     return `${formatDate(day.start, zone)}: ${events}${before}`;
   };
@@ -100,9 +103,19 @@ export function EventsByDay({ days, zone }: { days: readonly Day[]; zone: string
             ))}
             <path className="day-bars-before" d={before.join('')} />
           </svg>
-          <div className="day-bars-foot" aria-hidden="true">
-            <span>1</span>
-            <span>{days.length}</span>
+          <div
+            className="day-bars-foot"
+            style={{ gridTemplateColumns: `repeat(${days.length}, minmax(0, 1fr))` }}
+            aria-hidden="true"
+          >
+            {days.map(
+              ({ start }, index) =>
+                index % 7 === 0 && (
+                  <span key={start} style={{ gridColumn: index + 1 }}>
+                    {index + 1}
+                  </span>
+                ),
+            )}
           </div>
         </div>
       </figure>
