@@ -97,7 +97,7 @@ test('of which one has terms that cannot be priced are listed and finalized with
       [spoiled, price],
     );
   await setPrice('many');
-  const broken = { code: 'internal_error', detail: expect.stringMatching(/logged under this request_id/) };
+  const broken = { code: 'internal_error', detail: expect.stringMatching(/has been logged/) };
   const drafts = await listed(spoiled);
   expect(drafts).toMatchObject([notComputed(broken), computed('5.00')]);
   expect(await finalize([...drafts, ...(await listed(whole))])).toMatchObject([

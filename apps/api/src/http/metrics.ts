@@ -10,8 +10,8 @@ import { trafficOf, type ShedReason } from './load/pressure.ts';
 import type { Connections } from './connection/connections.ts';
 import type { App } from './typed-app.ts';
 
-/** Why an event is refused for now. `away`: what it needs of Redis and Postgres does not answer. */
-export type RefusedBecause = Shortage | 'away' | 'shutting_down';
+/** Why an event is refused for now. `away`: what it needs of Redis and Postgres does not answer; `broken`: Weir is to blame. */
+export type RefusedBecause = Shortage | 'away' | 'broken' | 'shutting_down';
 
 /** Metrics of the API. Names end in their unit. */
 export type Metrics = ReturnType<typeof buildMetrics>;
@@ -80,7 +80,7 @@ export function buildMetrics(sources: MetricSources) {
     ),
     refusedEvents: counter(
       'weir_refused_events_total',
-      'Events that were answered with 503, alone or within a batch, by the reason.',
+      'Events that were answered with 503 or 500, alone or within a batch, by the reason.',
       'reason',
     ),
     shed: counter(
@@ -129,6 +129,7 @@ const SHED: Record<ShedReason, true> = {
 };
 const REFUSED: Record<RefusedBecause, true> = {
   away: true,
+  broken: true,
   memory: true,
   batches: true,
   share: true,

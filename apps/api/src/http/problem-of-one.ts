@@ -1,5 +1,6 @@
 import { Refusal, type ErrorCode } from '@weir/shared/errors';
 import type { FastifyRequest } from 'fastify';
+import { logDefect } from './log-defect.ts';
 import { BROKEN, refusalOfError } from './problem.ts';
 
 /** What a client is told of one of several things that it asked for, where the others are there. What is a defect of Weir is logged. */
@@ -9,7 +10,7 @@ export function problemOfOne(
   which: Record<string, string>,
 ): { code: ErrorCode; detail: string } {
   const refusal = refusalOfError(error);
-  if (refusal === undefined) request.log.error({ err: error, ...which }, 'a part of a request failed');
+  if (refusal === undefined) logDefect(request, error, 'a part of a request failed', which);
   const { code, message } = refusal ?? new Refusal('internal_error', BROKEN);
   return { code, detail: message };
 }

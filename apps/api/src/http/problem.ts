@@ -11,6 +11,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { z } from 'zod';
 import { challenge } from './challenge.ts';
 import { isHungUp } from './connection/connections.ts';
+import { logDefect } from './log-defect.ts';
 import { withOutcome } from './writing/with-outcome.ts';
 
 const PROBLEMS = {
@@ -154,11 +155,8 @@ function sendProblem(reply: FastifyReply, refusal: Refusal): FastifyReply {
   const retryAfter = refusal.fields.retryAfterSeconds ?? (problem.status === 503 ? 1 : undefined);
   if (retryAfter !== undefined) void reply.header('retry-after', String(retryAfter));
   if (problem.status === 401) challenge(reply);
-  // What is no refusal has its line already.
-  if (problem.status < 500) {
-    const path = reply.request.routeOptions.url;
-    reply.request.log.debug({ status: problem.status, code: problem.code, path }, 'a request was refused');
-  }
+  const path = reply.request.routeOptions.url;
+  reply.request.log.debug({ status: problem.status, code: problem.code, path }, 'a request was refused');
   return reply
     .code(problem.status)
     .header('content-type', 'application/problem+json; charset=utf-8')
@@ -282,7 +280,7 @@ function isAboutTheRequest(error: unknown): error is Error {
 }
 
 export const BROKEN =
-  'Something broke on our side; it has been logged under this request_id. Try again, and tell us if it stays.';
+  'Something broke on our side, and has been logged. Try again, and tell us with this request_id if it stays.';
 
 /** Refusals of which a client may hear before it has sent its whole body. */
 const BEFORE_THE_BODY = new Set<ErrorCode>(['payload_too_large', 'unavailable', 'unauthenticated']);
@@ -300,7 +298,7 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
     sendProblem(reply, refusal ?? new Refusal('internal_error', BROKEN));
     return;
   }
-  if (refusal === undefined) request.log.error({ err: error, path }, 'a request failed');
+  if (refusal === undefined) logDefect(request, error, 'a request failed');
   else if (statusOf(refusal.code) >= 500 && refusal.code !== 'shutting_down') {
     const kind = `${path} ${refusal.code} ${refusal.message}`;
     sparseLog.warn(request.log, kind, { err: error, path }, 'a request could not be taken');

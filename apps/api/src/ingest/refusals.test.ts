@@ -41,6 +41,7 @@ test('a refusal leaves open whether the key is deleted unless admission has said
 test('events that are refused for now are counted by why, and those that are refused for good are not', () => {
   const crowd = new Refusal('unavailable', 'too many come', { outcome: 'not_accepted', because: 'crowd' });
   const stopping = new Refusal('shutting_down', 'nothing was kept', { outcome: 'not_accepted' });
-  const counted = countByReason([crowd, notAccepted, invalid, unknown, stopping, revoked, crowd]);
-  expect(Object.fromEntries(counted)).toEqual({ crowd: 2, away: 2, shutting_down: 1 });
+  const broken = new Refusal('internal_error', 'something broke', { outcome: 'unknown' });
+  const counted = countByReason([crowd, notAccepted, invalid, unknown, stopping, revoked, crowd, broken]);
+  expect(Object.fromEntries(counted)).toEqual({ crowd: 2, away: 2, shutting_down: 1, broken: 1 });
 });

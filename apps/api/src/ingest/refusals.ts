@@ -1,8 +1,9 @@
 // What a sender is told of an event that was not taken.
 
 import type { Admission } from '@weir/queue/admit';
-import { Refusal, type ErrorCode } from '@weir/shared/errors';
+import { Refusal, type ErrorCode, type Shortage } from '@weir/shared/errors';
 import type { FastifyRequest } from 'fastify';
+import { logDefect } from '../http/log-defect.ts';
 import type { RefusedBecause } from '../http/metrics.ts';
 import { statusOf } from '../http/problem.ts';
 
@@ -39,21 +40,26 @@ export function refusalOfAdmission(admission: Admission): Refusal | undefined {
 /** The other items of the batch may be accepted by now, so one that broke is answered by itself, too. */
 export function asRefusal(request: FastifyRequest, error: unknown): Refusal {
   if (error instanceof Refusal) return error;
-  request.log.error({ err: error }, 'an event of a batch failed');
+  logDefect(request, error, 'an event of a batch failed');
   const detail =
     'Something broke on our side, and the event may have been taken or not: send it again with the same key.';
   return new Refusal('internal_error', detail, { outcome: 'unknown' });
 }
 
-/** How many of these events were refused for now, by why. Those that were refused for good are not counted. */
+/** How many of these events may be taken when they are sent again, by why they were not. Those that were refused for good are not counted. */
 export function countByReason(refused: readonly Refusal[]): Map<RefusedBecause, number> {
   const counts = new Map<RefusedBecause, number>();
   for (const { code, fields } of refused) {
-    if (statusOf(code) !== 503) continue;
-    const reason = code === 'shutting_down' ? code : (fields.because ?? 'away');
+    if (statusOf(code) < 500) continue;
+    const reason = reasonOf(code, fields.because);
     counts.set(reason, (counts.get(reason) ?? 0) + 1);
   }
   return counts;
+}
+
+function reasonOf(code: ErrorCode, because: Shortage | undefined): RefusedBecause {
+  if (code === 'internal_error') return 'broken';
+  return code === 'shutting_down' ? code : (because ?? 'away');
 }
 
 /** Refusals that say nothing about the event itself, so that they would be the same for any other one. */

@@ -11,6 +11,7 @@ import type { ApiKeyCache } from '../access/api-key-cache.ts';
 import { refuseDeleted, type Guards } from '../access/authenticate.ts';
 import type { App } from '../http/typed-app.ts';
 import {
+  BROKEN,
   detailAlone,
   invalidFields,
   invalidRequest,
@@ -38,7 +39,7 @@ export interface TrackDeps extends ReadItemsDeps {
   rateLimits: RateLimits;
   bodyBytesMax: number;
   batchBodyBytesMax: number;
-  /** Called with how many events of a request were answered with 503, and why. */
+  /** Called with how many events of a request were answered with 503 or 500, and why. */
   onRefused(reason: RefusedBecause, events: number): void;
 }
 
@@ -119,7 +120,7 @@ export function trackRoutes(app: App, deps: TrackDeps): void {
         return reply.code(201).send({ id, timestamp });
       } catch (thrown) {
         const [error] = await answerRepeats([thrown], deps.findHolders);
-        if (error instanceof Refusal) countRefused(deps, [error]);
+        countRefused(deps, [refusalOfError(error) ?? new Refusal('internal_error', BROKEN)]);
         throw error;
       }
     },
