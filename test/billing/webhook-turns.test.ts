@@ -347,14 +347,20 @@ test('what is sent again by request or by the schedule waits from then on, and n
   const { id } = await createEndpoint(receiver.url);
   const DAY = 86_400;
   const waited = async () => (await readWebhookState(database.kysely)).oldestSeconds;
+  const leaveAlone = () =>
+    weir.pool.query(`UPDATE webhook_endpoints SET held_until = now() - interval '11 minutes' WHERE id = $1`, [id]);
   await happen();
   await deliver(id);
   await passTime(id, '20 days');
+  await leaveAlone();
   const [{ id: deliveryId }] = (await admin.ask('GET', `/webhook-endpoints/${id}/deliveries`)).body.data;
   await admin.ask('POST', `/deliveries/${deliveryId}/retry`);
   expect(await waited()).toBeLessThan(DAY);
   await passTime(id, '2 days');
   expect(await waited()).toBeGreaterThan(2 * DAY);
+  // A receiver that takes its time keeps a worker at it.
+  await weir.pool.query(`UPDATE webhook_endpoints SET held_until = now() - interval '9 minutes' WHERE id = $1`, [id]);
+  expect(await waited()).toBe(0);
   status = 500;
   await deliver(id);
   expect(await waited()).toBeLessThan(DAY);
@@ -362,8 +368,6 @@ test('what is sent again by request or by the schedule waits from then on, and n
   await passTime(id, '1 day');
   expect(await waited()).toBe(0);
   // Of that which no worker has taken in hand meanwhile nobody knows.
-  const leaveAlone = () =>
-    weir.pool.query(`UPDATE webhook_endpoints SET held_until = now() - interval '11 minutes' WHERE id = $1`, [id]);
   await leaveAlone();
   expect(await waited()).toBeGreaterThan(DAY - 60);
   await deliver(id);
@@ -390,6 +394,7 @@ test('what is sent again by request or by the schedule waits from then on, and n
     `UPDATE billing_events SET created_at = now() - interval '5 days' WHERE organization_id = $1 AND sequence = 3`,
     [admin.id],
   );
+  await leaveAlone();
   expect(await waited()).toBeGreaterThan(4 * DAY);
 });
 

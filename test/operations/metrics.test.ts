@@ -140,6 +140,14 @@ test('every metric is described in docs/operations.md, and no other', async () =
   expect(texts.map((text) => missed.filter((name) => text.includes(`\n${name} 0\n`)).length)).toEqual([1, 1]);
 });
 
+test('the statements that say what a metric counts are such as Postgres takes', async () => {
+  const operations = readFileSync(fileURLToPath(new URL('../../docs/operations.md', import.meta.url)), 'utf8');
+  const [, section = ''] = /^## Metrics and alarms\n([^]*?)^## /m.exec(operations) ?? [];
+  const statements = [...section.matchAll(/```sql\n([^]*?)```/g)].map(([, text = '']) => text);
+  expect(statements.length).toBeGreaterThan(2);
+  for (const statement of statements) await weir.pool.query(statement);
+});
+
 test('the age of the oldest waiting event is shown, and is never negative', async () => {
   const oldest = async () => Number(/^weir_queue_oldest_seconds (\S+)$/m.exec(await metricsOf())?.[1]);
   await until(async () => (await oldest()) === 0, 'nothing waits');

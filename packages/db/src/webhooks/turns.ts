@@ -445,8 +445,8 @@ export interface WebhookState {
   failing: number;
   disabled: number;
   /**
-   * How long the oldest waits of what is to be sent by now to an endpoint which is on and did not fail last, or which no worker has had in
-   * hand for ten minutes, in seconds; 0 where nothing is. What a receiver keeps waiting is not for Weir to send sooner. A new event waits since it happened. What is sent again waits since it was asked for, or since its time came: it may be as old as the feed.
+   * How long the oldest waits of what is to be sent by now to an endpoint which is on, and which no worker has had in hand for ten minutes,
+   * in seconds; 0 where nothing is. What a receiver keeps waiting is not for Weir to send sooner. A new event waits since it happened. What is sent again waits since it was asked for, or since its time came: it may be as old as the feed.
    */
   oldestSeconds: number;
 }
@@ -458,7 +458,7 @@ export async function readWebhookState(db: Queries): Promise<WebhookState> {
   const { rows } = await sql<{ failing: number; disabled: number; seconds: number | null }>`
     SELECT count(*) FILTER (WHERE status = 'ACTIVE' AND failing_since IS NOT NULL)::integer AS failing,
       count(disabled_reason)::integer AS disabled,
-      extract(epoch FROM now() - min(CASE WHEN status = 'ACTIVE' AND (failing_since IS NULL OR ${isLeftAlone}) THEN least(
+      extract(epoch FROM now() - min(CASE WHEN status = 'ACTIVE' AND ${isLeftAlone} THEN least(
         (SELECT min(created_at) FROM ${pending} AND next_attempt_at IS NULL),
         (SELECT min(next_attempt_at) FROM ${pending}),
         (SELECT created_at FROM billing_events AS events WHERE events.organization_id = endpoints.organization_id
