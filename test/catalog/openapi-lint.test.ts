@@ -131,6 +131,16 @@ test('what takes less, or answers something else, is told; what only adds is not
   ]);
 });
 
+test('that a list holds no more items than there are values for it is told only where it takes less', () => {
+  const scopesOf = ({ paths }: Loose) =>
+    paths['/api/v1/api-keys'].post.requestBody.content['application/json'].schema.properties.scopes;
+  const [released, now] = [JSON.parse(served), JSON.parse(served)];
+  delete scopesOf(released).maxItems;
+  expect(findBreakingChanges(released, now)).toEqual([]);
+  scopesOf(now).maxItems = 1;
+  expect(findBreakingChanges(released, now)).toEqual(['POST /api/v1/api-keys body.scopes has a maxItems of 1']);
+});
+
 test('webhooks, codes of refusals, headers of answers and defaults stay', () => {
   const content = ({ webhooks }: Loose, type: string) =>
     webhooks[type].post.requestBody.content['application/json'].schema.properties.data;

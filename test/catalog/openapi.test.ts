@@ -12,7 +12,7 @@ import { Closer } from '@weir/shared/closer';
 import { createLog } from '@weir/shared/log';
 import { loadSettings } from '@weir/shared/settings';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readOpenapi, type OpenapiDocument, type Schema } from '../support/openapi-document.ts';
+import { listsWithin, readOpenapi, type OpenapiDocument, type Schema } from '../support/openapi-document.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 interface Operation {
@@ -279,6 +279,16 @@ test('every schema and every example among the components is referred to', () =>
   const text = JSON.stringify(document);
   for (const kind of ['schemas', 'examples'] as const)
     for (const name of Object.keys(document.components[kind])) expect(text).toContain(`"#/components/${kind}/${name}"`);
+});
+
+test('every list that may be sent says how many items it has at most', () => {
+  const sent = openapi.operations.flatMap(({ name, body = {}, parameters }) =>
+    [body, ...parameters.map(({ schema }) => schema)].flatMap((schema) =>
+      listsWithin(schema).map(({ at, list }) => ({ list: `${at} of ${name}`, max: list.maxItems })),
+    ),
+  );
+  expect(sent.length).toBeGreaterThan(15);
+  expect(sent.filter(({ max }) => max === undefined)).toEqual([]);
 });
 
 /** Lists that come whole, and what bounds them. */

@@ -15,6 +15,7 @@ import {
 } from '../support/hostile/values.ts';
 import { readKept, type Kept } from '../support/kept.ts';
 import {
+  listsWithin,
   readOpenapi,
   type OpenapiDocument,
   type Operation,
@@ -77,6 +78,9 @@ function openerOf({ security }: Operation): RequestOptions {
 function isTooLargeForStrangers({ security }: Operation, raw: string | Uint8Array): boolean {
   return security.length === 0 && Buffer.byteLength(raw) > 16_384;
 }
+
+/** As many items as a body has room for. */
+const LONG_LIST = `[${Array(520_000).fill(0).join()}]`;
 
 /** How many operations are attacked at the same time. */
 const AT_ONCE = 4;
@@ -180,6 +184,21 @@ describe('in a field', () => {
   );
   expectNothingKept();
 });
+
+test('a list as long as a body is refused for its length wherever one is taken, and for no item', () =>
+  each(
+    withBody().filter((operation) => listsWithin(schemaOf(operation)).length > 0),
+    async (operation) => {
+      for (const { at, bodyWith } of listsWithin(schemaOf(operation))) {
+        const raw = bodyWith(LONG_LIST);
+        const answer = await ask(operation, pathOf(operation, things), { ...openerOf(operation), raw });
+        expectProblem(answer, 422, 'invalid_request');
+        const paths = answer.body.errors.map((error: { path: string }) => error.path);
+        expect(paths).toContain(at);
+        expect(paths.filter((path: string) => path.startsWith(`${at}[`))).toEqual([]);
+      }
+    },
+  ));
 
 /** A schema, and all of those that it leaves a choice between. */
 function branchesOf(schema: Schema): Schema[] {
@@ -303,6 +322,10 @@ test('a process that gets many of the worst bodies at once lives on and serves, 
   const isServed = async () =>
     (await weir.request('GET', '/api/v1/auth/me', { baseUrl, session: admin.session })).status === 200;
   await until(isServed, 'what is valid is served again');
+  const raw = `{"event_types":${LONG_LIST}}`;
+  const long = { baseUrl, session: admin.session, raw };
+  const lists = Array.from({ length: 3 }, () => weir.request('POST', '/api/v1/webhook-endpoints', long));
+  for (const answer of await Promise.all(lists)) expectProblem(answer, 422, 'invalid_request');
   const { body: metrics } = await weir.request('GET', '/metrics', { baseUrl });
   const resident = Number(/^process_resident_memory_bytes (\S+)$/m.exec(metrics)?.[1]);
   expect(resident).toBeGreaterThan(0);

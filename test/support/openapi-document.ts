@@ -17,6 +17,7 @@ export interface Schema {
   required?: string[];
   items?: Schema;
   minItems?: number;
+  maxItems?: number;
   minLength?: number;
   maxLength?: number;
   minimum?: number;
@@ -133,4 +134,35 @@ function resolved(schema: Schema, schemas: Record<string, Schema>): Schema {
   return JSON.parse(JSON.stringify(schema), (_key, value: Schema) =>
     typeof value === 'object' && value !== null && value.$ref !== undefined ? resolved(value, schemas) : value,
   ) as Schema;
+}
+
+/** A list that a body may hold. */
+export interface ListWithin {
+  /** As the errors of a refusal name it. */
+  at: string;
+  list: Schema;
+  /** A body with this literal in the place of the list. It lacks all else, but for what tells the alternatives of a schema apart. */
+  bodyWith(literal: string): string;
+}
+
+export function listsWithin(schema: Schema): ListWithin[] {
+  const members = Object.entries(schema.properties ?? {});
+  const constants = members.flatMap(([name, { const: only, enum: [value = only] = [] }]) =>
+    value === undefined ? [] : [`${JSON.stringify(name)}:${JSON.stringify(value)}`],
+  );
+  const ofMembers = members.flatMap(([name, member]) =>
+    listsWithin(member).map((each) => ({
+      ...each,
+      at: /^$|^\[/.test(each.at) ? `${name}${each.at}` : `${name}.${each.at}`,
+      bodyWith: (literal: string) => `{${[...constants, `${JSON.stringify(name)}:${each.bodyWith(literal)}`].join()}}`,
+    })),
+  );
+  const ofBranches = [...(schema.oneOf ?? []), ...(schema.anyOf ?? [])].flatMap(listsWithin);
+  if (schema.items === undefined) return [...ofMembers, ...ofBranches];
+  const ofItems = listsWithin(schema.items).map((each) => ({
+    ...each,
+    at: /^$|^\[/.test(each.at) ? `[0]${each.at}` : `[0].${each.at}`,
+    bodyWith: (literal: string) => `[${each.bodyWith(literal)}]`,
+  }));
+  return [{ at: '', list: schema, bodyWith: (literal: string) => literal }, ...ofItems];
 }

@@ -172,12 +172,18 @@ class Comparison {
     for (const bound of LOWER)
       if (after[bound] !== undefined && !(before[bound] >= after[bound]))
         this.tell(at, `has a ${bound} of ${after[bound]}`);
+    const most = { ...before, maxItems: before.maxItems ?? this.valuesOfItems(before) };
     for (const bound of UPPER)
-      if (after[bound] !== undefined && !(before[bound] <= after[bound]))
+      if (after[bound] !== undefined && !(most[bound] <= after[bound]))
         this.tell(at, `has a ${bound} of ${after[bound]}`);
     for (const form of ['pattern', 'format'])
       if (after[form] !== undefined && after[form] !== before[form])
         this.tell(at, `has another ${form}: ${after[form]}`);
+  }
+
+  /** How many items a list without doubles has at most by their values; undefined where these are not told. */
+  valuesOfItems({ items, uniqueItems }) {
+    return uniqueItems === true && items !== undefined ? valuesOf(items)?.size : undefined;
   }
 
   properties(before, after, at, direction) {

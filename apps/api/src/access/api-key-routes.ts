@@ -49,6 +49,7 @@ const NOT_COPIED =
 const scopes = z
   .array(oneOf(SCOPES))
   .min(1, 'must hold at least one scope')
+  .max(SCOPES.length, `must hold at most ${SCOPES.length} scopes`)
   .refine((list) => new Set(list).size === list.length, 'must not hold a scope twice')
   .meta({ uniqueItems: true });
 

@@ -47,6 +47,22 @@ test('the detail is the first problem, and says how many more there are', () => 
   expect(invalidFields([{ path: '', message: 'must be an object' }]).message).toBe('The body must be an object.');
 });
 
+test('of a great many problems those that are told are written out, and all are counted', () => {
+  let written = 0;
+  const issue = {
+    code: 'custom',
+    message: 'no',
+    get path() {
+      written += 1;
+      return ['scopes', 0];
+    },
+  } as const;
+  const refusal = invalidRequest({ issues: Array.from({ length: 500_000 }, () => issue) } as unknown as z.ZodError);
+  expect(refusal.message).toBe('scopes[0] no. The first 100 of 500000 problems are listed in errors.');
+  expect(refusal.fields.errors).toHaveLength(100);
+  expect(written).toBe(100);
+});
+
 test('a problem document carries what the refusal carries, and nothing that is not there', () => {
   const refusal = new Refusal('duplicate_event', 'It is accepted already.', { id: 'event-1' });
   expect(problemOf(refusal, 'request-1')).toEqual({

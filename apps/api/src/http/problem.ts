@@ -328,7 +328,11 @@ export function validatorCompiler({ schema, httpPart }: { schema: z.ZodType; htt
 
 /** The refusal for a value that zod does not take; `at` is put before every path. */
 export function invalidRequest(error: z.ZodError, at = ''): Refusal {
-  return invalidFields(error.issues.flatMap((issue) => fieldErrors(issue, at)));
+  // What is not told is not written out: there may be as many as a body has values.
+  const told = error.issues.slice(0, LIMITS.problems).flatMap((issue) => fieldErrors(issue, at));
+  const countOf = (issue: z.core.$ZodIssue) => (issue.code === 'unrecognized_keys' ? issue.keys.length : 1);
+  const count = error.issues.reduce((sum, issue) => sum + countOf(issue), 0);
+  return invalidFields(told, count);
 }
 
 /** As many as one reads in a sentence. */
@@ -337,15 +341,15 @@ const ERRORS_TOLD_MAX = 3;
 /** Enough to find an unknown field by, or a key; its name may be as long as the body. */
 export const KEY_CHARACTERS_MAX = 100;
 
-export function invalidFields(errors: FieldError[]): Refusal {
+/** `count` is how many there are, where `errors` are only the first ones. */
+export function invalidFields(errors: FieldError[], count = errors.length): Refusal {
   const first = errors[0];
   const detail =
     first === undefined
       ? 'The request is not valid.'
       : `${first.path === '' ? 'The body' : first.path} ${first.message}.`;
-  const listed =
-    errors.length > LIMITS.problems ? `The first ${LIMITS.problems} of ${errors.length}` : `${errors.length}`;
-  const more = errors.length > 1 ? ` ${listed} problems are listed in errors.` : '';
+  const listed = count > LIMITS.problems ? `The first ${LIMITS.problems} of ${count}` : `${count}`;
+  const more = count > 1 ? ` ${listed} problems are listed in errors.` : '';
   return new Refusal('invalid_request', detail + more, { errors: errors.slice(0, LIMITS.problems) });
 }
 
@@ -388,7 +392,7 @@ function fieldErrors(issue: z.core.$ZodIssue, at: string): FieldError[] {
     return whole === '' ? String(step) : `${whole}.${String(step)}`;
   }, at);
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((whole) => {
+    return issue.keys.slice(0, LIMITS.problems).map((whole) => {
       const key = whole.slice(0, KEY_CHARACTERS_MAX);
       return {
         path: path === '' ? key : `${path}.${key}`,

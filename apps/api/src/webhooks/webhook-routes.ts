@@ -48,9 +48,13 @@ export interface WebhookDeps extends RouteDeps {
 const eventTypes = z
   .array(oneOf(FEED_TYPES))
   .min(1, 'must hold at least one type; null means all')
+  .max(FEED_TYPES.length, `must hold at most ${FEED_TYPES.length} types`)
   .refine((list) => new Set(list).size === list.length, 'must not hold a type twice')
   .nullable()
-  .meta({ description: 'Only events of these types. Null: all, also those that later versions add.' });
+  .meta({
+    uniqueItems: true,
+    description: 'Only events of these types. Null: all, also those that later versions add.',
+  });
 
 const status = oneOf(['ACTIVE', 'DISABLED']);
 
