@@ -140,7 +140,8 @@ test(
         count(invoice.total < 0n ? 'below zero' : 'not below zero');
         count('paid in parts', invoice.payments.length > 1 ? 1 : 0);
         count('taken back', invoice.takenBack);
-        count('of an ended subscription', invoice.cycle === null ? 1 : 0);
+        count('settled', invoice.cycle === null ? 1 : 0);
+        count('settled before the end', invoice.cycle === null && !invoice.subscription.isEnded ? 1 : 0);
         for (const { waived, billedBefore, due } of invoice.lines) {
           count('lines');
           count('waived', waived === 0n ? 0 : 1);

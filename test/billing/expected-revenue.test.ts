@@ -46,8 +46,8 @@ test('drafts and open periods are added up by currency, for who looks, and again
   expect(await reckon()).toBe(1);
   const expected = await look();
   expect(expected.currencies).toEqual([
-    { currency: 'JPY', drafts: '0', open_periods: '500', total: '500', left_out: 0 },
-    { currency: 'USD', drafts: '13.00', open_periods: '6.00', total: '19.00', left_out: 0 },
+    { currency: 'JPY', drafts: '0', open_periods: '500', rebilled: '0', total: '500', left_out: 0 },
+    { currency: 'USD', drafts: '13.00', open_periods: '6.00', rebilled: '0.00', total: '19.00', left_out: 0 },
   ]);
   // It is told again as it is, and nobody reckons meanwhile.
   await use([100, '2025-02-11T00:00:00Z']);
@@ -93,6 +93,38 @@ test('a period is of the month of its last day, where its customer is', async ()
   expect(await open()).toContainEqual(['EUR', '100.00']);
 });
 
+test('what was voided to be billed again is expected, where no draft and no invoice of this month has it', async () => {
+  const plan = await billing.plan([{ type: 'FIXED', display_name: 'Base', unit_price: '1200' }], {
+    currency: 'EUR',
+    billing_interval: 'year',
+  });
+  const { id } = await billing.subscribe(plan.id, (await billing.customer()).id, { start_date: '2025-02-01' });
+  const expected = async (at: string) => {
+    await billing.moveTo(at);
+    await look();
+    await reckon();
+    return (await look()).currencies.find(({ currency }: { currency: string }) => currency === 'EUR');
+  };
+  const of = (drafts: string, rebilled: string, total: string) => ({
+    currency: 'EUR',
+    drafts,
+    open_periods: '0.00',
+    rebilled,
+    total,
+    left_out: 0,
+  });
+  const [nothing, price] = ['0.00', '1200.00'];
+  expect(await expected('2025-02-01T01:00:00Z')).toEqual(of(price, nothing, price));
+  const [invoice] = await billing.finalizeAll(id);
+  expect(await expected('2025-02-01T02:00:00Z')).toBeUndefined();
+  await billing.post(`/invoices/${invoice.id}/void`, { rebill: true });
+  expect(await expected('2025-02-01T03:00:00Z')).toEqual(of(nothing, price, price));
+  // In the month that the period ends in, its invoice has it, and then its draft.
+  expect(await expected('2026-01-20T00:00:00Z')).toEqual({ ...of(nothing, nothing, price), open_periods: price });
+  await billing.moveTo('2026-02-01T00:00:00Z', id);
+  expect(await expected('2026-02-01T00:10:00Z')).toEqual(of('2400.00', nothing, '2400.00'));
+});
+
 test('two workers that reckon at the same time count every subscription once', async () => {
   for (let times = 0; times < 4; times += 1) {
     await billing.subscribe(billing.ownPlan.id, (await billing.customer()).id, { start_date: '2025-02-01T00:00:00Z' });
@@ -101,7 +133,7 @@ test('two workers that reckon at the same time count every subscription once', a
   const ended = await Promise.all([reckon(), reckon(), reckon()]);
   expect(ended.reduce((sum, each) => sum + each, 0)).toBe(1);
   expect((await look()).currencies).toEqual([
-    { currency: 'USD', drafts: '53.00', open_periods: '6.00', total: '59.00', left_out: 0 },
+    { currency: 'USD', drafts: '53.00', open_periods: '6.00', rebilled: '0.00', total: '59.00', left_out: 0 },
   ]);
 });
 
@@ -116,7 +148,7 @@ test('a step holds no more than it may compute at once, and comes to the same', 
   expect(await reckonRevenue(billing.database, 10_000, throwIt)).toBe(1);
   const { currencies } = await look();
   expect(currencies).toEqual([
-    { currency: 'USD', drafts: '109.00', open_periods: '0.00', total: '109.00', left_out: 0 },
+    { currency: 'USD', drafts: '109.00', open_periods: '0.00', rebilled: '0.00', total: '109.00', left_out: 0 },
   ]);
   // A draft of a whole period weighs 3 MB, and an open period 2 MB.
   await weir.pool.query('UPDATE charges SET terms = terms || $1 WHERE organization_id = $2', [
@@ -143,7 +175,7 @@ test('what cannot be computed is left out and counted, and all else is added up'
   const failed: unknown[] = [];
   expect(await reckon((error) => failed.push(error))).toBe(1);
   expect((await look()).currencies).toEqual([
-    { currency: 'USD', drafts: '10.00', open_periods: '0.00', total: '10.00', left_out: 2 },
+    { currency: 'USD', drafts: '10.00', open_periods: '0.00', rebilled: '0.00', total: '10.00', left_out: 2 },
   ]);
   expect(failed.length).toBe(1);
 });

@@ -280,7 +280,7 @@ class Invoice(TypedDict):
     status: Literal["DRAFT", "OPEN", "PAID", "VOID", "UNCOLLECTIBLE"]
     customer_id: str
     subscription_id: str
-    #: The boundary that it is of; null for an ADJUSTMENT after the end.
+    #: The boundary that it is of; null for an ADJUSTMENT, which is of none.
     cycle: Optional[int]
     currency: str
     #: A date in the time zone of the organization.
@@ -385,7 +385,7 @@ class _InvoiceWithLines(TypedDict):
     status: Literal["DRAFT", "OPEN", "PAID", "VOID", "UNCOLLECTIBLE"]
     customer_id: str
     subscription_id: str
-    #: The boundary that it is of; null for an ADJUSTMENT after the end.
+    #: The boundary that it is of; null for an ADJUSTMENT, which is of none.
     cycle: Optional[int]
     currency: str
     #: A date in the time zone of the organization.

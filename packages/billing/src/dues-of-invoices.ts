@@ -9,7 +9,7 @@ export interface InvoiceToCompute {
   id: string;
   kind: InvoiceKind;
   subscription_id: string;
-  /** The boundary that it is of; null after the end. */
+  /** The boundary that it is of; null for a settlement. */
   cycle: number | null;
   currency: string;
 }

@@ -274,7 +274,7 @@ export interface Invoice {
   status: 'DRAFT' | 'OPEN' | 'PAID' | 'VOID' | 'UNCOLLECTIBLE';
   customer_id: string;
   subscription_id: string;
-  /** The boundary that it is of; null for an ADJUSTMENT after the end. */
+  /** The boundary that it is of; null for an ADJUSTMENT, which is of none. */
   cycle: number | null;
   currency: string;
   /** A date in the time zone of the organization. */
@@ -387,7 +387,7 @@ export interface InvoiceWithLines {
   status: 'DRAFT' | 'OPEN' | 'PAID' | 'VOID' | 'UNCOLLECTIBLE';
   customer_id: string;
   subscription_id: string;
-  /** The boundary that it is of; null for an ADJUSTMENT after the end. */
+  /** The boundary that it is of; null for an ADJUSTMENT, which is of none. */
   cycle: number | null;
   currency: string;
   /** A date in the time zone of the organization. */

@@ -66,7 +66,7 @@ export interface ModelLine {
 export interface ModelInvoice extends Payable {
   id: string | null;
   subscription: ModelSubscription;
-  /** Null of what is settled after the end. */
+  /** Null of what is settled beside the boundaries. */
   cycle: number | null;
   finalizesAt: number;
   /** Rises with each that is issued. */
@@ -236,7 +236,7 @@ export class Ledger {
     return true;
   }
 
-  /** What came after the end, on an invoice of its own. Undefined where it comes to nothing. */
+  /** What came after the end, or is billed again, on an invoice of its own. Undefined where it comes to nothing. */
   settle(subscription: ModelSubscription, now: number): ModelInvoice | undefined {
     const invoice = draftOf(subscription, null, now);
     invoice.lines = this.#linesOf(invoice);

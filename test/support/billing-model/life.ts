@@ -106,6 +106,9 @@ export class Life {
       );
       if (random.chance(isVoided ? 0.06 : 0.02)) await this.#cancel(subscription.id, now);
       if (!subscription.isEnded && random.chance(0.06)) await this.#changePlan(subscription, now);
+      // What was voided is billed again before its next invoice.
+      if (subscription.dues.some((due) => due.isRebilling) && random.chance(0.3))
+        await this.#settle(subscription.id, now);
       const draft = this.ledger.firstDraft(subscription);
       if (draft !== undefined && random.chance(0.06)) await this.#adjust(draft);
       if (draft !== undefined && random.chance(0.05)) await this.#finalize(draft, now);

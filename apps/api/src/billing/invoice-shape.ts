@@ -61,7 +61,10 @@ const invoiceFields = answerOf<Invoice>()({
   status: z.enum(INVOICE_STATUSES),
   customer_id: z.uuid(),
   subscription_id: z.uuid(),
-  cycle: z.int().nullable().meta({ description: 'The boundary that it is of; null for an ADJUSTMENT after the end.' }),
+  cycle: z
+    .int()
+    .nullable()
+    .meta({ description: 'The boundary that it is of; null for an ADJUSTMENT, which is of none.' }),
   currency: z.string(),
   issue_date: z.string().nullable().meta({ description: 'A date in the time zone of the organization.' }),
   due_date: z.string().nullable(),

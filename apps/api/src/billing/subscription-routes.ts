@@ -1,6 +1,7 @@
 // Subscriptions: a customer on a plan. How one is made is in subscribe.ts, and what changes one in subscription-change-routes.ts.
 
 import type { Drive } from '@weir/billing/drive';
+import { hasRebilling } from '@weir/db/billing/subscriptions/dues';
 import { listPeriods } from '@weir/db/billing/subscriptions/subscription-periods';
 import { listSubscriptions } from '@weir/db/billing/subscriptions/subscriptions';
 import type { QueueConnection } from '@weir/queue/connection';
@@ -32,7 +33,14 @@ export interface SubscribingDeps extends RouteDeps {
 }
 
 const subscriptionWithEntitlements = subscriptionAnswer
-  .extend({ entitlements: z.array(entitlementAnswer) })
+  .extend({
+    entitlements: z.array(entitlementAnswer),
+    is_rebilling: z.boolean().meta({
+      description:
+        'Whether something waits to be billed again, since its invoice was voided with `rebill`: by a draft, else by the next invoice, or at ' +
+        'once by `POST /subscriptions/{id}/settle`.',
+    }),
+  })
   .meta({ id: 'SubscriptionWithEntitlements' });
 
 export function subscriptionRoutes(app: App, { database, queue, guards, turns, wakeRun }: SubscribingDeps): void {
@@ -117,6 +125,7 @@ export function subscriptionRoutes(app: App, { database, queue, guards, turns, w
       const entitled = { subscriptionId: subscription.id };
       return {
         ...subscription,
+        is_rebilling: await hasRebilling(db, organizationId, subscription.id),
         entitlements: await readEntitlements({ database, queue }, { organizationId, entitled }),
       };
     }),

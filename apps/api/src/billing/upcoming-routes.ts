@@ -1,5 +1,5 @@
-// Computes what a subscription comes to before an invoice says so: its usage of the open period, the next invoice as of now, and after
-// its end what came late.
+// Computes what a subscription comes to before an invoice says so: its usage of the open period, the next invoice as of now, after its end
+// what came late, and before that what is to be billed again.
 
 import { closeForSettling, settleClosed } from '@weir/db/billing/run/settlements';
 import { readInvoiceWithin, type InvoiceWithLines } from '@weir/db/billing/invoices/read-invoices';
@@ -83,11 +83,13 @@ export function upcomingRoutes(app: App, { database, guards, turns }: RouteDeps 
       schema: {
         operationId: 'settleSubscription',
         tags: ['Billing'],
-        summary: 'Bill what came late for a subscription that has ended, at once',
+        summary:
+          'Bill at once what came late for a subscription that has ended, or what was voided to be billed again of any',
         description:
-          'Makes an ADJUSTMENT invoice and finalizes it. Late changes that come to nothing wait, and invoice is null. While the ' +
-          'final invoice is a draft, that takes them: 409 earlier_draft. Of a subscription that has just ended with its period, the ' +
-          'request may have made this draft itself, and it stays.',
+          'Makes an ADJUSTMENT invoice and finalizes it. What comes to nothing waits, and invoice is null. While an invoice of the ' +
+          'subscription is a draft, that takes it: 409 earlier_draft. Of a subscription that has just ended with its period, the ' +
+          'request may have made this draft itself, and it stays. One that goes on has its next invoice for what comes late: without an ' +
+          'invoice that was voided with `rebill` and is not billed again, it is 409 subscription_not_ended.',
         params: idInPath,
         response: {
           200: z.object({ invoice: z.null() }),
@@ -117,12 +119,12 @@ export function upcomingRoutes(app: App, { database, guards, turns }: RouteDeps 
           case 'subscription_not_ended':
             throw new Refusal(
               'subscription_not_ended',
-              'The subscription has not ended: what comes late is on its next invoice.',
+              'The subscription has not ended, and nothing of it waits to be billed again: what comes late is on its next invoice.',
             );
           case 'earlier_draft':
             throw new Refusal(
               'earlier_draft',
-              'The final invoice is a draft, and takes what comes late: finalize it first.',
+              'An invoice of the subscription is a draft, and takes what comes late and what is to be billed again: finalize it.',
             );
           case 'usage_moving':
             throw new Refusal(

@@ -130,6 +130,11 @@ const overview = z
                 'What the open periods of all subscriptions have come to so far that end by the end of this month: their usage, and ' +
                 'what is billed at their end. A month ends where the customer of a period is.',
             }),
+            rebilled: z.string().meta({
+              description:
+                'What invoices billed that were voided with `rebill`, of subscriptions that have no draft and whose next invoice is of a later ' +
+                'month, with what came late of these. `POST /subscriptions/{id}/settle` bills it now.',
+            }),
             total: z.string(),
             left_out: z.int().meta({
               description: 'How many drafts and open periods are not in it, since they cannot be computed now.',

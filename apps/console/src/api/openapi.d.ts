@@ -1262,6 +1262,7 @@ export interface components {
                     currency: string;
                     drafts: string;
                     open_periods: string;
+                    rebilled: string;
                     total: string;
                     left_out: number;
                 }[];
@@ -1444,6 +1445,7 @@ export interface components {
             ended_at: string | null;
             created_at: string;
             entitlements: components["schemas"]["Entitlement"][];
+            is_rebilling: boolean;
         };
         System: {
             postgres: "ok" | "away";

@@ -56,6 +56,8 @@ function InvoiceView({ invoice, subscription }: { invoice: Invoice; subscription
   const [isAdding, setIsAdding] = useState(false);
   const { id, status, currency } = invoice;
   const isDraft = status === 'DRAFT';
+  const { ended_at: end } = subscription;
+  const isAfterEnd = invoice.cycle === null && end !== null && Date.parse(invoice.created_at) >= Date.parse(end);
   const { removeLine, error } = useRemoveLine(id);
   return (
     <Page
@@ -97,7 +99,7 @@ function InvoiceView({ invoice, subscription }: { invoice: Invoice; subscription
             'Subscription',
             <Link key="of" to="/subscriptions/$subscriptionId" params={{ subscriptionId: invoice.subscription_id }}>
               {`${subscription.plan_name} for ${subscription.customer_external_id}`}
-              {invoice.cycle === null && ', after its end'}
+              {isAfterEnd && ', after its end'}
             </Link>,
           ],
           ['Period', periodOf(invoice, zone)],

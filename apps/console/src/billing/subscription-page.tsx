@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useState, type ReactNode } from 'react';
 import { client, read, send, type Schema } from '../api/client.ts';
 import { pace } from '../api/pace.ts';
 import { useSession } from '../api/session.ts';
@@ -12,7 +12,7 @@ import { Confirm } from '../components/dialogs/confirm.tsx';
 import { useOnward } from '../components/dialogs/leaving.ts';
 import { ToChange } from '../components/forms/to-change.tsx';
 import { Facts } from '../components/lists/facts.tsx';
-import { formatDays } from '../text/instants.ts';
+import { formatDate, formatDays } from '../text/instants.ts';
 import { Loaded } from '../components/outcomes/loaded.tsx';
 import { notify } from '../components/outcomes/notices.tsx';
 import { Page } from '../components/page/page.tsx';
@@ -69,11 +69,17 @@ function SubscriptionView({ subscription }: { subscription: Subscription }) {
               {subscription.cancel_at_period_end ? 'Cancel now' : 'Cancel subscription'}
             </Button>
           )}
-          {isOver && <Settle id={id} />}
+          {isOver && (
+            <Settle id={id} label="Bill what came late" nothing="Nothing came late that comes to an amount.">
+              What was recorded after the end of the subscription goes onto an invoice of its own, which is finalized at
+              once.
+            </Settle>
+          )}
         </AdminOnly>
       }
     >
       <PendingChanges subscription={subscription} />
+      {subscription.is_rebilling && !isOver && <Rebilling subscription={subscription} />}
       <SubscriptionFacts subscription={subscription} />
       <PageTabs
         tabs={[
@@ -162,20 +168,46 @@ function NextInvoice({ id, zone }: { id: string; zone: string }) {
   );
 }
 
-function Settle({ id }: { id: string }) {
+/** What was voided to be billed again waits, on a yearly plan for months. */
+function Rebilling({ subscription: { id, current_period_end: end, time_zone: zone } }: { subscription: Subscription }) {
+  return (
+    <div className="callout">
+      <p>
+        What was voided is billed again by the draft that there is, else by the next invoice, which is made on{' '}
+        {formatDate(end, zone)}.
+      </p>
+      <AdminOnly>
+        <Settle id={id} label="Bill it now" nothing="It comes to no amount.">
+          What was voided to be billed again goes onto an invoice of its own, as it comes to now and with what came
+          late, and is finalized at once.
+        </Settle>
+      </AdminOnly>
+    </div>
+  );
+}
+
+interface SettleProps {
+  id: string;
+  label: string;
+  /** Said where there is no invoice of it. */
+  nothing: string;
+  children: ReactNode;
+}
+
+function Settle({ id, label, nothing, children }: SettleProps) {
   const queries = useQueryClient();
   const onward = useOnward();
   const settle = async () => {
     const settled = await send(client.POST('/api/v1/subscriptions/{id}/settle', { params: { path: { id } } }));
     // The types of the client leave out what is always null in one of its answers.
     const { invoice } = settled as { invoice: { id: string } | null };
-    await invalidate(queries, '/api/v1/invoices');
-    if (invoice === null) notify('Nothing came late that comes to an amount.');
+    await invalidate(queries, '/api/v1/invoices', '/api/v1/subscriptions/{id}');
+    if (invoice === null) notify(nothing);
     else await onward({ to: '/invoices/$invoiceId', params: { invoiceId: invoice.id } });
   };
   return (
-    <Confirm label="Bill what came late" title="Bill what came late?" onConfirm={settle}>
-      What was recorded after the end of the subscription goes onto an invoice of its own, which is finalized at once.
+    <Confirm label={label} title={`${label}?`} onConfirm={settle}>
+      {children}
     </Confirm>
   );
 }

@@ -21,7 +21,7 @@ export function Invoiced({ of: { currency, finalized_total: total, finalized_bef
 }
 
 export function ExpectedOf({ currency, expected }: { currency: Expected['currencies'][number]; expected: Expected }) {
-  const { currency: code, drafts, open_periods: open, total, left_out: leftOut } = currency;
+  const { currency: code, drafts, open_periods: open, rebilled, total, left_out: leftOut } = currency;
   return (
     <div>
       <dt>Expected</dt>
@@ -29,6 +29,9 @@ export function ExpectedOf({ currency, expected }: { currency: Expected['currenc
         <span className="figure">{formatAmount(total, code)}</span>
         <div className="figure-note">Drafts {formatAmount(drafts, code)}</div>
         <div className="figure-note">Open periods that end this month {formatAmount(open, code)}</div>
+        {Number(rebilled) !== 0 && (
+          <div className="figure-note">Voided, to be billed again {formatAmount(rebilled, code)}</div>
+        )}
         {leftOut > 0 && (
           <div className="figure-note">
             Without {formatDecimal(leftOut)} {leftOut === 1 ? 'draft or period that' : 'drafts and periods that'} cannot

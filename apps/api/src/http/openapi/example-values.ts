@@ -287,7 +287,7 @@ export const OBJECTS: Record<string, Record<string, unknown>> = {
     expected: {
       began_at: '2026-11-20T09:36:00.000Z',
       ended_at: '2026-11-20T09:36:02.000Z',
-      currencies: [{ currency: 'USD', drafts: '98.00', open_periods: '1140.25', total: '1238.25', left_out: 0 }],
+      currencies: [{ currency: 'JPY', drafts: '98', open_periods: '1140', rebilled: '0', total: '1238', left_out: 0 }],
     },
   },
   WebhookEndpoint: { last_sequence: 4711 },

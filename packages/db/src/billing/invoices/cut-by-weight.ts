@@ -24,7 +24,7 @@ export async function cutByWeight(
   );
 }
 
-/** A boundary of a subscription; null: none, after its end. */
+/** A boundary of a subscription; null: none, as of a settlement. */
 interface Boundary {
   subscription_id: string;
   cycle: number | null;

@@ -19,7 +19,7 @@ export interface Invoice {
   status: InvoiceStatus;
   customer_id: string;
   subscription_id: string;
-  /** The boundary that it is of; null for an ADJUSTMENT after the end. */
+  /** The boundary that it is of; null for an ADJUSTMENT, which is of none. */
   cycle: number | null;
   currency: string;
   issue_date: string | null;

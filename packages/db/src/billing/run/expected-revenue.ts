@@ -1,5 +1,5 @@
-// What an organization may expect to invoice: what its drafts come to, and what its open periods that end in this month have come to so
-// far, by currency and before credits. Prices are no matter of SQL, so a worker reckons it in steps of some subscriptions each, and what it came to
+// What an organization may expect to invoice: what its drafts come to, what its open periods that end in this month have come to so
+// far, and what was voided to be billed again, by currency and before credits. Prices are no matter of SQL, so a worker reckons it in steps of some subscriptions each, and what it came to
 // is kept. It is reckoned only where somebody looks, and then seldom: docs/decisions/0088.
 
 import { amountOf, amountText } from '@weir/billing/amounts';
@@ -14,12 +14,17 @@ import { BESIDE } from '../../standby.ts';
 import { cutBoundaries } from '../invoices/cut-by-weight.ts';
 import { computeEach } from '../invoices/compute-lines.ts';
 import { inSnapshot } from '../snapshot.ts';
+import { isRebilling } from '../subscriptions/dues.ts';
 
 const PARTS = ['drafts', 'open_periods'] as const;
 type Part = (typeof PARTS)[number];
 
-/** By currency. */
-type Sums = Record<string, Record<Part, string> & { left_out: number }>;
+/** What an amount is of. `rebilled` is what no draft and no period that ends in this month has. */
+const KINDS = [...PARTS, 'rebilled'] as const;
+type Kind = (typeof KINDS)[number];
+
+/** By currency. What workers of the version before reckon has no `rebilled`. */
+type Sums = Record<string, Record<Part, string> & { rebilled?: string; left_out: number }>;
 
 /** What was reckoned is good for so long, and for so many times as long as it took: it is a fiftieth of what a worker does. */
 const GOOD_MINUTES = 10;
@@ -45,6 +50,7 @@ export interface ExpectedRevenue {
     currency: string;
     drafts: string;
     open_periods: string;
+    rebilled: string;
     total: string;
     /** Drafts and open periods that are not in it, since they cannot be computed. */
     left_out: number;
@@ -68,9 +74,9 @@ export async function readExpectedRevenue(
   if (row === undefined || row.began_at === null || row.ended_at === null) return null;
   const currencies = Object.entries(row.expected ?? {})
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([currency, { drafts, open_periods, left_out }]) => {
-      const total = amountOf(drafts, currency) + amountOf(open_periods, currency);
-      return { currency, drafts, open_periods, total: amountText(total, currency), left_out };
+    .map(([currency, { drafts, open_periods, rebilled = amountText(0n, currency), left_out }]) => {
+      const total = [drafts, open_periods, rebilled].reduce((sum, each) => sum + amountOf(each, currency), 0n);
+      return { currency, drafts, open_periods, rebilled, total: amountText(total, currency), left_out };
     });
   return { began_at: row.began_at, ended_at: row.ended_at, currencies };
 }
@@ -145,13 +151,13 @@ async function take(database: Database, step: Step, size: number): Promise<Taken
   const { organization_id: organizationId, part } = step;
   const { last, amounts } = await inSnapshot(database, (snapshot) => reckon(snapshot, step, size));
   const sums = { ...step.sums };
-  for (const { currency, total } of amounts) {
+  for (const { currency, kind, total } of amounts) {
     const nothing = amountText(0n, currency);
-    const before = sums[currency] ?? { drafts: nothing, open_periods: nothing, left_out: 0 };
+    const before = { drafts: nothing, open_periods: nothing, rebilled: nothing, left_out: 0, ...sums[currency] };
     sums[currency] =
       total instanceof Error
         ? { ...before, left_out: before.left_out + 1 }
-        : { ...before, [part]: amountText(amountOf(before[part], currency) + total, currency) };
+        : { ...before, [kind]: amountText(amountOf(before[kind], currency) + total, currency) };
   }
   const isFirst = Object.values(step.sums).every(({ left_out }) => left_out === 0);
   const leftOut = isFirst ? amounts.map(({ total }) => total).find((total) => total instanceof Error) : undefined;
@@ -184,7 +190,7 @@ interface Reckoned {
   /** The last subscription that is in it; undefined where no other follows it. */
   last: string | undefined;
   /** What each comes to, or why that cannot be computed. */
-  amounts: { currency: string; total: bigint | Error }[];
+  amounts: { currency: string; kind: Kind; total: bigint | Error }[];
 }
 
 async function reckon(
@@ -198,9 +204,11 @@ async function reckon(
   const chunks = await cutBoundaries(snapshot, organizationId, invoices);
   for (const [index, some] of chunks.entries()) {
     const computed = await computeEach(snapshot, organizationId, some, null);
-    for (const [at, { currency }] of some.entries()) {
+    for (const [at, { currency, kind }] of some.entries()) {
       const each = computed[at];
-      amounts.push({ currency, total: each instanceof Error ? each : (each?.total ?? 0n) });
+      const isSettlement = part === 'open_periods' && kind === 'ADJUSTMENT';
+      const total = each instanceof Error ? each : (each?.total ?? 0n);
+      amounts.push({ currency, kind: isSettlement ? 'rebilled' : part, total });
     }
     const [one, next] = [some.at(-1)?.subscription_id, chunks[index + 1]?.[0]?.subscription_id];
     // The rest is of the next step, but for other drafts of the same subscription.
@@ -236,22 +244,33 @@ async function findDrafts(db: Queries, organizationId: string, { after, size }: 
 
 /**
  * The invoices that the next boundaries of some subscriptions would make, if they came now: of the usage so far, and of what is
- * billed at the end. What is billed in advance is of the period after it. A period that ends in a later month is of that month.
+ * billed at the end. What is billed in advance is of the period after it. A period that ends in a later month is of that month; where
+ * something is to be billed again before, it is the invoice that settles it now, and what came late. Where there is a draft, that has it.
  */
 async function findOpenPeriods(db: Queries, organizationId: string, { after, size }: Page): Promise<Found> {
   const organizationZone = await findTimeZone(db, organizationId);
-  const { rows } = await sql<OpenPeriod & { id: string; currency: string; cycle: number | null; is_open: boolean }>`
+  const { rows } = await sql<OpenPeriod & Of>`
     SELECT id, currency, cycle, cycle IS NOT NULL AND (ended_at IS NULL OR ended_at > billing_now()) AS is_open,
-      time_zone, least(current_period_end, ended_at) AS ends_at, billing_now() AS now
-    FROM subscriptions
+      ${isRebilling} AS is_rebilling, time_zone, least(current_period_end, ended_at) AS ends_at, billing_now() AS now
+    FROM subscriptions AS s
     WHERE organization_id = ${organizationId}::uuid AND (${after}::uuid IS NULL OR id > ${after}::uuid)
     ORDER BY id LIMIT ${size}::integer`.execute(db);
-  const invoices = rows.flatMap(({ id, currency, cycle, is_open: isOpen, ...period }): InvoiceToCompute[] =>
-    isOpen && cycle !== null && isOfThisMonth(period, organizationZone)
-      ? [{ id: newId(), kind: 'SUBSCRIPTION', subscription_id: id, cycle: cycle + 1, currency }]
-      : [],
-  );
+  const invoices = rows.flatMap(({ id, currency, cycle, is_open, is_rebilling, ...period }): InvoiceToCompute[] => {
+    const made = { id: newId(), subscription_id: id, currency };
+    if (is_open && cycle !== null && isOfThisMonth(period, organizationZone))
+      return [{ ...made, kind: 'SUBSCRIPTION', cycle: cycle + 1 }];
+    return is_rebilling ? [{ ...made, kind: 'ADJUSTMENT', cycle: null }] : [];
+  });
   return { last: rows.length < size ? undefined : rows.at(-1)?.id, invoices };
+}
+
+/** A subscription, and what may be expected of it. */
+interface Of {
+  id: string;
+  currency: string;
+  cycle: number | null;
+  is_open: boolean;
+  is_rebilling: boolean;
 }
 
 interface OpenPeriod {

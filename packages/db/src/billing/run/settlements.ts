@@ -1,5 +1,6 @@
-// Settlements: the invoices of what changed late of subscriptions that have ended, of which no other invoice is to come. Their kind
-// is ADJUSTMENT; a line that an admin adds to a draft is an adjustment, and nothing of this.
+// Settlements: the invoices of what changed late of subscriptions that have ended, of which no other invoice is to come, and of what is to
+// be billed again of others before their next boundary, where somebody asks for that. Their kind is ADJUSTMENT; a line that an admin adds
+// to a draft is an adjustment, and nothing of this.
 
 import { amountOf } from '@weir/billing/amounts';
 import { OPENED_BYTES_MAX, Room } from '@weir/billing/chunk-weight';
@@ -18,14 +19,14 @@ import { holdAutomatic } from '../drafting.ts';
 import { appendFeed } from '../feed.ts';
 import type { InvoiceRow } from '../invoices/invoices.ts';
 import { inSnapshot } from '../snapshot.ts';
-import { endRebilling, type IdleDue } from '../subscriptions/dues.ts';
+import { endRebilling, isRebilling, type IdleDue } from '../subscriptions/dues.ts';
 import { lateDuesOf } from '../subscriptions/late-events.ts';
 import { openPeriods } from '../subscriptions/open-periods.ts';
 import { lockSubscription, type SubscriptionRow } from '../subscriptions/subscriptions.ts';
 import { writeFinalized } from './write-finalized.ts';
 import { writeLines } from './write-lines.ts';
 
-/** The outcome of settling a subscription that has ended. */
+/** The outcome of settling a subscription. */
 export type Settlement =
   | { outcome: 'settled'; invoiceId: string }
   /** On a draft, which a person has to finalize. */
@@ -33,8 +34,9 @@ export type Settlement =
   /** Its late changes come to no amount, or it has none. They wait. */
   | { outcome: 'nothing' }
   | { outcome: 'not_found' }
+  /** Nor is anything of it to be billed again: what came late is on its next invoice. */
   | { outcome: 'subscription_not_ended' }
-  /** Its final invoice is a draft, which may have been made just now. */
+  /** One of its invoices is a draft, which may have been made just now, and takes all of it. */
   | { outcome: 'earlier_draft' }
   /** Its customer is just being erased. */
   | { outcome: 'usage_moving' };
@@ -47,8 +49,9 @@ interface SettleOptions {
 }
 
 /**
- * Puts the late changes of a subscription that has ended on an invoice, and finalizes it, where that is not left to people. It closes
- * the organization only where that comes to an amount by now: what comes to none waits, and is looked at again and again.
+ * Puts the late changes of a subscription that has ended, or of which something is to be billed again, on an invoice, and finalizes it,
+ * where that is not left to people. It closes the organization only where that comes to an amount by now: what comes to none waits, and
+ * is looked at again and again.
  */
 export async function settleSubscription(
   database: Database,
@@ -171,8 +174,9 @@ async function leaveAsBilled(
   await endPostponement(database.kysely, organizationId, subscriptionId);
   if (dues.length === 0) return;
   await database.kysely.transaction().execute(async (transaction) => {
-    await lockSubscription(transaction, organizationId, subscriptionId);
-    await endRebilling(transaction, organizationId, dues);
+    const subscription = await lockSubscription(transaction, organizationId, subscriptionId);
+    // Of a running one the next invoice says so.
+    if (subscription?.status === 'CANCELED') await endRebilling(transaction, organizationId, dues);
   });
 }
 
@@ -200,27 +204,27 @@ async function findProblem(
   organizationId: string,
   subscriptionId: string,
 ): Promise<Settlement | undefined> {
-  const { rows } = await sql<{ status: string; has_draft: boolean; is_moved_away: boolean }>`
-    SELECT status, ${isMovedAway('s')} AS is_moved_away, EXISTS (
+  const { rows } = await sql<{ is_due: boolean; has_draft: boolean; is_moved_away: boolean }>`
+    SELECT status = 'CANCELED' OR ${isRebilling} AS is_due, ${isMovedAway('s')} AS is_moved_away, EXISTS (
       SELECT FROM invoices
       WHERE organization_id = s.organization_id AND subscription_id = s.id AND invoices.status = 'DRAFT') AS has_draft
     FROM subscriptions s
     WHERE organization_id = ${organizationId}::uuid AND id = ${subscriptionId}::uuid`.execute(db);
   const [row] = rows;
   if (row === undefined) return { outcome: 'not_found' };
-  if (row.status !== 'CANCELED') return { outcome: 'subscription_not_ended' };
+  if (!row.is_due) return { outcome: 'subscription_not_ended' };
   if (row.is_moved_away) return { outcome: 'usage_moving' };
   return row.has_draft ? { outcome: 'earlier_draft' } : undefined;
 }
 
-/** All of its periods, as of this moment. */
+/** All of its periods, as far as they have come by this moment. */
 async function findReach(
   db: Queries,
   organizationId: string,
   subscriptionId: string,
 ): Promise<{ until: string; notBefore: string }> {
   const { rows } = await sql<{ until: string; not_before: string }>`
-    SELECT max(period_end) AS until, billing_clock() AS not_before FROM dues
+    SELECT least(max(period_end), billing_clock()) AS until, billing_clock() AS not_before FROM dues
     WHERE organization_id = ${organizationId}::uuid AND subscription_id = ${subscriptionId}::uuid
     HAVING count(*) > 0`.execute(db);
   const [row] = rows;
@@ -274,8 +278,7 @@ export async function findUnsettled(
       WHEN (SELECT true FROM invoices i
         WHERE i.subscription_id = s.id AND (i.organization_id = s.organization_id) IS TRUE AND i.cycle IS NULL
           AND (i.status = 'DRAFT' OR i.created_at > billing_now() - make_interval(days => ${DAYS_BETWEEN})) LIMIT 1) THEN false
-      WHEN (SELECT true FROM dues r
-        WHERE r.organization_id = s.organization_id AND r.subscription_id = s.id AND r.rebilling LIMIT 1) THEN true
+      WHEN ${isRebilling} THEN true
       ELSE coalesce((SELECT true FROM ${lateDuesOf(null)} LIMIT 1), false) END AS is_unsettled
     FROM (
       SELECT * FROM subscriptions

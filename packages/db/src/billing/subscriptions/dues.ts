@@ -2,7 +2,7 @@
 
 import type { AskedPeriod, DueName } from '@weir/billing/due';
 import type { AggregationType } from '@weir/shared/meter';
-import { sql, type Selectable } from 'kysely';
+import { sql, type RawBuilder, type Selectable } from 'kysely';
 import type { Queries } from '../../database.ts';
 import type { Tables } from '../../schema.ts';
 
@@ -109,6 +109,18 @@ export async function rebillDues(
     .execute();
   const ids = lines.map(({ id }) => id);
   await takeOffDues(transaction, organizationId, ids, { isBilledAgain: true });
+}
+
+/** SQL for whether something of the subscription `s` is to be billed again. It is no EXISTS, of which Postgres may read all there are. */
+export const isRebilling: RawBuilder<boolean> = sql`coalesce((SELECT true FROM dues r
+  WHERE r.organization_id = s.organization_id AND r.subscription_id = s.id AND r.rebilling LIMIT 1), false)`;
+
+/** Whether something of a subscription is to be billed again. */
+export async function hasRebilling(db: Queries, organizationId: string, subscriptionId: string): Promise<boolean> {
+  const { rows } = await sql<{ is_rebilling: boolean }>`
+    SELECT ${isRebilling} AS is_rebilling
+    FROM (SELECT ${organizationId}::uuid AS organization_id, ${subscriptionId}::uuid AS id) AS s`.execute(db);
+  return rows[0]?.is_rebilling ?? false;
 }
 
 /** A due that was to be billed again and comes to what was billed, as it was read. */
