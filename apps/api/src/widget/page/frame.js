@@ -12,6 +12,7 @@
       const answer = await fetch(tokenUrl, { method: 'POST' });
       if (!answer.ok) throw new Error(`it answered with ${answer.status}`);
       const { token } = await answer.json();
+      if (typeof token !== 'string') throw new Error('its answer has no token');
       frame.contentWindow?.postMessage({ type: 'weir:token', token }, weir);
     } catch (error) {
       // The page around the frame goes on. Whoever builds it sees why the frame stays empty.
