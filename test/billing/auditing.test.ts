@@ -1,9 +1,11 @@
 // What an auditor asks: which invoices, which of their lines, what customers had in advance at a date, and which grant paid what.
 
+import { WeirClient } from '@weir/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
 import { performAllMoves } from '../support/erasing.ts';
 import { startBilled, type Billed } from '../support/invoicing.ts';
+import { makeServiceAccount } from '../support/service-accounts.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const weir = ownWeir();
@@ -163,6 +165,10 @@ describe('the lines of many invoices', () => {
     const rows = file.split('\r\n').slice(0, -1);
     expect(rows[0]).toBe(Object.keys(all[0]).join());
     expect(rows.slice(1)).toEqual(all.map((line) => Object.values(line).join()));
+    const { token } = await makeServiceAccount(weir, billing.admin, 'viewer');
+    const client = new WeirClient({ baseUrl: weir.baseUrl, serviceToken: token });
+    const byClient = await client.file('/invoice-lines', { query: { format: 'csv', limit: 4 } });
+    expect(new TextDecoder().decode(byClient)).toBe(file);
     const accepted = await read('/api/v1/invoice-lines', { accept: 'text/csv' });
     expect(await accepted.text()).toBe(file);
     const both = await read('/api/v1/invoice-lines?format=json', { accept: 'text/csv' });

@@ -14,11 +14,12 @@ Reply = Tuple[int, Any]
 class FakeService:
     def __init__(self) -> None:
         self.requests: List[List[Dict[str, Any]]] = []
+        self.paths: List[str] = []
         self.headers: List[Dict[str, str]] = []
         self.accepted: List[str] = []
         #: Returns an answer, None to let the service answer, or raises to break the connection.
         self.interfere: Callable[[List[Dict[str, Any]]], Optional[Reply]] = lambda events: None
-        #: Sent with each answer.
+        #: Sent with each answer, in place of its own where it has such a one.
         self.more_headers: Dict[str, str] = {}
         self._lock = threading.Condition()
         service = self
@@ -26,11 +27,15 @@ class FakeService:
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
+            def do_GET(self) -> None:
+                self.do_POST()
+
             def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                body = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))) or "{}")
                 events = body.get("events", [body])
                 with service._lock:
                     service.requests.append(events)
+                    service.paths.append(self.path)
                     service.headers.append({key.lower(): value for key, value in self.headers.items()})
                     service._lock.notify_all()
                 try:
@@ -50,9 +55,8 @@ class FakeService:
                 text = text.encode()
                 try:
                     self.send_response(reply[0])
-                    self.send_header("content-type", kind)
-                    self.send_header("content-length", str(len(text)))
-                    for name, value in service.more_headers.items():
+                    length = str(len(text))
+                    for name, value in {"content-type": kind, "content-length": length, **service.more_headers}.items():
                         self.send_header(name, value)
                     self.end_headers()
                     self.wfile.write(text)

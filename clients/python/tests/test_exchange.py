@@ -2,9 +2,11 @@
 
 import copy
 import pickle
+import socket
+import threading
 import unittest
 from datetime import datetime, timezone
-from typing import Any, get_type_hints
+from typing import Any, List, get_type_hints
 
 from fake_service import FakeService
 
@@ -73,10 +75,78 @@ class TestExchange(unittest.TestCase):
 
     def test_a_file_is_read_byte_for_byte(self) -> None:
         pdf = read_answer(200, b"%PDF\xff\x00", {"content-type": "application/pdf"})
-        self.assertEqual(read_file_or_raise(pdf), b"%PDF\xff\x00")
+        self.assertEqual(read_file_or_raise(pdf), (b"%PDF\xff\x00", None))
         for status, kind in ((200, "text/html"), (404, "application/problem+json")):
             with self.assertRaises(WeirError):
                 read_file_or_raise(read_answer(status, b"{}", {"content-type": kind}))
+
+    def test_a_csv_of_several_pages_is_one_file_and_each_page_is_retried_as_a_call_of_its_own(self) -> None:
+        # A page may hold nothing and not be the last.
+        pages: List[Any] = [("id\r\n1\r\n2\r\n", "one"), None, ("", "two"), ("é\r\n", None)]
+
+        def interfere(_: Any) -> Any:
+            page = pages.pop(0)
+            if page is None:
+                return 503, {"code": "unavailable"}
+            text, following = page
+            link = f'</about>; rel="about", </api/v1/lines?limit=2&cursor={following}>; rel="next"'
+            self.service.more_headers = {"content-type": "text/csv; charset=utf-8", **({"link": link} if following else {})}
+            return 200, text
+
+        self.service.interfere = interfere
+        with Client(f"{self.service.url}/below", "k") as client:
+            self.assertEqual(client.file("/lines", query={"limit": 2}).decode(), "id\r\n1\r\n2\r\né\r\n")
+        asked = [path.replace("/below/api/v1", "") for path in self.service.paths]
+        second = "/lines?limit=2&cursor=one"
+        self.assertEqual(asked, ["/lines?limit=2", second, second, "/lines?limit=2&cursor=two"])
+
+    def test_what_is_no_csv_is_one_answer_although_there_is_a_page_behind_it(self) -> None:
+        headers = {"content-type": "application/json", "link": '</api/v1/lines?cursor=one>; rel="next"'}
+        self.assertEqual(read_file_or_raise(read_answer(200, b"{}", headers)), (b"{}", None))
+
+    def test_a_kept_connection_that_breaks_is_an_attempt_that_is_told_and_counted(self) -> None:
+        shed = (503, {"code": "unavailable", "outcome": "not_accepted"})
+        for retries, told, sent in ((0, ("network_error", None), 2), (1, ("unavailable", "unknown"), 3)):
+            replies: List[Any] = [(201, {"id": "c1"}), None, shed, shed]
+
+            def interfere(_: Any, replies: List[Any] = replies) -> Any:
+                reply = replies.pop(0)
+                if reply is None:
+                    raise ConnectionResetError
+                return reply
+
+            self.service.interfere = interfere
+            self.service.requests.clear()
+            heard: List[str] = []
+            hear = lambda error, _, heard=heard: heard.append(error.code)  # noqa: E731
+            with self.subTest(retries), Client(self.service.url, "k", on_retry=hear) as client:
+                client.request("POST", "/customers", {})
+                with self.assertRaises(WeirError) as raised:
+                    client.request("POST", "/customers", {}, retries=retries)
+                self.assertEqual((raised.exception.code, raised.exception.outcome), told)
+                self.assertEqual((len(self.service.requests), heard), (sent, ["network_error"] * retries))
+
+    def test_a_connection_that_the_service_closed_while_nobody_used_it_costs_no_attempt(self) -> None:
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+        closed = threading.Semaphore(0)
+
+        def serve() -> None:
+            for _ in range(2):
+                connection, _ = listener.accept()
+                with connection:
+                    request = b""
+                    while not request.endswith(b"{}"):
+                        request += connection.recv(65536)
+                    answer = b'HTTP/1.1 201 Created\r\ncontent-type: application/json\r\ncontent-length: 11\r\n\r\n{"id":"c1"}'
+                    connection.sendall(answer)
+                closed.release()
+
+        threading.Thread(target=serve, daemon=True).start()
+        with Client(f"http://127.0.0.1:{listener.getsockname()[1]}", "k") as client:
+            for _ in range(2):
+                self.assertEqual(client.request("POST", "/customers", {}, retries=0), {"id": "c1"})
+                self.assertTrue(closed.acquire(timeout=10))
 
     def test_what_is_answered_fits_any_of_the_types_of_billing(self) -> None:
         # As in `invoice: InvoiceWithLines = weir.request(…)`, which a dictionary would not.

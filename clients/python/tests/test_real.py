@@ -119,6 +119,21 @@ class TestReal(unittest.TestCase):
                     service.request("PATCH", path, {"name": "Joan"}, **options)
             self.assertEqual(service.request("GET", path)["name"], "Grace")
 
+    def test_a_csv_of_several_pages_is_one_file(self) -> None:
+        with Client(os.environ["WEIR_URL"], service_token=os.environ["WEIR_SERVICE_TOKEN"]) as service:
+            charges = [{"type": "FIXED", "display_name": f"Fee {n}", "unit_price": "1", "timing": "in_advance"} for n in range(3)]
+            terms = {"type": "FIXED", "billing_interval": "month", "currency": "USD"}
+            plan = service.request("POST", "/plans", {"name": "Py", "lookup_id": "py-pages", **terms, "charges": charges})
+            customer = service.request("POST", "/customers", {"name": "Grace"})
+            subscribed = {"customer_id": customer["id"], "plan_id": plan["id"]}
+            subscription = service.request("POST", "/subscriptions", subscribed)
+            [draft] = service.request("GET", f"/subscriptions/{subscription['id']}/invoices")["data"]
+            service.request("POST", f"/invoices/{draft['id']}/finalize")
+            query = {"format": "csv", "customer_id": customer["id"]}
+            whole = service.file("/invoice-lines", query=query)
+            self.assertEqual([whole.count(f"Fee {n}".encode()) for n in range(3)], [1, 1, 1])
+            self.assertEqual(service.file("/invoice-lines", query={**query, "limit": 1}), whole)
+
     def test_refusals_are_errors_with_the_words_of_the_service(self) -> None:
         for call, status, code in (
             (lambda: self.weir.track(Event("mtr_unknown", "c", 1)), 404, "meter_not_found"),

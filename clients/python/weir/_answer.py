@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from ._errors import WeirError
 
@@ -100,11 +101,18 @@ def read_or_raise(answer: Answer) -> Dict[str, Any]:
     raise refusal(answer, ())
 
 
-def read_file_or_raise(answer: Answer) -> bytes:
-    """Returns the bytes of a file. Raises a WeirError when the answer is no success, or a page, which only others have."""
-    if not _is_success(answer) or (answer.headers.get("content-type") or "").startswith("text/html"):
+def read_file_or_raise(answer: Answer) -> Tuple[bytes, Optional[str]]:
+    """Returns the bytes of a file, and the query of the page behind it, with its ``?``.
+
+    Of a CSV the pages one after the other are one file; all else is whole. Raises a WeirError when the answer is no success, or a page
+    of HTML, which only others have.
+    """
+    kind = answer.headers.get("content-type") or ""
+    if not _is_success(answer) or kind.startswith("text/html"):
         raise refusal(answer, ())
-    return answer.content
+    links = (answer.headers.get("link") or "") if kind.startswith("text/csv") else ""
+    found = re.search(r'<[^?>]*(\?[^>]*)>; rel="next"', links)
+    return answer.content, found and found[1]
 
 
 def withheld_in(headers: Mapping[str, str]) -> List[str]:

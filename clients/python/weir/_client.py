@@ -28,6 +28,7 @@ from ._answer import (
 from ._deliver import deliver
 from ._errors import WeirError, with_keys
 from ._event import Encoded, Event, key_and_encode
+from ._numbers import WAIT_MAX, read_retries, read_wait
 from ._openapi import (
     Customer,
     CustomersPage,
@@ -40,7 +41,7 @@ from ._openapi import (
     WidgetToken,
 )
 from ._outbox_folder import forget_folders
-from ._queue import CloseResult, EventQueue, QueueOptions
+from ._queue import CloseResult, EventQueue, QueueOptions, tell_unsent
 from ._request import query_string, read_headers, read_request_key
 from ._retry import OnRetry, with_retries
 from ._transport import Transport
@@ -69,16 +70,17 @@ class Client:
         on_retry: Optional[OnRetry] = None,
         queue: QueueOptions = QueueOptions(),
     ) -> None:
-        """``timeout`` is the limit of one attempt in seconds, without the look-up of the host's name; ``retries`` come after it.
+        """``timeout`` is the limit of one attempt in seconds, without the look-up of the host's name; ``math.inf`` is none. ``retries``
+        come after it.
 
         ``on_retry`` is called with each failure that will be retried and the wait in seconds; also with those of the queue.
         ``service_token`` is that of a service account: for ``request``, and for all that is read. Events and widget tokens take an
-        ``api_key``. Raises a ValueError when ``base_url`` is no address, or holds a password, or there is neither of the two. Opens no connection, unless
-        there is an outbox, of which what is left is sent.
+        ``api_key``. Raises a ValueError when ``base_url`` is no address, or holds a password, there is neither of the two, or ``timeout`` or
+        ``retries`` is no such number. Opens no connection, unless there is an outbox, of which what is left is sent.
         """
         self._transport = Transport(base_url, api_key, timeout, service_token)
         self._queue_transport = Transport(base_url, api_key, timeout, service_token)
-        self._retries = retries
+        self._retries = read_retries(retries)
         self._on_retry = on_retry
         self._queue_options = queue
         self._is_closed = False
@@ -100,7 +102,7 @@ class Client:
             )
             return settle(answer, encoded.key)
 
-        return with_retries(attempt, self._retries if retries is None else retries, self._on_retry)
+        return with_retries(attempt, self._retries_of(retries), self._on_retry)
 
     def track_batch(
         self, events: Sequence[Event], *, timeout: Optional[float] = None, retries: Optional[int] = None
@@ -117,7 +119,7 @@ class Client:
             lambda body, keys: self._transport.send(
                 "POST", "/sdk/track/batch", body, by_key=True, idempotency_keys=keys, timeout=timeout
             ),
-            self._retries if retries is None else retries,
+            self._retries_of(retries),
             self._on_retry,
             time.sleep,
         )
@@ -166,17 +168,19 @@ class Client:
 
     def flush(self, timeout: Optional[float] = None) -> bool:
         """Sends what is queued now. Returns True when all of it is settled, whatever is queued meanwhile, and False when the
-        time is up before. What a proxy refuses is not settled: give a ``timeout``.
+        time is up before, or ``close`` ends before. What a proxy refuses is not settled: give a ``timeout``.
         """
         return True if self._queue is None else self._queue.flush(timeout)
 
-    def close(self, timeout: float = 10.0) -> CloseResult:
-        """Sends what is queued, for at most so many seconds, and takes no more. The result says what is left.
+    def close(self, timeout: Optional[float] = 10.0) -> CloseResult:
+        """Sends what is queued, for at most so many seconds, and takes no more; None waits until all is settled. The result says what is
+        left.
 
         With an outbox that stays on disk. A process that ends calls this by itself.
         """
+        seconds = WAIT_MAX if timeout is None else read_wait("timeout", timeout)
         self._is_closed = True
-        result = CloseResult(True) if self._queue is None else self._queue.close(timeout)
+        result = CloseResult(True) if self._queue is None else self._queue.close(seconds)
         self._transport.close()
         self._queue_transport.close()
         return result
@@ -190,7 +194,11 @@ class Client:
         error: Optional[BaseException],
         traceback: Optional[TracebackType],
     ) -> None:
-        self.close()
+        is_told = self._is_closed
+        result = self.close(self._queue_options.exit_timeout)
+        # Who closed it before has the result.
+        if not is_told:
+            tell_unsent("The with statement", result)
 
     def usage(
         self,
@@ -391,8 +399,18 @@ class Client:
         return reply.body
 
     def file(self, path: str, *, query: Optional[Mapping[str, Any]] = None, **options: Any) -> bytes:
-        """What is read is a file, such as ``/invoices/{id}/pdf``: returns its bytes. Is retried as all calls are."""
-        return self._call(read_file_or_raise, "GET", path + query_string(query or {}), **options)
+        """What is read is a file, such as ``/invoices/{id}/pdf``: returns its bytes.
+
+        A CSV of several pages is read page by page, and all of it is returned. Each page is retried as all calls are.
+        """
+        address = path.partition("?")[0]
+        pages: List[bytes] = []
+        at: Optional[str] = path + query_string(query or {})
+        while at is not None:
+            content, following = self._call(read_file_or_raise, "GET", at, **options)
+            pages.append(content)
+            at = None if following is None else address + following
+        return b"".join(pages)
 
     def exchange(
         self,
@@ -450,11 +468,14 @@ class Client:
             return read(answer)
 
         try:
-            return with_retries(attempt, self._retries if retries is None else retries, self._on_retry)
+            return with_retries(attempt, self._retries_of(retries), self._on_retry)
         except WeirError as error:
             if request_key is None:
                 raise
             raise with_keys(error, [request_key]) from error.__cause__
+
+    def _retries_of(self, retries: Optional[int]) -> float:
+        return self._retries if retries is None else read_retries(retries)
 
     def _opened_queue(self) -> EventQueue:
         if self._queue is None:

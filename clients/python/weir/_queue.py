@@ -23,6 +23,7 @@ from ._deliver import SendBatch, deliver, is_settled
 from ._errors import WeirError, with_keys
 from ._event import Encoded, Event, decode
 from ._limits import BATCH_EVENTS_MAX
+from ._numbers import WAIT_MAX, read_seconds, read_wait
 from ._outbox import Outbox
 from ._outbox_owner import LOOK_INTERVAL
 from ._retry import OnRetry, Stopped
@@ -63,7 +64,7 @@ class QueueOptions:
     outbox: Union[str, "os.PathLike[str]", None] = None
     #: Bytes on disk from which on the outbox is full.
     outbox_bytes_max: int = 256 * 1024 * 1024
-    #: How long a process that ends waits for what is queued.
+    #: How long a process that ends waits for what is queued, and the end of a ``with`` statement.
     exit_timeout: float = 10.0
     #: Whether SIGTERM ends the process as ``sys.exit`` does, which sends what is queued. Only in the main thread, and only where
     #: SIGTERM has no other handler.
@@ -79,6 +80,8 @@ class QueueOptions:
         ):
             if not isinstance(value, int) or not 1 <= value <= most:
                 raise ValueError(f"{name} must be a whole number from 1" + ("" if math.isinf(most) else f" to {most}"))
+        for name, seconds in (("interval", self.interval), ("exit_timeout", self.exit_timeout)):
+            read_seconds(name, seconds)
         if self.when_full not in ("wait", "raise"):
             raise ValueError("when_full must be 'wait' or 'raise'")
 
@@ -129,8 +132,10 @@ class EventQueue:
         self._looker: Optional[threading.Thread] = None
         self._stop_looking = threading.Event()
         self._in_flight = 0
-        #: Calls of ``flush`` that wait.
-        self._flushes = 0
+        #: Calls of ``flush`` that wait: the number of the last event that each of them waits for.
+        self._flushes: List[int] = []
+        #: Those of them that had all of theirs settled when the queue was closed.
+        self._flushed: List[int] = []
         #: When what waits is sent although it fills no batch.
         self._due: Optional[float] = None
         #: What is kept although it was refused, held out of the way until it is tried again.
@@ -224,13 +229,13 @@ class EventQueue:
             writing.add_done_callback(lambda future: future.cancelled() or future.exception())
             await asyncio.shield(writing)
 
-    def _seconds_for_room(self, event: Encoded, deadline: float) -> Optional[float]:
-        """How long to wait for room at most; raises where there is nothing to wait for."""
+    def _seconds_for_room(self, event: Encoded, deadline: float) -> float:
+        """How long to wait for room before the next look; raises where there is nothing to wait for."""
         self._send_now()
         left = deadline - time.monotonic()
         if self._options.when_full == "raise" or left <= 0:
             raise _queue_full(event)
-        return None if math.isinf(left) else left
+        return min(left, WAIT_MAX)
 
     def _write(self, held: Any) -> None:
         try:
@@ -243,12 +248,12 @@ class EventQueue:
         with self._changed:
             self._start_threads()
             self._start_looking()
-            if self._flushes > 0:
+            if self._flushes:
                 # It may wait for this one, which was on its way to the disk.
                 self._send_now()
             is_new = self._due is None
             if self._due is None:
-                self._due = time.monotonic() + self._options.interval
+                self._due = time.monotonic() + min(self._options.interval, WAIT_MAX)
             if is_new or self._store.waiting >= self._options.batch_events_max:
                 self._changed.notify_all()
 
@@ -264,23 +269,28 @@ class EventQueue:
                 pass
 
     def flush(self, timeout: Optional[float]) -> bool:
+        seconds = None if timeout is None else read_wait("timeout", timeout)
         with self._changed:
             last = self._store.last
-            self._flushes += 1
+            self._flushes.append(last)
             self._send_now()
             try:
-                return self._changed.wait_for(lambda: self._is_idle or self._store.is_settled_to(last), timeout)
+                self._changed.wait_for(lambda: self._result is not None or self._is_settled_to(last), seconds)
+                if self._result is not None:
+                    # Nothing more is settled, and what was given back is held no more.
+                    return self._result.is_done or last in self._flushed
+                return self._is_settled_to(last)
             finally:
-                self._flushes -= 1
+                self._flushes.remove(last)
 
-    def close(self, timeout: float) -> CloseResult:
+    def close(self, seconds: float) -> CloseResult:
         with self._changed:
             self._is_closing = True
-            if timeout > 0:
+            if seconds > 0:
                 # What was refused is tried once more: a proxy may have said so while Weir was started anew.
                 self._end_rest()
             self._tell_all()
-            self._changed.wait_for(lambda: self._is_idle or self._is_over or self._halt.is_set(), max(0.0, timeout))
+            self._changed.wait_for(lambda: self._is_idle or self._is_over or self._halt.is_set(), seconds)
             self._halt.set()
             self._stop_looking.set()
             self._tell_all()
@@ -299,14 +309,15 @@ class EventQueue:
                 self._store.give_back(self._aside)
                 self._aside = []
                 is_done = self._store.is_empty
+                self._flushed = [last for last in self._flushes if self._is_settled_to(last)]
                 self._result = CloseResult(is_done, [decode(event.line) for event in self._store.close()])
                 atexit.unregister(self._close_at_exit)
+                # Those who flush wait for nothing more.
+                self._tell_all()
             return self._result
 
     def _close_at_exit(self) -> None:
-        unsent = self.close(self._options.exit_timeout).unsent
-        if unsent:
-            logger.error("The process ends with %d events that were not sent.", len(unsent))
+        tell_unsent("The process", self.close(min(self._options.exit_timeout, WAIT_MAX)))
 
     def _throw_if_closed(self, event: Encoded) -> None:
         if self._is_closing:
@@ -317,6 +328,9 @@ class EventQueue:
                 transient=False,
                 idempotency_keys=(event.key,),
             )
+
+    def _is_settled_to(self, last: int) -> bool:
+        return self._is_idle or self._store.is_settled_to(last)
 
     @property
     def _is_idle(self) -> bool:
@@ -531,6 +545,12 @@ class EventQueue:
                 self._warnings.warn("on_retry", logging.ERROR, "on_retry failed", failure)
 
         return call
+
+
+def tell_unsent(what: str, result: CloseResult) -> None:
+    """For those to whom nobody gives the result of a close, and what is in it is lost."""
+    if result.unsent:
+        logger.error("%s ends with %d events that were not sent.", what, len(result.unsent))
 
 
 def _release(future: "asyncio.Future[None]") -> None:

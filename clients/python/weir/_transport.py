@@ -15,11 +15,9 @@ from urllib.parse import urlsplit
 
 from ._answer import Answer, read_answer
 from ._errors import WeirError
+from ._numbers import read_seconds
 
 _IDLE_MAX = 16
-
-#: What a connection says that the service closed while nobody used it.
-_STALE = (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError)
 
 
 class _TimedSocket:
@@ -39,6 +37,18 @@ class _TimedSocket:
         view = memoryview(data)
         while view:
             view = view[self._arm().send(view) :]
+
+    def is_open(self) -> bool:
+        """Between two answers: all that the service says then is that it hangs up."""
+        try:
+            self._sock.settimeout(0)
+            # Not the method of an SSLSocket, which cannot look without taking.
+            socket.socket.recv(self._sock, 1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return True
+        except OSError:
+            pass
+        return False
 
     def recv_into(self, buffer: Any) -> int:
         return self._arm().recv_into(buffer)
@@ -97,7 +107,7 @@ class Transport:
         self._tls = ssl.create_default_context() if parts.scheme == "https" else None
         self._api_key = api_key
         self._service_token = service_token
-        self._timeout = timeout
+        self._timeout = read_seconds("timeout", timeout, may_be_zero=False)
         self.reset()
 
     def reset(self) -> None:
@@ -133,7 +143,7 @@ class Transport:
             sent["content-type"] = "application/json"
         if request_key is not None:
             sent["idempotency-key"] = request_key
-        limit = self._timeout if timeout is None else timeout
+        limit = self._timeout if timeout is None else read_seconds("timeout", timeout, may_be_zero=False)
         deadline = time.monotonic() + limit
         try:
             return self._send(method, path, body, sent, deadline)
@@ -176,16 +186,22 @@ class Transport:
             connection.close()
 
     def _send(self, method: str, path: str, body: Optional[bytes], headers: Mapping[str, str], deadline: float) -> Answer:
-        with self._lock:
-            connection = self._idle.pop() if self._idle else None
-        if connection is not None:
+        connection = self._kept()
+        if connection is None:
+            connection = self._connect(deadline)
+        else:
             connection.sock.deadline = deadline  # type: ignore[union-attr]
-            try:
-                return self._exchange(connection, method, path, body, headers)
-            except _STALE:
-                # Every request of this client may be sent again: those that write have keys.
-                pass
-        return self._exchange(self._connect(deadline), method, path, body, headers)
+        # Where it breaks meanwhile, nobody knows whether the service has read the request: that is for the caller to hear.
+        return self._exchange(connection, method, path, body, headers)
+
+    def _kept(self) -> Optional[http.client.HTTPConnection]:
+        """A connection that nobody uses, and that the service has not closed."""
+        while True:
+            with self._lock:
+                connection = self._idle.pop() if self._idle else None
+            if connection is None or connection.sock.is_open():  # type: ignore[union-attr]
+                return connection
+            connection.close()
 
     def _connect(self, deadline: float) -> http.client.HTTPConnection:
         began = time.monotonic()

@@ -65,11 +65,18 @@ export function readOrThrow(answer: Answer): object {
   return answer.body;
 }
 
-/** Returns the bytes of a file. Throws a WeirError when the answer is no success, or a page, which only others have. */
-export function readFileOrThrow(answer: Answer): Uint8Array<ArrayBuffer> {
-  const isPage = answer.headers.get('content-type')?.startsWith('text/html') === true;
-  if (!isSuccess(answer) || isPage) throw refusal(answer, []);
-  return answer.bytes;
+export interface FilePage {
+  bytes: Uint8Array<ArrayBuffer>;
+  /** The query of the page behind it, with its `?`. Of a CSV the pages one after the other are one file; all else is whole. */
+  next: string | undefined;
+}
+
+/** Returns the bytes of a file. Throws a WeirError when the answer is no success, or a page of HTML, which only others have. */
+export function readFileOrThrow(answer: Answer): FilePage {
+  const type = answer.headers.get('content-type') ?? '';
+  if (!isSuccess(answer) || type.startsWith('text/html')) throw refusal(answer, []);
+  const links = type.startsWith('text/csv') ? (answer.headers.get('link') ?? '') : '';
+  return { bytes: answer.bytes, next: /<[^?>]*(\?[^>]*)>; rel="next"/.exec(links)?.[1] };
 }
 
 /** Returns the members of an answer that Weir does not show again: a secret is shown once, and a very long list is not kept. */

@@ -10,6 +10,7 @@ import {
   withheldIn,
   type Answer,
   type BatchOutcome,
+  type FilePage,
   type Reply,
   type Tracked,
 } from './answer.ts';
@@ -17,6 +18,7 @@ import { deliver } from './deliver.ts';
 import { WeirError, withKeys } from './error.ts';
 import { keyAndEncode, type UsageEvent } from './event.ts';
 import type { HeldEvent } from './held-event.ts';
+import { readMs, readRetries } from './numbers.ts';
 import { EventQueue, readLimits, type CloseResult, type QueueCallOptions, type QueueOptions } from './queue.ts';
 import type {
   Customer,
@@ -132,7 +134,7 @@ export interface WeirClientOptions {
   apiKey?: string | undefined;
   /** The token of a service account: for `request`, and for all that is read. Events and widget tokens take an `apiKey`. */
   serviceToken?: string | undefined;
-  /** The limit of one attempt, in milliseconds; default 5000. */
+  /** The limit of one attempt, in milliseconds, from 1; default 5000. Infinity: without a limit. */
   timeoutMs?: number;
   /** Retries after the first attempt; default 4, which is less than 4 s of waiting unless the service asks for more. */
   retries?: number;
@@ -173,8 +175,8 @@ export class WeirClient {
   #isClosed = false;
 
   /**
-   * Throws a TypeError when `baseUrl` is no address, or holds a password, or there is neither an `apiKey` nor a `serviceToken`, and a RangeError when an option of the queue is out of
-   * range. Opens no connection, unless there is an outbox, of which what is left is sent.
+   * Throws a TypeError when `baseUrl` is no address, or holds a password, or there is neither an `apiKey` nor a `serviceToken`, and a RangeError when a time or
+   * another number is out of range. Opens no connection, unless there is an outbox, of which what is left is sent.
    */
   constructor(options: WeirClientOptions) {
     this.#transport = new Transport({
@@ -184,7 +186,7 @@ export class WeirClient {
       timeoutMs: options.timeoutMs ?? 5000,
       fetch: options.fetch ?? fetch,
     });
-    this.#retries = options.retries ?? 4;
+    this.#retries = readRetries(options.retries ?? 4);
     this.#onRetry = options.onRetry;
     this.#queueOptions = options.queue ?? {};
     readLimits(this.#queueOptions);
@@ -215,7 +217,7 @@ export class WeirClient {
       doubtful,
       failure: ofRequest,
     } = await deliver(encoded, (body, idempotencyKeys) => this.#sendBatch(body, idempotencyKeys, options), {
-      retries,
+      retries: readRetries(retries),
       onRetry: this.#onRetry,
       signal,
     });
@@ -263,8 +265,8 @@ export class WeirClient {
   }
 
   /**
-   * Sends what is queued now. Resolves when all of it is settled, whatever is queued meanwhile, or rejects with the signal's reason. What a
-   * proxy refuses is not settled: give a signal.
+   * Sends what is queued now. Resolves when all of it is settled, whatever is queued meanwhile, or rejects with the signal's reason, and with
+   * `queue_closed` where `close` ends before that. What a proxy refuses is not settled: give a signal.
    */
   async flush({ signal }: Pick<CallOptions, 'signal'> = {}): Promise<void> {
     await this.#queue?.flush(signal);
@@ -272,11 +274,13 @@ export class WeirClient {
 
   /**
    * Sends what is queued, for at most so many milliseconds (default 10,000), and takes no more. Never rejects because of the
-   * service: the result says what is left. With an outbox that stays on disk.
+   * service: the result says what is left. With an outbox that stays on disk. Rejects with a RangeError when `timeout` is no number; Infinity
+   * waits until all is settled.
    */
   async close({ timeout = 10_000 }: { timeout?: number } = {}): Promise<CloseResult> {
+    const timeoutMs = readMs('timeout', Math.max(0, timeout));
     this.#isClosed = true;
-    return (await this.#queue?.close(timeout)) ?? { isDone: true, unsent: [] };
+    return (await this.#queue?.close(timeoutMs)) ?? { isDone: true, unsent: [] };
   }
 
   /** The usage of a meter over a window, in all and by calendar period; of all customers or of one. */
@@ -383,12 +387,22 @@ export class WeirClient {
     return body;
   }
 
-  /** What is read is a file, such as `/invoices/{id}/pdf`: resolves to its bytes. Is retried as all calls are. */
+  /**
+   * What is read is a file, such as `/invoices/{id}/pdf`: resolves to its bytes. A CSV of several pages is read page by page, and resolves to
+   * all of it. Each page is retried as all calls are.
+   */
   async file(
     path: string,
     { query = {}, ...options }: CallOptions & Pick<RequestOptions, 'query'> = {},
   ): Promise<Uint8Array<ArrayBuffer>> {
-    return await this.#call({ method: 'GET', path: path + queryString(query) }, options, readFileOrThrow);
+    const [address = ''] = path.split('?', 1);
+    const pages: Uint8Array<ArrayBuffer>[] = [];
+    for (let at: string | undefined = path + queryString(query); at !== undefined;) {
+      const { bytes, next }: FilePage = await this.#call({ method: 'GET', path: at }, options, readFileOrThrow);
+      pages.push(bytes);
+      at = next === undefined ? undefined : address + next;
+    }
+    return pages.length === 1 ? pages[0]! : new Uint8Array(await new Blob(pages).arrayBuffer());
   }
 
   /**
@@ -430,7 +444,7 @@ export class WeirClient {
   ): Promise<T> {
     const attempt = async () => read(await this.#transport.send({ ...message, signal, timeoutMs }));
     try {
-      return await withRetries(attempt, { retries, onRetry: this.#onRetry, signal });
+      return await withRetries(attempt, { retries: readRetries(retries), onRetry: this.#onRetry, signal });
     } catch (error) {
       const { requestKey } = message;
       throw requestKey !== undefined && error instanceof WeirError ? withKeys(error, [requestKey]) : error;

@@ -101,6 +101,24 @@ test.each(['memory', 'an outbox'])('flush waits for what was queued before it, i
   }
 });
 
+test.each(['memory', 'an outbox'])(
+  'a flush ends with a close that leaves something in %s, and says so',
+  async (where) => {
+    const folder = mkdtempSync(join(tmpdir(), 'weir-flush-'));
+    try {
+      service.interfere = () => true;
+      makeClient(where === 'memory' ? {} : { outbox: { folder } });
+      await client.queue(eventOf(1));
+      const [flushed, closed] = await Promise.allSettled([client.flush(), client.close({ timeout: 10 })]);
+      expect(flushed).toMatchObject({ status: 'rejected', reason: { code: 'queue_closed', transient: false } });
+      expect(closed).toMatchObject({ status: 'fulfilled', value: { isDone: false } });
+      await expect(client.flush()).rejects.toMatchObject({ code: 'queue_closed' });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  },
+);
+
 test('an outage is told of once, and said again when the client is closed', async () => {
   // No time between the attempts.
   const random = vi.spyOn(Math, 'random').mockReturnValue(0);
@@ -258,12 +276,6 @@ test('close sends what is left, takes no more, and gives back what has no answer
   const { isDone, unsent } = await client.close({ timeout: 50 });
   expect(isDone).toBe(false);
   expect(unsent.map(({ idempotency_key }) => idempotency_key)).toEqual(['k1', 'k2', 'k3']);
-});
-
-test('options that make no sense are refused at once', () => {
-  for (const queue of [{ batchEventsMax: 1001 }, { concurrency: 0 }, { eventsMax: 1.5 }]) {
-    expect(() => makeClient(queue)).toThrow(RangeError);
-  }
 });
 
 test('those who wait for room get it in their order, and are not all looked at for each batch', async () => {

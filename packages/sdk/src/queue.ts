@@ -9,6 +9,7 @@ import { callAtExit } from './exit.ts';
 import type { EventStore, HeldEvent } from './held-event.ts';
 import { BATCH_EVENTS_MAX } from './limits.ts';
 import { MemoryStore } from './memory-store.ts';
+import { atLeast, readMs, TIMER_MAX_MS, wholeNumber } from './numbers.ts';
 import { Outbox, type OutboxOptions } from './outbox.ts';
 import { Warnings, type WarningKind } from './warnings.ts';
 
@@ -75,16 +76,12 @@ const REFUSED_PAUSE_MS = 60_000;
 /** After so many attempts of one batch, some seconds, an outage is told of. */
 const FAILURES_MAX = 6;
 
-/** The longest that a timer can wait: 24 days. */
-const FOR_EVER_MS = 2 ** 31 - 1;
-
 export class EventQueue {
   readonly #store: EventStore;
   readonly #sendBatch: AbortableSendBatch;
   readonly #onRetry: OnRetry | undefined;
   readonly #options: QueueOptions;
-  readonly #batchEventsMax: number;
-  readonly #concurrency: number;
+  readonly #limits: ReturnType<typeof readLimits>;
   readonly #halt = new AbortController();
   readonly #stopCallAtExit: () => void;
   /** Those who wait for room. */
@@ -108,14 +105,15 @@ export class EventQueue {
   #isDue = false;
   #inFlight = 0;
   #closing: Promise<CloseResult> | undefined;
+  /** What is said to those who wait for a flush once the queue was closed with something left. */
+  #end: WeirError | undefined;
 
   constructor(sendBatch: AbortableSendBatch, onRetry: OnRetry | undefined, options: QueueOptions) {
     this.#sendBatch = sendBatch;
     this.#onRetry = onRetry && ((error, delayMs) => shield(() => onRetry(error, delayMs)));
     this.#options = options;
-    const { batchEventsMax, concurrency, eventsMax, bytesMax } = readLimits(options);
-    this.#batchEventsMax = batchEventsMax;
-    this.#concurrency = concurrency;
+    this.#limits = readLimits(options);
+    const { eventsMax, bytesMax } = this.#limits;
     this.#store =
       options.outbox === undefined
         ? new MemoryStore(eventsMax, bytesMax)
@@ -139,7 +137,7 @@ export class EventQueue {
       throw new TypeError('onSettled cannot be used with an outbox: another process may settle the event');
     }
     signal?.throwIfAborted();
-    if (this.#closing !== undefined) throw closed(event);
+    if (this.#closing !== undefined) throw closedTo(event);
     // Behind those who wait already, also where it would fit before them.
     if (this.#waiters.size === 0 && this.#store.hasRoom(event.bytes)) return await this.#put(event);
     this.#sendAll();
@@ -147,7 +145,10 @@ export class EventQueue {
     await this.#wait(event, signal);
   }
 
-  /** Sends what waits now. Resolves when everything that was queued before is settled, whatever is queued meanwhile. */
+  /**
+   * Sends what waits now. Resolves when everything that was queued before is settled, whatever is queued meanwhile. Rejects with
+   * `queue_closed` when the queue was closed before that.
+   */
   async flush(signal?: AbortSignal): Promise<void> {
     const { last } = this.#store;
     this.#sendAll();
@@ -158,7 +159,7 @@ export class EventQueue {
   close(timeoutMs: number): Promise<CloseResult> {
     this.#closing ??= this.#close();
     if (timeoutMs <= 0) this.#stop();
-    else setTimeout(() => this.#stop(), Math.min(timeoutMs, FOR_EVER_MS)).unref();
+    else setTimeout(() => this.#stop(), timeoutMs).unref();
     return this.#closing;
   }
 
@@ -176,6 +177,11 @@ export class EventQueue {
     this.#stop();
     this.#store.giveBack(this.#aside.splice(0));
     const isDone = this.#store.isEmpty;
+    // Before the store is closed: what it gives back is held no more, and yet not settled.
+    if (!isDone) {
+      this.#end = closed('The client was closed before all that was queued was settled');
+      this.#tellWatchers();
+    }
     const left = await this.#store.close();
     this.#stopCallAtExit();
     this.#warnings.flush();
@@ -190,7 +196,7 @@ export class EventQueue {
   }
 
   async #closeAtExit(): Promise<void> {
-    const { unsent } = await this.close(this.#options.exitTimeoutMs ?? 10_000);
+    const { unsent } = await this.close(this.#limits.exitTimeoutMs);
     if (unsent.length > 0) this.#warn(`The process ends with ${unsent.length} events that were not sent.`, 'unsent');
   }
 
@@ -213,7 +219,7 @@ export class EventQueue {
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       this.#sendAll();
-    }, this.#options.intervalMs ?? 1000).unref();
+    }, this.#limits.intervalMs).unref();
   }
 
   /** Sends what waits, although it may fill no batch. */
@@ -224,9 +230,10 @@ export class EventQueue {
 
   #pump(): void {
     if (this.#halt.signal.aborted || this.#isPaused) return;
+    const { batchEventsMax, concurrency } = this.#limits;
     if (this.#store.waiting === 0) this.#isDue = false;
-    for (let waiting = this.#store.waiting; this.#inFlight < this.#concurrency; waiting -= this.#batchEventsMax) {
-      if (waiting <= 0 || (!this.#isDue && waiting < this.#batchEventsMax)) return;
+    for (let waiting = this.#store.waiting; this.#inFlight < concurrency; waiting -= batchEventsMax) {
+      if (waiting <= 0 || (!this.#isDue && waiting < batchEventsMax)) return;
       this.#inFlight += 1;
       void this.#sendAndGoOn();
     }
@@ -245,7 +252,7 @@ export class EventQueue {
 
   /** Resolves to whether there was something to send. */
   async #sendOne(): Promise<boolean> {
-    const events = await this.#store.take(this.#batchEventsMax, BATCH_BYTES_MAX);
+    const events = await this.#store.take(this.#limits.batchEventsMax, BATCH_BYTES_MAX);
     if (events.length === 0) return false;
     let failures = 0;
     const onRetry: OnRetry = (error, delayMs) => {
@@ -345,16 +352,17 @@ export class EventQueue {
     else process.emitWarning(message, 'WeirWarning');
   }
 
-  /** Resolves when it is so. */
+  /** Resolves when it is so. Rejects with the reason of the signal, or of the end of the queue. */
   #until(isSo: () => boolean, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const look = () => {
-        if (!isSo() && signal?.aborted !== true) return;
+        const isDone = this.#end === undefined && isSo();
+        if (!isDone && this.#end === undefined && signal?.aborted !== true) return;
         this.#watchers.delete(look);
         signal?.removeEventListener('abort', look);
         this.#stayAlive();
-        if (isSo()) resolve();
-        else reject(signal?.reason as Error);
+        if (isDone) resolve();
+        else reject(this.#end ?? (signal?.reason as Error));
       };
       this.#watchers.add(look);
       this.#stayAlive();
@@ -396,7 +404,7 @@ export class EventQueue {
   /** Lets in as many of those who wait as there is room for, in their order; when the queue is closed, none. */
   #letIn(): void {
     for (const waiter of this.#waiters) {
-      if (this.#closing !== undefined) waiter.refuse(closed(waiter.event));
+      if (this.#closing !== undefined) waiter.refuse(closedTo(waiter.event));
       else if (this.#store.hasRoom(waiter.event.bytes)) waiter.enter();
       else return;
     }
@@ -405,7 +413,7 @@ export class EventQueue {
   /** Keeps the process alive while someone waits. */
   #stayAlive(): void {
     if (this.#watchers.size + this.#waiters.size > 0) {
-      this.#keepAlive ??= setInterval(() => {}, FOR_EVER_MS);
+      this.#keepAlive ??= setInterval(() => {}, TIMER_MAX_MS);
       return;
     }
     clearInterval(this.#keepAlive);
@@ -443,22 +451,26 @@ function full({ key }: HeldEvent): WeirError {
   return new WeirError({ status: 0, code: 'queue_full', detail, idempotencyKeys: [key] });
 }
 
-function closed({ key }: HeldEvent): WeirError {
-  const detail = 'The client was closed: make another one';
-  return new WeirError({ status: 0, code: 'queue_closed', detail, transient: false, idempotencyKeys: [key] });
+function closedTo({ key }: HeldEvent): WeirError {
+  return closed('The client was closed: make another one', [key]);
 }
 
-/** Throws a RangeError for a limit that makes no sense. */
+function closed(detail: string, idempotencyKeys: readonly string[] = []): WeirError {
+  return new WeirError({ status: 0, code: 'queue_closed', detail, transient: false, idempotencyKeys });
+}
+
+/** Throws a RangeError for an option that makes no sense. */
 export function readLimits(options: QueueOptions) {
+  const whenFull: string = options.whenFull ?? 'wait';
+  if (!['wait', 'reject'].includes(whenFull))
+    throw new RangeError(`whenFull must be 'wait' or 'reject', and not ${whenFull}`);
+  atLeast(1, 'outbox.bytesMax', options.outbox?.bytesMax ?? Infinity);
   return {
     batchEventsMax: wholeNumber('batchEventsMax', options.batchEventsMax ?? 500, BATCH_EVENTS_MAX),
     concurrency: wholeNumber('concurrency', options.concurrency ?? 2, 1000),
     eventsMax: wholeNumber('eventsMax', options.eventsMax ?? 10_000),
     bytesMax: wholeNumber('bytesMax', options.bytesMax ?? 16 * 1024 * 1024),
+    intervalMs: readMs('intervalMs', options.intervalMs ?? 1000),
+    exitTimeoutMs: readMs('exitTimeoutMs', options.exitTimeoutMs ?? 10_000),
   };
-}
-
-function wholeNumber(name: string, value: number, max = Number.MAX_SAFE_INTEGER): number {
-  if (Number.isSafeInteger(value) && value >= 1 && value <= max) return value;
-  throw new RangeError(`${name} must be a whole number from 1${max === Number.MAX_SAFE_INTEGER ? '' : ` to ${max}`}`);
 }

@@ -2,6 +2,7 @@
 
 import { readAnswer, type Answer } from './answer.ts';
 import { WeirError } from './error.ts';
+import { readMs } from './numbers.ts';
 
 export interface TransportOptions {
   baseUrl: string | undefined;
@@ -36,7 +37,10 @@ export class Transport {
   readonly #timeoutMs: number;
   readonly #fetch: typeof fetch;
 
-  /** Throws a TypeError when `baseUrl` is no address, or when there is no credential, or one that cannot be. Opens no connection. */
+  /**
+   * Throws a TypeError when `baseUrl` is no address, or when there is no credential, or one that cannot be, and a RangeError when `timeoutMs`
+   * is no time. Opens no connection.
+   */
   constructor(options: TransportOptions) {
     this.#baseUrl = readBaseUrl(options.baseUrl);
     const { apiKey, serviceToken } = options;
@@ -47,7 +51,7 @@ export class Transport {
         'the token of a service account, such as org_svc_…',
       );
     if (apiKey !== undefined || serviceToken === undefined) this.#apiKey = readCredential(apiKey, 'apiKey', API_KEY);
-    this.#timeoutMs = options.timeoutMs;
+    this.#timeoutMs = readMs('timeoutMs', options.timeoutMs, 1);
     this.#fetch = options.fetch;
   }
 
@@ -58,7 +62,8 @@ export class Transport {
 
   /** Makes one attempt. Returns any answer; throws a WeirError of status 0 when none comes, and the signal's reason once aborted. */
   async send(message: Message): Promise<Answer> {
-    const { method, path, body, headers, requestKey, idempotencyKeys, signal, timeoutMs = this.#timeoutMs } = message;
+    const { method, path, body, headers, requestKey, idempotencyKeys, signal } = message;
+    const timeoutMs = readMs('timeoutMs', message.timeoutMs ?? this.#timeoutMs, 1);
     const credential = this.#credential(message);
     // A listener that is taken off again, since the caller's signal may outlive millions of requests.
     const limit = new AbortController();
