@@ -266,10 +266,14 @@ export class WeirClient {
 
   /**
    * Sends what is queued now. Resolves when all of it is settled, whatever is queued meanwhile, or rejects with the signal's reason, and with
-   * `queue_closed` where `close` ends before that. What a proxy refuses is not settled: give a signal.
+   * `queue_closed` where `close` ends before that. What a proxy refuses is not settled: give a signal. A flush that nobody awaits ends no
+   * process by being rejected: what `close` gives back can still be saved.
    */
-  async flush({ signal }: Pick<CallOptions, 'signal'> = {}): Promise<void> {
-    await this.#queue?.flush(signal);
+  flush({ signal }: Pick<CallOptions, 'signal'> = {}): Promise<void> {
+    const flushed = this.#queue?.flush(signal) ?? Promise.resolve();
+    // It is no unhandled rejection then; who awaits it gets it all the same.
+    flushed.catch(() => undefined);
+    return flushed;
   }
 
   /**

@@ -119,6 +119,25 @@ test.each(['memory', 'an outbox'])(
   },
 );
 
+test('a flush that nobody awaits ends no process beside a close that leaves something', async () => {
+  service.interfere = () => true;
+  makeClient();
+  await client.queue(eventOf(1));
+  const unhandled = vi.fn<() => void>();
+  const others = process.listeners('unhandledRejection');
+  process.removeAllListeners('unhandledRejection').on('unhandledRejection', unhandled);
+  try {
+    void client.flush();
+    expect((await client.close({ timeout: 10 })).unsent).toHaveLength(1);
+    // Node tells of those that are unhandled once the promises of a turn are done.
+    await new Promise(setImmediate);
+    expect(unhandled).not.toHaveBeenCalled();
+  } finally {
+    process.removeAllListeners('unhandledRejection');
+    for (const other of others) process.on('unhandledRejection', other);
+  }
+});
+
 test('an outage is told of once, and said again when the client is closed', async () => {
   // No time between the attempts.
   const random = vi.spyOn(Math, 'random').mockReturnValue(0);
