@@ -31,8 +31,8 @@ trap 'kill -9 $! 2>/dev/null; exit 0' TERM INT
 # So often a run that found nothing out, as while Postgres or Redis starts, is made again before somebody hears of it.
 repeats=12
 
-# Of a container that was stopped for long it would be too old to say anything.
-rm -f "$status_file"
+# A first run that does not end is too old one day, as any other.
+echo 0 >"$status_file"
 left=$repeats
 while :; do
   # Options are words.

@@ -192,6 +192,10 @@ test('late usage of what has ended waits for the month, and Home tells it until 
   expect(new Set(await failing())).toEqual(new Set(both.map(({ id }) => id)));
   expect(await settle()).toHaveLength(1);
   expect(run.failures()).toBe(2);
+  // Nor is it told as billed in between, once it is tried again.
+  await runAt('2025-03-15T08:00:00Z');
+  expect(run.failures()).toBe(4);
+  expect(await readRunState(billing.database.kysely)).toMatchObject({ oldestSeconds: 0, leftOut: 2 });
   expect(await billing.request('POST', `/subscriptions/${cut.id}/settle`)).toMatchObject(NEEDS_JANUARY);
   await attachMonth(weir, '2025-01');
   const bills = [{ total: '60.00' }, { status: 'OPEN', total: '0.10' }];
@@ -201,10 +205,11 @@ test('late usage of what has ended waits for the month, and Home tells it until 
   await postponeSettlement(billing.database.kysely, billing.admin.id, byHand.id, 'for a test');
   expect(await billing.post(`/subscriptions/${byHand.id}/settle`, {})).toEqual({ invoice: null });
   expect(await failing()).toEqual([cut.id]);
-  await runAt('2025-03-15T08:00:00Z');
   const before = run.finalized();
-  expect([await settle(), await invoicesOf(byHand)]).toMatchObject([bills, bills]);
+  await runAt('2025-03-15T15:00:00Z');
+  expect([await invoicesOf(cut), await invoicesOf(byHand)]).toMatchObject([bills, bills]);
   expect(run.finalized()).toBe(before + 1);
+  expect(await failing()).toEqual([]);
 }, 120_000);
 
 test('an open due of a year whose first hour is taken out is not computed short, wherever it is read', async () => {

@@ -1,6 +1,7 @@
 // What usage is grouped by, and an erasure: what names the customer there is not kept, whenever it has come there.
 
 import { performMoves } from '@weir/db/moves/perform-moves';
+import { readMovesOldestSeconds } from '@weir/db/moves/usage-moves';
 import { createLog } from '@weir/shared/log';
 import { deletingTasks } from '@weir/worker/deleting';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -157,7 +158,11 @@ test('while usage is grouped without the key that was taken out, an erasure asks
   const erasure = await erase(id);
   await groupBy('mail');
   await untilGrouped(weir);
+  await weir.pool.query(`UPDATE usage_moves SET created_at = created_at - interval '2 days' WHERE id = $1`, [erasure]);
+  const waitedSeconds = () => readMovesOldestSeconds(billing.database.kysely);
+  expect(await waitedSeconds()).toBeGreaterThan(86_400);
   expect(await look()).toEqual([]);
+  expect(await waitedSeconds()).toBe(0);
   const waitsFor = async () => (await admin.ask('GET', `/erasures/${erasure}`)).body.grouped_meter_id;
   expect(await waitsFor()).toBe(meter.id);
   const holder = await weir.pool.connect();
@@ -175,6 +180,7 @@ test('while usage is grouped without the key that was taken out, an erasure asks
     }, 'it is in hand');
     expect(await look()).toEqual([]);
     expect(await waitsFor()).toBeNull();
+    expect(await waitedSeconds()).toBeGreaterThan(86_400);
   } finally {
     holder.release(true);
   }

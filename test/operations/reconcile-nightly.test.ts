@@ -2,7 +2,7 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,8 +20,8 @@ afterAll(() => rmSync(folder, { recursive: true }));
 test.each([0, 1])(
   'leaves exit status %i for the health check, logs it as an error unless it is 0, and stops when told',
   async (status) => {
-    // In place of reconcile: says what it was asked for and exits like it.
-    writeFileSync(join(folder, 'node'), `#!/bin/sh\necho "$@"\nexit ${status}\n`);
+    // In place of reconcile: says what it was asked for, and what the health check reads meanwhile, and exits like it.
+    writeFileSync(join(folder, 'node'), `#!/bin/sh\necho "$@"\ncat "$RECONCILE_STATUS"\nexit ${status}\n`);
     chmodSync(join(folder, 'node'), 0o755);
     const statusFile = join(folder, `status-${status}`);
     const child = spawn('sh', [script], {
@@ -36,13 +36,14 @@ test.each([0, 1])(
     let out = '';
     child.stdout.on('data', (chunk) => (out += String(chunk)));
     await until(
-      () => existsSync(statusFile) && readFileSync(statusFile, 'utf8') === `${status}\n`,
+      () => out.split('\n').length > 2 && readFileSync(statusFile, 'utf8') === `${status}\n`,
       'the status is there',
     );
     if (status !== 0) await until(() => out.includes('"level":50'), 'the error is logged');
     child.kill('SIGTERM');
     expect(await once(child, 'exit')).toEqual([0, null]);
-    const [asked, ...errors] = out.trim().split('\n');
+    const [asked, meanwhile, ...errors] = out.trim().split('\n');
+    expect(meanwhile).toBe('0');
     expect(asked).toBe('apps/reconcile/dist/main.js --archived-through 2026-01');
     const line = { level: 50, time: expect.any(Number), name: 'weir-reconcile', status, msg: expect.any(String) };
     expect(errors.map((error) => JSON.parse(error) as unknown)).toEqual(status === 0 ? [] : [line]);

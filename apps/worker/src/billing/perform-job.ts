@@ -204,9 +204,10 @@ function dayOf(key: string): MeterDay {
 async function open(deps: BillingDeps, turn: Turn): Promise<void> {
   const { kysely } = deps.database;
   const { organizationId } = turn.job;
-  const found = await findDueSubscriptions(kysely, organizationId, turn.chunkMax);
-  if (found.length === 0) return;
-  if (found.length === turn.chunkMax) turn.left.add('open');
+  const due = await findDueSubscriptions(kysely, organizationId, turn.chunkMax);
+  if (due.length === 0) return;
+  if (due.length === turn.chunkMax) turn.left.add('open');
+  const found = due.filter(({ hasEnded }) => !hasEnded).map(({ id }) => id);
   await turn.begin(found);
   await doOrSplit(
     found,
@@ -227,6 +228,7 @@ async function open(deps: BillingDeps, turn: Turn): Promise<void> {
       await postponeSubscription(kysely, organizationId, id, textOf(error));
     },
   );
+  for (const { id } of due.filter(({ hasEnded }) => hasEnded)) await settlePutOff(deps, turn, id);
   if (turn.isOver()) {
     // The finalizing of what took a whole turn to open is a turn of its own.
     turn.left.add('finalize');
@@ -362,6 +364,18 @@ async function settleOne(deps: BillingDeps, turn: Turn, id: string): Promise<voi
         await postponeSettlement(deps.database.kysely, organizationId, id, textOf(error));
     },
   );
+}
+
+/** It is told as left out until it is settled, or comes to nothing: were that ended first, an alarm would go out and ring again. */
+async function settlePutOff(deps: BillingDeps, turn: Turn, id: string): Promise<void> {
+  if (turn.isOver()) {
+    turn.left.add('open');
+    return;
+  }
+  await settleOne(deps, turn, id);
+  // Where nobody has settled it or put it off anew, it is due no more.
+  await openDueSubscriptions(deps.database, turn.job.organizationId, [id]);
+  turn.done += 1;
 }
 
 /** Looks at days until the turn is over. One that fails does not hold up the others: it is left until tomorrow. */

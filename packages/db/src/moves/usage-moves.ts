@@ -140,11 +140,14 @@ export async function listRunningMoves(db: Queries): Promise<RunningMove[]> {
   return rows;
 }
 
-/** How long ago the oldest erasure or move was asked for that is not done, in seconds; 0 where none is. */
+/**
+ * How long ago the oldest erasure or move was asked for that is not done, in seconds; 0 where none is. Without those that wait for an admin
+ * to take a key out of a meter: nobody else can end them, and they would hide the others.
+ */
 export async function readMovesOldestSeconds(db: Queries): Promise<number> {
   const { rows } = await sql<{ seconds: number | null }>`
     SELECT extract(epoch FROM now() - min(created_at))::float8 AS seconds FROM usage_moves
-    WHERE finished_at IS NULL`.execute(db);
+    WHERE finished_at IS NULL AND grouped_meter_id IS NULL`.execute(db);
   return Math.max(0, rows[0]?.seconds ?? 0);
 }
 

@@ -34,12 +34,24 @@ export async function findDueOrganizations(db: Queries, task: DueTask): Promise<
   return rows.map(({ id }) => id);
 }
 
-/** Subscriptions of an organization whose next boundary is past, earliest first. */
-export async function findDueSubscriptions(db: Queries, organizationId: string, limit: number): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
-    SELECT id FROM subscriptions WHERE organization_id = ${organizationId}::uuid AND run_at <= billing_now()
+/** A subscription that is due. */
+export interface DueSubscription {
+  id: string;
+  /** There is nothing to open of it: its settlement was put off until now. */
+  hasEnded: boolean;
+}
+
+/** Subscriptions of an organization whose next boundary is past, or whose settlement was put off until now, earliest first. */
+export async function findDueSubscriptions(
+  db: Queries,
+  organizationId: string,
+  limit: number,
+): Promise<DueSubscription[]> {
+  const { rows } = await sql<DueSubscription>`
+    SELECT id, status = 'CANCELED' AS "hasEnded" FROM subscriptions
+    WHERE organization_id = ${organizationId}::uuid AND run_at <= billing_now()
     ORDER BY run_at, id LIMIT ${limit}`.execute(db);
-  return rows.map(({ id }) => id);
+  return rows;
 }
 
 /**
@@ -250,8 +262,7 @@ export async function postponePastDue(
 }
 
 /**
- * Has the run settle nothing of a subscription that has ended for some hours, and says why. When they are over, the run finds nothing
- * to open of it, and leaves it without both.
+ * Has the run settle nothing of a subscription that has ended for some hours, and says why. When they are over, the run tries it again.
  */
 export async function postponeSettlement(
   db: Queries,
