@@ -3,11 +3,20 @@
 import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client';
 import { readBuild } from './build.ts';
 
+/** The figures of Node are taken once for each process: what takes them, timers and observers, never ends. */
+let figuresOfNode: Registry | undefined;
+
+function takeFiguresOfNode(): Registry {
+  const register = new Registry();
+  collectDefaultMetrics({ register });
+  return register;
+}
+
 /** A registry with the build and the figures of Node in it, and what makes counters and gauges there: names end in their unit. */
 export function openMetrics() {
-  const registry = new Registry();
+  figuresOfNode ??= takeFiguresOfNode();
+  const registry = Registry.merge([figuresOfNode]);
   const registers = [registry];
-  collectDefaultMetrics({ register: registry });
   const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
     new Counter({ name, help, labelNames, registers });
   const gauge = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
