@@ -57,7 +57,7 @@ export function* drawingInvoice(paper: InvoicePaper): Generator<undefined, Sheet
   const name = invoice.invoice_number === null ? 'Draft invoice' : `Invoice ${invoice.invoice_number}`;
   const sheet = new Sheet({ title: name, at });
   const drawn = new Drawing(sheet, new TextLayout());
-  const blocks = [drawn.head(paper), drawn.tableHead()];
+  const blocks = [yield* drawn.head(paper), drawn.tableHead()];
   for (const row of paper.rows) {
     blocks.push(drawn.row(row));
     yield;
@@ -135,11 +135,13 @@ class Drawing {
     this.#layout = layout;
   }
 
-  head(paper: InvoicePaper): Block {
+  /** In steps: what an organization may say of itself and of a customer is a thousand characters, in any script. */
+  *head(paper: InvoicePaper): Generator<undefined, Block, undefined> {
     const { invoice, zone, organization } = paper;
     const title = this.#layout.line(invoice.status === 'DRAFT' ? 'Draft invoice' : 'Invoice', TITLE);
     const [issuer = organization] = sellerOf(invoice, organization).split('\n');
     const maker = this.#layout.lines(issuer, { size: 12, weight: 600 }, { width: 250, linesMax: 2 });
+    yield;
     const facts: [string, string][] = [
       ['Invoice number', invoice.invoice_number ?? ''],
       ['Date of issue', invoice.issue_date === null ? '' : sayDay(invoice.issue_date)],
@@ -150,7 +152,9 @@ class Drawing {
       .filter(([, value]) => value !== '')
       .map(([label, value]) => [this.#layout.line(label, STRONG), this.#layout.line(value, PLAIN)] as const);
     const seller = this.#party(sellerOf(invoice, organization));
+    yield;
     const buyer = [this.#layout.line('Bill to', STRONG), ...this.#party(buyerOf(invoice), PLAIN)];
+    yield;
     const headline = this.#layout.lines(headlineOf(paper), HEADLINE, { width: WIDTH, linesMax: 2 });
     const leading = PLAIN.size * LEADING;
     const factsTop = 44;

@@ -38,13 +38,20 @@ interface Subset {
 
 let subsets: Subset[] | undefined;
 const files = new Map<string, FontFile>();
-const found = new Map<string, FontFile | undefined>();
+const found = new Map<string, FontFile>();
+
+/** Characters that no font holds, by their code points, of which there are a million: entries of a map would be a hundred megabytes. */
+const missing: Readonly<Record<Weight, Uint8Array>> = { 400: new Uint8Array(0x110000), 600: new Uint8Array(0x110000) };
 
 /** Returns the font that holds a character; undefined where none does. */
 export function fontOf(codePoint: number, weight: Weight): FontFile | undefined {
   const key = `${codePoint} ${weight}`;
-  if (!found.has(key)) found.set(key, findFont(codePoint, weight));
-  return found.get(key);
+  const known = found.get(key);
+  if (known !== undefined || missing[weight][codePoint] === 1) return known;
+  const font = findFont(codePoint, weight);
+  if (font === undefined) missing[weight][codePoint] = 1;
+  else found.set(key, font);
+  return font;
 }
 
 /** Whether a font holds a character. */

@@ -47,6 +47,17 @@ const UNSEEN = /\p{Default_Ignorable_Code_Point}/u;
 /** Goes with the font of what stands before it, so that a word and the marks around it are drawn by one. */
 const FOLLOWS = /[\p{Z}\p{P}\p{M}\p{Sk}]/u;
 
+const MARK = /\p{M}/u;
+
+/** As in the Stream-Safe Text Format of https://www.unicode.org/reports/tr15: no language needs more, and a font looks back over all. */
+const MARKS_MAX = 30;
+
+/** An ellipsis takes the place of fewer characters, unless these have no width. */
+const CUT_ONE_BY_ONE = 16;
+
+/** Some hundred pages of words that all differ. What a thousand rows of long texts are cut to would else fill the memory. */
+const WIDTHS_MAX = 20_000;
+
 const RIGHT_TO_LEFT = /[\p{Script=Arabic}\p{Script=Hebrew}]/u;
 
 /** Lays out texts, and remembers how wide words are: the words of an invoice come again and again. */
@@ -80,7 +91,14 @@ export class TextLayout {
   #characters(paragraph: string, weight: Weight): Character[] {
     const characters: Character[] = [];
     let at = 0;
+    let marks = 0;
     for (const text of paragraph) {
+      if (MARK.test(text)) marks += 1;
+      else if (!UNSEEN.test(text)) marks = 0;
+      if (marks > MARKS_MAX) {
+        at += text.length;
+        continue;
+      }
       const codePoint = text.codePointAt(0) ?? 0;
       const before = characters.at(-1)?.font;
       const follows =
@@ -113,13 +131,15 @@ export class TextLayout {
       const last = indexAt.get(at + word.length) ?? characters.findIndex((each) => each.at >= at + word.length);
       const wordEnd = last === -1 ? characters.length : last;
       if (wordEnd <= first) continue;
-      const visible = this.#width(characters.slice(first, trimmedEnd(characters, first, wordEnd)), style);
-      if (width + visible > widthMax) end();
-      if (visible > widthMax) {
+      const visibleEnd = trimmedEnd(characters, first, wordEnd);
+      const visible = this.#width(characters.slice(first, visibleEnd), style);
+      // No letter is as narrow as a point: more characters than that are such as have no width, and a line is bounded in both.
+      if (width + visible > widthMax || visibleEnd - from > widthMax) end();
+      if (visible > widthMax || visibleEnd - first > widthMax) {
         // Longer than a line: it is cut where the line ends.
         for (let index = first; index < wordEnd; index += 1) {
           const one = this.#width(characters.slice(index, index + 1), style);
-          if (width + one > widthMax) end();
+          if (width + one > widthMax || index - from >= widthMax) end();
           to = index + 1;
           width += one;
         }
@@ -154,12 +174,21 @@ export class TextLayout {
 
   /** The last line that there is room for, with an ellipsis. */
   #cut(line: TextLine | undefined, style: TextStyle, width: number): TextLine {
-    const kept = Array.from(line?.text ?? '');
-    for (;;) {
-      const cut = this.line(`${kept.join('').trimEnd()}…`, style);
-      if (cut.width <= width || kept.length === 0) return cut;
-      kept.pop();
+    const characters = Array.from(line?.text ?? '');
+    const cutTo = (kept: number) => this.line(`${characters.slice(0, kept).join('').trimEnd()}…`, style);
+    let over = characters.length + 1;
+    for (const last = Math.max(1, over - CUT_ONE_BY_ONE); over > last; over -= 1) {
+      const cut = cutTo(over - 1);
+      if (cut.width <= width) return cut;
     }
+    // By halves: each time the line is laid out anew, and what stands at its end may be hundreds of characters without a width.
+    let fits = 0;
+    while (over - fits > 1) {
+      const middle = Math.floor((fits + over) / 2);
+      if (cutTo(middle).width <= width) fits = middle;
+      else over = middle;
+    }
+    return cutTo(fits);
   }
 
   #width(characters: Character[], { size, weight }: TextStyle): number {
@@ -171,6 +200,7 @@ export class TextLayout {
       let known = this.#widths.get(key);
       if (known === undefined) {
         known = font.font.layout(text).advanceWidth / font.font.unitsPerEm;
+        if (this.#widths.size === WIDTHS_MAX) this.#widths.clear();
         this.#widths.set(key, known);
       }
       width += known * size;
