@@ -67,6 +67,41 @@ test('while deleting has to wait, the one worker does all else', async () => {
   holder.release();
 });
 
+test('a task is overdue until it is done, and one that cannot be scheduled is not in the way of others', async () => {
+  const queue = openWorker({ url: inject('redisUrl'), prefix: weir.keys.prefix }, () => {});
+  // Where the schedule of the first one belongs there is something else.
+  await weir.redis.set(`${weir.keys.prefix}:${DELETING_QUEUE}:repeat:first`, 'x');
+  await weir.redis.hset(weir.keys.maintenanceDone, 'late', Date.now() - 13 * 3_600_000);
+  /** A worker for whose next look nobody has to wait: it looks as it starts. */
+  const open = (late: () => Promise<void>) => {
+    const overdue = new Map<string, number>();
+    const worker = openMaintenance(queue, {
+      name: DELETING_QUEUE,
+      tasks: { first: { everyMs: 200, perform: () => Promise.resolve() }, late: { everyMs: 200, perform: late } },
+      begin: () => Promise.resolve(),
+      showOverdue: (task, seconds) => overdue.set(task, seconds),
+      log: createLog('test', 'silent'),
+    });
+    return { overdue, worker };
+  };
+  let failed = 0;
+  const failing = open(() => Promise.reject(new Error(`for a test, ${(failed += 1)} times`)));
+  await until(() => failed > 1, 'it has failed twice');
+  expect(failing.overdue.get('first')).toBe(0);
+  expect(failing.overdue.get('late')).toBeGreaterThan(12 * 3_600);
+  await failing.worker.close();
+  let done = 0;
+  const well = open(async () => void (done += 1));
+  await until(() => done > 1, 'it is done, and noted');
+  expect(well.overdue.get('late')).toBeGreaterThan(12 * 3_600);
+  await well.worker.close();
+  const { overdue, worker } = open(() => Promise.resolve());
+  await until(() => overdue.has('late'), 'it is looked at anew');
+  expect(overdue.get('late')).toBe(0);
+  await worker.close();
+  disconnect(queue);
+});
+
 test.each([
   ['its share of the interval is over', 200, () => {}],
   ['the worker takes no more', 600_000, (worker: { take(isOn: boolean): void }) => worker.take(false)],

@@ -24,7 +24,8 @@ export async function readKept({ pool, redis, env, keys }: Weir): Promise<Kept> 
   const { rows: tables } = await pool.query<Kept['tables'][number]>(`${counts.join(' UNION ALL ')} ORDER BY name`);
   const prefix = env['QUEUE_PREFIX'] ?? '';
   const all = await redis.keys(`${prefix}*`);
-  // What the limits count, and what is noted about Redis and Postgres themselves.
-  const own = [keys.failures, keys.limits, keys.epoch, keys.database, keys.timeline, keys.lastDrained, keys.workerSeen];
+  // What the limits count, and what is noted about Redis, Postgres and workers themselves.
+  const noted = [keys.epoch, keys.database, keys.timeline, keys.lastDrained, keys.workerSeen, keys.maintenanceDone];
+  const own = [keys.failures, keys.limits, ...noted];
   return { tables, keys: all.filter((key) => !own.some((start) => key.startsWith(start))).toSorted() };
 }

@@ -64,9 +64,11 @@ export function openMaintenance(deps: MaintenanceDeps): JobWorker {
     const isOfAPart = isDatabaseAway(error) || isStandbyAway(error) || isRedisAway(error);
     if (!isOfAPart && !(error instanceof NotOurQueue)) deps.metrics.faults.inc({ fault: 'maintenance' });
   };
+  const showOverdue = (task: string, seconds: number) => deps.metrics.maintenanceOverdueSeconds.set({ task }, seconds);
+  const options = { begin, onFailed, showOverdue, log };
   const workers = [
-    openSchedule(queue, { name: MAINTENANCE_QUEUE, tasks: tasksOf(deps, queue, sweeper), begin, onFailed, log }),
-    openSchedule(queue, { name: DELETING_QUEUE, tasks: deletingTasks(deps), begin, onFailed, log }),
+    openSchedule(queue, { name: MAINTENANCE_QUEUE, tasks: tasksOf(deps, queue, sweeper), ...options }),
+    openSchedule(queue, { name: DELETING_QUEUE, tasks: deletingTasks(deps), ...options }),
   ];
   const endWatch = watchOldest(deps.metrics.movesOldestSeconds, {
     intervalMs: STATE_INTERVAL_MS,

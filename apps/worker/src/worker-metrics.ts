@@ -89,6 +89,11 @@ export function buildWorkerMetrics() {
       'weir_moves_oldest_seconds',
       'How long ago the oldest erasure or move of usage was asked for that is not done.',
     ),
+    maintenanceOverdueSeconds: gauge(
+      'weir_maintenance_overdue_seconds',
+      'For how long a task of maintenance has been overdue: it was not done for twice its interval, and a minute; else 0.',
+      'task',
+    ),
     showServer: serverGauges(gauge),
   };
   // Nobody has looked yet: 0 would say that nothing waits.

@@ -48,6 +48,8 @@ export interface QueueKeys {
   copied: string;
   /** When a worker was last at work, in milliseconds since 1970 (see worker-seen.ts). */
   workerSeen: string;
+  /** The hash that says when each task of maintenance was last done, in milliseconds since 1970 (see maintenance-done.ts). */
+  maintenanceDone: string;
   /** What a process writes that finds out whether Redis takes writes again (see probe-redis.ts). */
   probe: string;
   /** Prefix of the counters of failed logins. */
@@ -80,6 +82,7 @@ export function queueKeys(prefix: string): QueueKeys {
     revoked: (apiKeyId) => `${prefix}:revoked:${apiKeyId}`,
     copied: `${prefix}:copied`,
     workerSeen: `${prefix}:worker-seen`,
+    maintenanceDone: `${prefix}:maintenance-done`,
     probe: `${prefix}:probe`,
     failures: `${prefix}:failures`,
     limits: `${prefix}:limits`,

@@ -5,6 +5,7 @@ import { SparseLog } from '@weir/shared/sparse-log';
 import { Queue } from 'bullmq';
 import type { QueueConnection } from './connection.ts';
 import { openJobWorker, type JobWorker } from './job-worker.ts';
+import { MaintenanceDone } from './maintenance-done.ts';
 import { noteOfRedis } from './redis-away.ts';
 
 /** The queue of maintenance. */
@@ -30,13 +31,15 @@ export interface MaintenanceOptions {
   /** Comes before each task; what it throws keeps the task from being done now. */
   begin(): Promise<void>;
   onFailed?(error: Error): void;
+  /** Told again and again of each task for how many seconds nobody has done it although it was time; 0: it is in time. */
+  showOverdue?(task: string, seconds: number): void;
   log: Logger;
 }
 
 /** Schedules the tasks for all workers, and does those that come up here. After a close the schedule stays for the others. */
 export function openMaintenance(
   queue: QueueConnection,
-  { name, tasks, begin, onFailed, log }: MaintenanceOptions,
+  { name, tasks, begin, onFailed, showOverdue, log }: MaintenanceOptions,
 ): JobWorker {
   const { redis, keys } = queue;
   const known = new Map(Object.entries(tasks));
@@ -44,13 +47,16 @@ export function openMaintenance(
   const jobs = new Queue(name, { connection: redis, prefix: keys.prefix });
   jobs.on('error', onError);
   const sparseLog = new SparseLog();
+  const done = new MaintenanceDone(queue);
   let isTaking = true;
+  let isClosed = false;
   const perform = async (job: { name: string }) => {
     const task = known.get(job.name);
     if (task === undefined) return;
     await begin();
     const end = performance.now() + task.everyMs / known.size;
     await task.perform(() => !isTaking || performance.now() > end);
+    await done.note(job.name);
   };
   const worker = openJobWorker<unknown>(queue, name, {}, perform, {
     onFailed(error, job) {
@@ -66,11 +72,20 @@ export function openMaintenance(
     },
     onError,
   });
-  const schedule = () => {
-    scheduleAll(jobs, known).catch((error: unknown) => log.warn({ err: error }, 'maintenance could not be scheduled'));
+  const scheduleAll = async () => {
+    for (const [task, { everyMs }] of known) {
+      if (isClosed) return;
+      try {
+        showOverdue?.(task, await done.findOverdueSeconds(task, everyMs));
+        await schedule(jobs, task, everyMs);
+      } catch (error) {
+        // The others are not to wait for it.
+        log.warn({ err: error, task }, 'maintenance could not be scheduled');
+      }
+    }
   };
-  schedule();
-  const timer = setInterval(schedule, RESCHEDULE_INTERVAL_MS);
+  void scheduleAll();
+  const timer = setInterval(() => void scheduleAll(), RESCHEDULE_INTERVAL_MS);
   return {
     take(isOn) {
       isTaking = isOn;
@@ -78,6 +93,7 @@ export function openMaintenance(
     },
     async close() {
       isTaking = false;
+      isClosed = true;
       clearInterval(timer);
       await worker.close();
       await jobs.close();
@@ -85,12 +101,10 @@ export function openMaintenance(
   };
 }
 
-async function scheduleAll(queue: Queue, tasks: ReadonlyMap<string, MaintenanceTask>): Promise<void> {
+async function schedule(queue: Queue, task: string, every: number): Promise<void> {
+  // A machine whose clock was ahead has put the next time so far off that it would not come for as long.
+  const next = (await queue.getJobScheduler(task))?.next ?? 0;
+  if (next > Date.now() + 2 * every) await queue.removeJobScheduler(task);
   const opts = { removeOnComplete: true, removeOnFail: true };
-  for (const [name, { everyMs: every }] of tasks) {
-    // A machine whose clock was ahead has put the next time so far off that it would not come for as long.
-    const next = (await queue.getJobScheduler(name))?.next ?? 0;
-    if (next > Date.now() + 2 * every) await queue.removeJobScheduler(name);
-    await queue.upsertJobScheduler(name, { every }, { name, data: {}, opts });
-  }
+  await queue.upsertJobScheduler(task, { every }, { name: task, data: {}, opts });
 }
