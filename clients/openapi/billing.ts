@@ -33,6 +33,7 @@ const DATA: Record<string, string> = {
   'invoice.finalized': 'InvoiceData',
   'invoice.payment_recorded': 'InvoicePaymentData',
   'invoice.paid': 'PaidInvoiceData',
+  'invoice.voided': 'VoidedInvoiceData',
   'subscription.created': 'SubscriptionData',
   'credit.granted': 'GrantedCreditData',
   'credit.voided': 'VoidedCreditData',

@@ -121,3 +121,67 @@ test('beside whoever ends the subscription it is billed once', async () => {
   );
   await expectSound();
 });
+
+test('a void invoice says whether it is billed again or was waived, and so does who refuses its payment', async () => {
+  const { invoice } = await yearly();
+  expect(await billing.get(`/invoices/${invoice}`)).toMatchObject({ rebilled: false });
+  const voided = await billing.post(`/invoices/${invoice}/void`, { rebill: true });
+  expect(voided).toMatchObject({ status: 'VOID', rebilled: true });
+  const { body } = await settle();
+  const waived = await billing.post(`/invoices/${body.invoice.id}/void`);
+  expect(waived).toMatchObject({ status: 'VOID', rebilled: false });
+  const { data } = await billing.get(`/subscriptions/${subscription}/invoices`);
+  const told = (each: { id: string; rebilled: boolean }) => [each.id, each.rebilled];
+  expect(new Map(data.map(told))).toEqual(new Map([voided, waived].map((each) => [each.id, each.rebilled])));
+  const feed = (await billing.get('/billing-events?limit=1000')).data;
+  const ended = feed.filter(({ type }: { type: string }) => type === 'invoice.voided');
+  expect(ended.map((each: { data: { id: string; rebilled: boolean } }) => told(each.data))).toEqual([
+    [invoice, true],
+    [body.invoice.id, false],
+  ]);
+  const refusals = await Promise.all([voided, waived].map(({ id }) => billing.request('POST', `/invoices/${id}/pay`)));
+  for (const refused of refusals) expectProblem(refused, 409, 'invoice_not_open');
+  expect(refusals.map((refused) => refused.body.detail)).toEqual([
+    expect.stringContaining('its charges are billed again'),
+    'The invoice is void: it was waived.',
+  ]);
+  await expectSound();
+});
+
+test('what an invoice only took away, beside a line by hand, comes with the next one however it is voided', async () => {
+  const { invoice, use } = await yearly();
+  await billing.post(`/invoices/${invoice}/pay`);
+  await billing.moveTo('2026-01-01T00:10:00Z', subscription);
+  await use(1, '2025-05-01T00:00:00Z');
+  const [next] = await billing.finalizeAll(subscription);
+  await billing.post(`/invoices/${next.id}/pay`);
+  await billing.post(`/subscriptions/${subscription}/cancel`, { cancel_at_period_end: false });
+  const [draft] = await billing.drafts(subscription);
+  await billing.post(`/invoices/${draft?.id}/lines`, { description: 'A fine', amount: '2000' }, 201);
+  const [last] = await billing.finalizeAll(subscription);
+  expect(last.lines).toMatchObject([{ amount: '0.00' }, { amount: '-1196.71' }, { kind: 'ADJUSTMENT' }]);
+  expect(await billing.post(`/invoices/${last.id}/void`)).toMatchObject({ rebilled: false });
+  expect((await settle()).body.invoice).toMatchObject({ total: '-1196.71' });
+  await expectSound();
+});
+
+test('of a line that bills a due again all events came in since: those of the void one count no more', async () => {
+  const { invoice, use } = await yearly();
+  await billing.post(`/invoices/${invoice}/pay`);
+  await use(5, '2025-02-01T00:00:00Z');
+  await billing.moveTo('2026-01-01T00:10:00Z', subscription);
+  const [first] = await billing.finalizeAll(subscription);
+  await use(2, '2025-03-01T00:00:00Z');
+  await billing.post(`/invoices/${first.id}/void`, { rebill: true });
+  const { body } = await settle();
+  await use(1, '2025-04-01T00:00:00Z');
+  await billing.moveTo('2027-01-01T00:10:00Z', subscription);
+  const [third] = await billing.finalizeAll(subscription);
+  const changesOf = async (id: string, lines: { id: string; cycle: number; kind: string }[]) => {
+    const line = lines.find(({ cycle, kind }) => cycle === 0 && kind !== 'FIXED');
+    const { data } = await billing.get(`/invoices/${id}/lines/${line?.id}/events?changes=true`);
+    return data.map(({ quantity }: { quantity: string }) => quantity);
+  };
+  expect(await changesOf(body.invoice.id, body.invoice.lines)).toEqual(['5', '2']);
+  expect(await changesOf(third.id, third.lines)).toEqual(['1']);
+});

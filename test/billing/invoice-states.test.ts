@@ -1,7 +1,11 @@
 // What becomes of a finalized invoice: it is paid, given up or voided, once.
 
 import { markPastDue } from '@weir/db/billing/run/past-due';
+import { findInvoiceRow } from '@weir/db/billing/invoices/invoices';
+import { insertPayment } from '@weir/db/billing/invoices/payments';
+import type { Queries } from '@weir/db/database';
 import { LIMITS } from '@weir/shared/limits';
+import { shiftBillingTime } from '../support/billing-time.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
 import { startBilled, type Billed } from '../support/invoicing.ts';
@@ -230,7 +234,27 @@ describe('paying in parts', () => {
        SELECT $1, $2, gen_random_uuid(), 1, now(), now() FROM generate_series(1, $3)`,
       [billing.admin.id, id, LIMITS.payments],
     );
-    expectProblem(await pay(id), 422, 'invalid_request');
+    const refused = await pay(id);
+    expectProblem(refused, 422, 'invalid_request');
+    expect(refused.body.errors).toMatchObject([
+      { path: '', message: expect.stringContaining('mark it uncollectible') },
+    ]);
+  });
+
+  test('is in the order in which it was recorded, whoever began first', async () => {
+    const { id } = await billing.open();
+    await shiftBillingTime(weir.pool);
+    const { kysely } = billing.database;
+    const invoice = await findInvoiceRow(kysely, billing.admin.id, id);
+    const record = (transaction: Queries, reference: string) =>
+      insertPayment(transaction, invoice!, { amount: 100n, paidAt: '2025-01-20T00:00:00Z', reference });
+    await kysely.transaction().execute(async (early) => {
+      await early.selectFrom('invoices').select('id').where('id', '=', id).execute();
+      await kysely.transaction().execute((late) => record(late, 'first'));
+      await record(early, 'second');
+    });
+    const { payments } = await billing.get(`/invoices/${id}`);
+    expect(payments).toMatchObject([{ reference: 'first' }, { reference: 'second' }]);
   });
 
   test('processes of the version before leave a row of each payment, too', async () => {
@@ -263,6 +287,14 @@ describe('paying in parts', () => {
 });
 
 describe('an invoice that is not paid', () => {
+  test('is voided, and one that is has a way on: its payment is taken back, or it gets a credit', async () => {
+    const { id } = await billing.open();
+    await billing.post(`/invoices/${id}/pay`);
+    const refused = await billing.request('POST', `/invoices/${id}/void`);
+    expectProblem(refused, 409, 'invoice_not_open');
+    expect(refused.body.detail).toMatch(/can be taken back.*by a credit/);
+  });
+
   test('is given up as UNCOLLECTIBLE, and can still be paid', async () => {
     const { id } = await billing.open();
     expect(await billing.post(`/invoices/${id}/uncollectible`, { note: 'gone' })).toMatchObject({
@@ -285,6 +317,7 @@ describe('an invoice that is not paid', () => {
     const invoice = await billing.post(`/invoices/${id}/void`, { note: 'our mistake' });
     expect(invoice).toMatchObject({ status: 'VOID', total: '10.00', amount_due: '0.00', note: 'our mistake' });
     expect(invoice.invoice_number).toMatch(/^INV-2025-/);
+    expect(invoice.rebilled).toBe(false);
     for (const change of ['pay', 'void', 'uncollectible'])
       expectProblem(await billing.request('POST', `/invoices/${id}/${change}`), 409, 'invoice_not_open');
     expect((await billing.feedOf(id)).at(-1)).toMatchObject({ type: 'invoice.voided', data: { status: 'VOID' } });

@@ -165,6 +165,22 @@ test('late usage of a due whose cut hour is taken out gives no money back, and w
   expect(await readRunState(billing.database.kysely)).toMatchObject({ leftOut: 0 });
 }, 120_000);
 
+test('an invoice whose usage cannot be told is not voided to be billed again, and can be waived', async () => {
+  const calls = await meterOf('SUM');
+  const plan = await planOf(calls, '0.1');
+  const [cut, whole] = [await subscribe(plan, '2025-01-15T10:30:00Z'), await subscribe(plan, '2025-01-15')];
+  for (const { customer } of [cut, whole]) await use({ meter: calls, customer, at: '2025-01-15T10:45:00.000Z' });
+  await runAt('2025-02-15T01:00:00Z');
+  await detachMonth(weir, '2025-01');
+  const [first, other] = await Promise.all([cut, whole].map(async (each) => (await invoicesOf(each))[0]));
+  const again = (invoice: InvoiceRow | undefined) =>
+    billing.request('POST', `/invoices/${invoice?.id}/void`, { rebill: true });
+  expect(await again(first)).toMatchObject(NEEDS_JANUARY);
+  expect((await invoicesOf(cut))[0]).toMatchObject({ status: 'OPEN' });
+  expect(await again(other)).toMatchObject({ status: 200, body: { rebilled: true } });
+  expect(await billing.post(`/invoices/${first?.id}/void`)).toMatchObject({ status: 'VOID', rebilled: false });
+}, 120_000);
+
 test('late usage of what has ended waits for the month, and Home tells it until it is billed, also by hand', async () => {
   const calls = await meterOf('SUM');
   const plan = await planOf(calls, '0.1');

@@ -314,6 +314,8 @@ class Invoice(TypedDict):
     issuer: Optional[str]
     #: Whether it is open and its due date has ended.
     is_past_due: bool
+    #: Whether it is void and its charges are billed again. Of one that is void else, they were waived.
+    rebilled: bool
     #: Who issued it, field by field, as the settings said when it was finalized. Null before, and where they do not
     #: say.
     seller: Optional[Party]
@@ -419,6 +421,8 @@ class _InvoiceWithLines(TypedDict):
     issuer: Optional[str]
     #: Whether it is open and its due date has ended.
     is_past_due: bool
+    #: Whether it is void and its charges are billed again. Of one that is void else, they were waived.
+    rebilled: bool
     #: Who issued it, field by field, as the settings said when it was finalized. Null before, and where they do not
     #: say.
     seller: Optional[Party]
@@ -565,6 +569,37 @@ class PaidInvoiceData(_PaidInvoiceData, total=False):
     payment: Payment
 
 
+class _VoidedInvoiceData(TypedDict):
+    id: str
+    kind: Literal["SUBSCRIPTION", "ADJUSTMENT"]
+    status: Literal["DRAFT", "OPEN", "PAID", "VOID", "UNCOLLECTIBLE"]
+    subscription_id: str
+    customer_id: str
+    cycle: Optional[int]
+    currency: str
+    period_start: str
+    period_end: str
+    invoice_number: Optional[str]
+    #: A decimal, in units of the currency.
+    total: str
+    #: A decimal, in units of the currency.
+    credits_applied: str
+    #: A decimal, in units of the currency.
+    amount_paid: str
+    #: A decimal, in units of the currency.
+    amount_due: str
+    issue_date: Optional[str]
+    due_date: Optional[str]
+    paid_at: Optional[str]
+    reference: Optional[str]
+    note: Optional[str]
+
+
+class VoidedInvoiceData(_VoidedInvoiceData, total=False):
+    #: Whether its charges are billed again; else they were waived. Earlier versions did not say.
+    rebilled: bool
+
+
 class SubscriptionData(TypedDict):
     id: str
     external_id: Optional[str]
@@ -664,14 +699,14 @@ class InvoiceWebhookData(InvoiceData):
 class InvoiceWebhook(TypedDict):
     #: The same each time that it is sent: what was seen is dropped by it.
     id: str
-    type: Literal["invoice.finalized", "invoice.credited", "invoice.voided", "invoice.uncollectible", "invoice.past_due"]
+    type: Literal["invoice.finalized", "invoice.credited", "invoice.uncollectible", "invoice.past_due"]
     timestamp: str
     data: InvoiceWebhookData
 
 
 class InvoiceEvent(TypedDict):
     sequence: int
-    type: Literal["invoice.finalized", "invoice.credited", "invoice.voided", "invoice.uncollectible", "invoice.past_due"]
+    type: Literal["invoice.finalized", "invoice.credited", "invoice.uncollectible", "invoice.past_due"]
     created_at: str
     actor: str
     data: InvoiceData
@@ -719,6 +754,28 @@ class PaidInvoiceEvent(TypedDict):
     created_at: str
     actor: str
     data: PaidInvoiceData
+
+
+class VoidedInvoiceWebhookData(VoidedInvoiceData):
+    #: In which order events have happened.
+    sequence: int
+    actor: str
+
+
+class VoidedInvoiceWebhook(TypedDict):
+    #: The same each time that it is sent: what was seen is dropped by it.
+    id: str
+    type: Literal["invoice.voided"]
+    timestamp: str
+    data: VoidedInvoiceWebhookData
+
+
+class VoidedInvoiceEvent(TypedDict):
+    sequence: int
+    type: Literal["invoice.voided"]
+    created_at: str
+    actor: str
+    data: VoidedInvoiceData
 
 
 class SubscriptionWebhookData(SubscriptionData):
@@ -884,6 +941,7 @@ BillingEvent = Union[
     InvoiceEvent,
     InvoicePaymentEvent,
     PaidInvoiceEvent,
+    VoidedInvoiceEvent,
     SubscriptionEvent,
     GrantedCreditEvent,
     VoidedCreditEvent,
@@ -896,6 +954,7 @@ Webhook = Union[
     InvoiceWebhook,
     InvoicePaymentWebhook,
     PaidInvoiceWebhook,
+    VoidedInvoiceWebhook,
     SubscriptionWebhook,
     GrantedCreditWebhook,
     VoidedCreditWebhook,

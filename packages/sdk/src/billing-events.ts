@@ -97,6 +97,34 @@ export interface PaidInvoiceData {
   payment?: Payment;
 }
 
+export interface VoidedInvoiceData {
+  id: string;
+  kind: 'SUBSCRIPTION' | 'ADJUSTMENT';
+  status: 'DRAFT' | 'OPEN' | 'PAID' | 'VOID' | 'UNCOLLECTIBLE';
+  subscription_id: string;
+  customer_id: string;
+  cycle: number | null;
+  currency: string;
+  period_start: string;
+  period_end: string;
+  invoice_number: string | null;
+  /** A decimal, in units of the currency. */
+  total: string;
+  /** A decimal, in units of the currency. */
+  credits_applied: string;
+  /** A decimal, in units of the currency. */
+  amount_paid: string;
+  /** A decimal, in units of the currency. */
+  amount_due: string;
+  issue_date: string | null;
+  due_date: string | null;
+  paid_at: string | null;
+  reference: string | null;
+  note: string | null;
+  /** Whether its charges are billed again; else they were waived. Earlier versions did not say. */
+  rebilled?: boolean;
+}
+
 export interface SubscriptionData {
   id: string;
   external_id: string | null;
@@ -170,12 +198,12 @@ export interface EventData {
   'invoice.created': DraftData;
   'invoice.finalized': InvoiceData;
   'invoice.credited': InvoiceData;
-  'invoice.voided': InvoiceData;
   'invoice.uncollectible': InvoiceData;
   'invoice.past_due': InvoiceData;
   'invoice.payment_recorded': InvoicePaymentData;
   'invoice.payment_taken_back': InvoicePaymentData;
   'invoice.paid': PaidInvoiceData;
+  'invoice.voided': VoidedInvoiceData;
   'subscription.created': SubscriptionData;
   'subscription.activated': SubscriptionData;
   'subscription.changed': SubscriptionData;

@@ -308,6 +308,8 @@ export interface Invoice {
   issuer: string | null;
   /** Whether it is open and its due date has ended. */
   is_past_due: boolean;
+  /** Whether it is void and its charges are billed again. Of one that is void else, they were waived. */
+  rebilled: boolean;
   /**
    * Who issued it, field by field, as the settings said when it was finalized. Null before, and where they do not
    * say.
@@ -421,6 +423,8 @@ export interface InvoiceWithLines {
   issuer: string | null;
   /** Whether it is open and its due date has ended. */
   is_past_due: boolean;
+  /** Whether it is void and its charges are billed again. Of one that is void else, they were waived. */
+  rebilled: boolean;
   /**
    * Who issued it, field by field, as the settings said when it was finalized. Null before, and where they do not
    * say.

@@ -81,6 +81,7 @@ export type {
   SubscriptionData,
   UnpricedUsageData,
   VoidedCreditData,
+  VoidedInvoiceData,
 } from './billing-events.ts';
 export type {
   Charge,

@@ -46,6 +46,12 @@ export const creditEntry = answerOf<CreditEntry>()({
   currency: z.string(),
   created_at: time,
   credit_id: z.uuid(),
+  credit_expires_at: time
+    .nullable()
+    .meta({ description: 'Of the grant: what comes back to it afterwards has expired.' }),
+  credit_voided_at: time
+    .nullable()
+    .meta({ description: 'When the grant was voided: what came back to it since was ended.' }),
   invoice_id: z.uuid().nullable().meta({ description: 'The invoice that took it, or gave it back.' }),
   invoice_number: z.string().nullable(),
   given_by_invoice_id: z.uuid().nullable().meta({

@@ -92,6 +92,9 @@ const invoiceFields = answerOf<Invoice>()({
     .nullable()
     .meta({ description: 'Who issued it, in lines, as the settings said when it was finalized. Null before.' }),
   is_past_due: z.boolean().meta({ description: 'Whether it is open and its due date has ended.' }),
+  rebilled: z.boolean().meta({
+    description: 'Whether it is void and its charges are billed again. Of one that is void else, they were waived.',
+  }),
   seller: party.nullable().meta({
     description:
       'Who issued it, field by field, as the settings said when it was finalized. Null before, and where they do not say.',

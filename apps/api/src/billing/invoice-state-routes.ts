@@ -31,10 +31,14 @@ export const noteBody = z.strictObject({ note }).nullish();
 const voidBody = z
   .strictObject({
     note,
-    rebill: z.boolean().default(false).meta({
-      description:
-        'Whether the next invoice of the subscription bills again what this one billed. Not what was added by hand.',
-    }),
+    rebill: z
+      .boolean()
+      .default(false)
+      .meta({
+        description:
+          'Whether the draft of the subscription, or its next invoice, bills again what this one billed; `POST /subscriptions/{id}/settle` does ' +
+          'it at once. Not what was added by hand.',
+      }),
   })
   .nullish();
 
@@ -67,7 +71,7 @@ export function invoiceStateRoutes(app: App, { database, guards }: RouteDeps): v
         tags: ['Billing'],
         summary: 'Waive an invoice',
         description:
-          'What it took of credits goes back to them. What it billed is waived, and is not billed again by another invoice unless `rebill` is true. ' +
+          'What it took of credits goes back to them; of one that has expired since, or was voided, nothing is left then. What it billed is waived, and is not billed again by another invoice unless `rebill` is true. ' +
           'If its usage was wrong, void the events and void with `rebill`: voided without it, the correction takes the amount off once more. ' +
           'One that is paid in part is refused: what was paid would be for nothing. What other invoices gave back of what it billed ends with it; ' +
           'where not all of that is left, or others billed something of the same charges and periods, it is refused without `rebill`.',
@@ -75,14 +79,15 @@ export function invoiceStateRoutes(app: App, { database, guards }: RouteDeps): v
         body: voidBody,
         response: {
           200: invoiceWithLines,
-          ...problemResponses('invoice_not_open', 'invoice_partly_paid', 'invoice_given_back'),
+          ...problemResponses('invoice_not_open', 'invoice_partly_paid', 'invoice_given_back', 'month_taken_out'),
         },
       },
     },
     writing(database, (request, write) => {
       const which = whichOf(request);
       const { note: said = null, rebill = false } = request.body ?? {};
-      return change(write, which, (transaction) => voidInvoice(transaction, which, { note: said, rebill }));
+      const words = { PAID: PAID_TO_VOID };
+      return change(write, which, (transaction) => voidInvoice(transaction, which, { note: said, rebill }), words);
     }),
   );
 
@@ -126,15 +131,26 @@ const BY_STATUS: Record<InvoiceStatus, string> = {
   UNCOLLECTIBLE: 'The invoice is given up already: it can be paid or voided.',
 };
 
-const GIVEN_BACK =
+/** Of a void one whose charges were not waived. */
+const REBILLED =
+  'The invoice is void, and its charges are billed again: what is paid of them is recorded on the invoice that bills them.';
+
+/** Who wants to void it has a way on. */
+const PAID_TO_VOID =
+  'The invoice is paid. A payment that was recorded by mistake can be taken back, and the invoice voided then; what was paid rightly is ' +
+  'given back by a credit.';
+
+const givenBack = (status: InvoiceStatus) =>
   'Other invoices have given back a part of what this one billed, and either not all of that is left, or they billed something of the same ' +
-  'charges and periods as well: voiding it could leave the customer with money that nobody paid. Have it billed again (`rebill`), so that the next invoice settles both, or mark it uncollectible.';
+  'charges and periods as well: voiding it could leave the customer with money that nobody paid. ' +
+  `Have it billed again (\`rebill\`), so that the next invoice settles both, or ${status === 'OPEN' ? 'mark' : 'leave'} it uncollectible.`;
 
 /** Makes a change, and answers with the invoice as it is then; refuses what cannot be. */
 function change(
   write: Write,
   which: InvoiceOfActor,
   make: (transaction: Queries) => Promise<ChangeOutcome>,
+  words: Partial<typeof BY_STATUS> = {},
 ): Promise<Written<InvoiceWithLines>> {
   return write.transaction(async (transaction) => {
     const change = await make(transaction);
@@ -149,16 +165,20 @@ function change(
           `Of the invoice ${change.paid} is paid: take the payments back first, and record them where the money belongs.`,
         );
       case 'given_back':
-        throw new Refusal('invoice_given_back', GIVEN_BACK);
+        throw new Refusal('invoice_given_back', givenBack(change.status));
       case 'not_open':
-        return refuseNotOpen(change);
+        return refuseNotOpen(change, words);
     }
   });
 }
 
 /** Says that an invoice is not open any more, and what paid it. */
-export function refuseNotOpen({ status, reference }: Pick<NotOpen, 'status' | 'reference'>): never {
-  throw new Refusal('invoice_not_open', BY_STATUS[status], status === 'PAID' ? { reference } : {});
+export function refuseNotOpen(
+  { status, reference, rebilled }: Omit<NotOpen, 'outcome'>,
+  words: Partial<typeof BY_STATUS> = {},
+): never {
+  const detail = rebilled ? REBILLED : (words[status] ?? BY_STATUS[status]);
+  throw new Refusal('invoice_not_open', detail, status === 'PAID' ? { reference } : {});
 }
 
 const NO_DRAFT = 'The invoice is finalized already, and its amounts do not change any more.';

@@ -104,6 +104,10 @@ export function paymentRoutes(app: App, { database, guards }: RouteDeps): void {
   );
 }
 
+const TOO_MANY =
+  `would be a payment more than the ${LIMITS.payments} that an invoice takes, with those that were taken back: mark it uncollectible, ` +
+  'or where none stands void it with rebill, and record them on the invoice that takes its place';
+
 function refuseUnpaid(paid: PaymentOutcome): void {
   switch (paid.outcome) {
     case 'done':
@@ -114,7 +118,7 @@ function refuseUnpaid(paid: PaymentOutcome): void {
       return refuseNotOpen(paid);
     case 'recorded':
       // Whoever pays all of it and asks again finds it paid, as without a part.
-      if (paid.status === 'PAID') return refuseNotOpen({ ...paid, status: 'PAID' });
+      if (paid.status === 'PAID') return refuseNotOpen({ ...paid, status: 'PAID', rebilled: false });
       throw new Refusal('payment_recorded', 'A payment of the invoice has this reference already.', {
         id: paid.id,
         reference: paid.reference,
@@ -124,9 +128,7 @@ function refuseUnpaid(paid: PaymentOutcome): void {
         amountDue: paid.due,
       });
     case 'too_many':
-      throw invalidFields([
-        { path: 'amount', message: `would be a payment more than the ${LIMITS.payments} that an invoice takes` },
-      ]);
+      throw invalidFields([{ path: '', message: TOO_MANY }]);
     case 'paid_in_future':
       throw invalidFields([{ path: 'paid_at', message: 'must not be in the future' }]);
   }

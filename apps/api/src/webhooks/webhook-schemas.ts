@@ -70,7 +70,11 @@ const DATA: Record<FeedType | typeof TEST_TYPE, z.ZodObject> = {
   'invoice.payment_recorded': ofPayment,
   'invoice.paid': paid,
   'invoice.payment_taken_back': ofPayment,
-  'invoice.voided': invoice,
+  'invoice.voided': invoice.extend({
+    rebilled: z.boolean().optional().meta({
+      description: 'Whether its charges are billed again; else they were waived. Earlier versions did not say.',
+    }),
+  }),
   'invoice.uncollectible': invoice,
   'invoice.past_due': invoice,
   'subscription.created': subscription,
@@ -110,6 +114,13 @@ const DATA: Record<FeedType | typeof TEST_TYPE, z.ZodObject> = {
   'webhook.test': z.object({}),
 };
 
+/** What the name of a type does not say. */
+const SAID: Record<string, string> = {
+  'subscription.activated':
+    'It is ACTIVE: at a start that was to come, at the beginning of period 0, and each time that nothing of it is past due any more, ' +
+    'after a subscription.past_due. Whoever sets something up once does so at the first.',
+};
+
 const header = (name: string, description: string) => ({
   in: 'header',
   name,
@@ -138,6 +149,7 @@ export function webhookOperations(): Record<string, object> {
       const post = {
         operationId: type.replace(/[._](\w)/g, (_, letter: string) => letter.toUpperCase()),
         summary: type,
+        ...(SAID[type] !== undefined && { description: SAID[type] }),
         tags: ['Webhooks'],
         // The signature is all that there is.
         security: [],

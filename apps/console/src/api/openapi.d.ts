@@ -666,6 +666,8 @@ export interface components {
             currency: string;
             created_at: string;
             credit_id: string;
+            credit_expires_at: string | null;
+            credit_voided_at: string | null;
             invoice_id: string | null;
             invoice_number: string | null;
             given_by_invoice_id: string | null;
@@ -875,6 +877,7 @@ export interface components {
             } | null;
             issuer: string | null;
             is_past_due: boolean;
+            rebilled: boolean;
             seller: components["schemas"]["Party"] | null;
             buyer: components["schemas"]["Party"] | null;
             created_at: string;
@@ -934,6 +937,7 @@ export interface components {
             } | null;
             issuer: string | null;
             is_past_due: boolean;
+            rebilled: boolean;
             seller: components["schemas"]["Party"] | null;
             buyer: components["schemas"]["Party"] | null;
             created_at: string;
@@ -994,6 +998,7 @@ export interface components {
             } | null;
             issuer: string | null;
             is_past_due: boolean;
+            rebilled: boolean;
             seller: components["schemas"]["Party"] | null;
             buyer: components["schemas"]["Party"] | null;
             created_at: string;

@@ -1,9 +1,10 @@
 // Changes of an invoice: an admin adds lines to a draft and finalizes it, and says of a finalized one what became of it.
 
 import { Button, Checkbox, Textarea, TextInput } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { client, send, type Schema } from '../api/client.ts';
+import { client, read, send, type Schema } from '../api/client.ts';
+import { PAGE_SIZE_MAX } from '../api/limits.ts';
 import { problemOf } from '../api/problem.ts';
 import { invalidate } from '../api/queries.ts';
 import { Confirm } from '../components/dialogs/confirm.tsx';
@@ -11,6 +12,8 @@ import { FormDialog } from '../components/dialogs/form-dialog.tsx';
 import { useOnward } from '../components/dialogs/leaving.ts';
 import { useForm } from '../components/forms/form.tsx';
 import { notify } from '../components/outcomes/notices.tsx';
+import { formatAmount } from '../text/decimals.ts';
+import { formatDate } from '../text/instants.ts';
 import { plainDecimal } from '../text/typed-text.ts';
 import { OF_INVOICES, type InvoiceDialogProps } from './invoice-dialogs.ts';
 import { PayForm } from './invoice-payments.tsx';
@@ -18,11 +21,12 @@ import { PayForm } from './invoice-payments.tsx';
 type Invoice = Schema<'InvoiceWithLines'>;
 
 /** The steps that an invoice can take from its status. */
-export function InvoiceButtons({ invoice, zone }: { invoice: Invoice; zone: string }) {
+export function InvoiceButtons({ invoice, subscription }: { invoice: Invoice; subscription: Schema<'Subscription'> }) {
   const queries = useQueryClient();
   const onward = useOnward();
   const [dialog, setDialog] = useState<'pay' | 'void' | 'uncollectible'>();
   const { id, status } = invoice;
+  const { time_zone: zone } = subscription;
   const finalize = async () => {
     try {
       await send(client.POST('/api/v1/invoices/{id}/finalize', { params: { path: { id } } }));
@@ -61,13 +65,13 @@ export function InvoiceButtons({ invoice, zone }: { invoice: Invoice; zone: stri
         </Button>
       )}
       {dialog === 'pay' && <PayForm invoice={invoice} zone={zone} onClose={close} />}
-      {dialog === 'void' && <VoidForm invoice={invoice} onClose={close} />}
+      {dialog === 'void' && <VoidForm invoice={invoice} subscription={subscription} onClose={close} />}
       {dialog === 'uncollectible' && <UncollectibleForm invoice={invoice} onClose={close} />}
     </>
   );
 }
 
-function VoidForm({ invoice, onClose }: InvoiceDialogProps) {
+function VoidForm({ invoice, subscription, onClose }: InvoiceDialogProps & { subscription: Schema<'Subscription'> }) {
   const form = useEndForm({ note: '', rebill: false }, onClose, (body) =>
     send(client.POST('/api/v1/invoices/{id}/void', { params: { path: { id: invoice.id } }, body })),
   );
@@ -75,17 +79,43 @@ function VoidForm({ invoice, onClose }: InvoiceDialogProps) {
     <FormDialog title="Void this invoice?" submitLabel="Void the invoice" isDangerous form={form} onClose={onClose}>
       <p className="muted">
         {form.values.rebill
-          ? 'What it billed is on the next invoice again. What it took of credits goes back.'
+          ? `What it billed is billed again, ${whenBilled(subscription)}. What it took of credits goes back.`
           : 'What it billed is waived, and no later invoice bills it again. If its usage was wrong, void the events and bill it again: without that, the correction takes the amount off once more. What it took of credits goes back; what other invoices gave back of what it billed ends with it, for nobody has paid that.'}{' '}
         It keeps its number.
       </p>
+      <LostCredits invoice={invoice} />
       <Textarea label="Note" {...form.field('note')} />
       <Checkbox
         label="Bill it again"
-        description="The next invoice bills its charges anew, as they are by then."
+        description="Its charges are billed anew, as they are by then."
         {...form.checkbox('rebill')}
       />
     </FormDialog>
+  );
+}
+
+/** By which invoice, and when there is one. */
+function whenBilled({ status, current_period_end: end, time_zone: zone }: Schema<'Subscription'>): string {
+  if (status === 'CANCELED') return 'by an invoice of its own, within the hour';
+  return `by a draft of the subscription if there is one, else by its next invoice, which is made on ${formatDate(end, zone)}, or now by “Bill it now” on its page`;
+}
+
+function hasEnded({ credit_expires_at: end, credit_voided_at: voidedAt }: Schema<'CreditEntry'>): boolean {
+  return voidedAt !== null || (end !== null && Date.parse(end) <= Date.now());
+}
+
+/** What it took of a credit that has ended since is not there any more when it goes back. */
+function LostCredits({ invoice: { id } }: Pick<InvoiceDialogProps, 'invoice'>) {
+  const query = { page: 1, page_size: PAGE_SIZE_MAX };
+  const { data } = useQuery(read('/api/v1/invoices/{id}/credits', { path: { id }, query }));
+  const lost = data?.data.filter((entry) => entry.invoice_id === id && hasEnded(entry));
+  if (lost === undefined || lost.length === 0) return null;
+  const amounts = lost.map(({ amount, currency }) => formatAmount(amount, currency)).join(' and ');
+  return (
+    <p className="muted">
+      But {amounts} came of credit that has expired or was voided since: nothing of that is left. Grant it anew where
+      the customer is to have it.
+    </p>
   );
 }
 

@@ -71,7 +71,7 @@ function InvoiceView({ invoice, subscription }: { invoice: Invoice; subscription
                 Add a line
               </Button>
             )}
-            <InvoiceButtons invoice={invoice} zone={zone} />
+            <InvoiceButtons invoice={invoice} subscription={subscription} />
           </AdminOnly>
           <DownloadPdfs invoice={invoice} />
         </>
@@ -106,6 +106,7 @@ function InvoiceView({ invoice, subscription }: { invoice: Invoice; subscription
           ['Issued', invoice.issue_date !== null && formatDay(invoice.issue_date)],
           ['Due', invoice.due_date !== null && formatDay(invoice.due_date)],
           ['Paid', invoice.paid_at !== null && <Time key="paid" at={invoice.paid_at} zone={zone} />],
+          ['Voided', status === 'VOID' && (invoice.rebilled ? 'Its charges are billed again' : 'It was waived')],
           ['Note', invoice.note],
         ]}
       />

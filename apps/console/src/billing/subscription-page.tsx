@@ -201,9 +201,10 @@ function Settle({ id, label, nothing, children }: SettleProps) {
     const settled = await send(client.POST('/api/v1/subscriptions/{id}/settle', { params: { path: { id } } }));
     // The types of the client leave out what is always null in one of its answers.
     const { invoice } = settled as { invoice: { id: string } | null };
-    await invalidate(queries, '/api/v1/invoices', '/api/v1/subscriptions/{id}');
     if (invoice === null) notify(nothing);
+    // Before its page asks for it again, and does not offer this any more.
     else await onward({ to: '/invoices/$invoiceId', params: { invoiceId: invoice.id } });
+    await invalidate(queries, '/api/v1/invoices', '/api/v1/subscriptions/{id}');
   };
   return (
     <Confirm label={label} title={`${label}?`} onConfirm={settle}>

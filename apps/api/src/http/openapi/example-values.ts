@@ -146,6 +146,8 @@ export const TIME = '2026-11-20T09:30:00.000Z';
 
 const amounts = { subtotal: '61.50', tax: '0.00', total: '61.50', credits_applied: '0.00', amount_paid: '0.00' };
 
+const unpaid = { paid_at: null, reference: null, note: null, is_past_due: false, rebilled: false };
+
 const finalized = {
   ...amounts,
   status: 'OPEN',
@@ -155,10 +157,7 @@ const finalized = {
   due_date: '2026-12-31',
   finalizes_at: '2026-12-01T01:00:00.000Z',
   finalized_at: '2026-12-01T01:00:02.000Z',
-  paid_at: null,
-  reference: null,
-  note: null,
-  is_past_due: false,
+  ...unpaid,
   customer: { name: 'Globex', email: 'billing@globex.example', external_id: 'globex' },
   computed_at: null,
 };

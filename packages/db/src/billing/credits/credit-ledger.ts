@@ -100,6 +100,9 @@ export interface CreditEntry {
   currency: string;
   created_at: string;
   credit_id: string;
+  /** Of the grant: what comes back to one that has expired, or is void, is of no use. */
+  credit_expires_at: string | null;
+  credit_voided_at: string | null;
   /** The invoice that drew, or gave back; null for what was voided. */
   invoice_id: string | null;
   invoice_number: string | null;
@@ -165,6 +168,7 @@ async function selectEntries(
     sql`(SELECT ${sql.ref(column)} FROM credit_grants WHERE organization_id = ${organizationId}::uuid AND id = entry.grant_id)`;
   const rows = sql<CreditEntry>`(
     SELECT entry.id, kind, entry.amount, ${ofGrant('currency')} AS currency, entry.created_at, entry.grant_id AS credit_id,
+      ${ofGrant('expires_at')} AS credit_expires_at, ${ofGrant('voided_at')} AS credit_voided_at,
       entry.invoice_id, ${numberOf(sql`entry.invoice_id`)} AS invoice_number, ${ofGrant('invoice_id')} AS given_by_invoice_id,
       ${numberOf(ofGrant('invoice_id'))} AS given_by_invoice_number
     FROM (${entries}) AS entry)`;

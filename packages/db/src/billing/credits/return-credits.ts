@@ -61,9 +61,10 @@ async function lockGrants(transaction: Queries, organizationId: string, invoiceI
     .select(['id', 'customer_id', 'voided_at', 'currency', 'remaining', 'invoice_id'])
     .where('organization_id', '=', organizationId)
     .where(
-      sql<boolean>`id IN (
-        SELECT grant_id FROM credit_entries WHERE organization_id = ${organizationId}::uuid AND invoice_id = ${invoiceId}::uuid
-        UNION SELECT id FROM credit_grants WHERE organization_id = ${organizationId}::uuid AND invoice_id = ANY (${origins}::uuid[]))`,
+      sql<boolean>`id = ANY (ARRAY(
+        SELECT grant_id FROM credit_entries WHERE invoice_id = ${invoiceId}::uuid AND (organization_id = ${organizationId}::uuid) IS TRUE
+        UNION SELECT own.id FROM credit_grants AS own
+        WHERE own.invoice_id = ANY (${origins}::uuid[]) AND (own.organization_id = ${organizationId}::uuid) IS TRUE))`,
     )
     .orderBy('id')
     .forNoKeyUpdate()
@@ -74,7 +75,7 @@ async function lockGrants(transaction: Queries, organizationId: string, invoiceI
 async function readDrawn(db: Queries, organizationId: string, invoiceId: string): Promise<Map<string, string>> {
   const { rows } = await sql<{ grant_id: string; amount: string }>`
     SELECT grant_id, sum(CASE kind WHEN 'DRAW' THEN amount ELSE -amount END) AS amount
-    FROM credit_entries WHERE organization_id = ${organizationId}::uuid AND invoice_id = ${invoiceId}::uuid
+    FROM credit_entries WHERE invoice_id = ${invoiceId}::uuid AND (organization_id = ${organizationId}::uuid) IS TRUE
     GROUP BY grant_id`.execute(db);
   return new Map(rows.map(({ grant_id, amount }) => [grant_id, amount]));
 }
@@ -95,7 +96,7 @@ async function readLeftOfVoid(
     ) AS ended
     CROSS JOIN LATERAL (
       SELECT coalesce(sum(amount), 0) AS amount FROM invoice_lines
-      WHERE organization_id = g.organization_id AND invoice_id = g.invoice_id AND rebilled IS NOT NULL
+      WHERE invoice_id = g.invoice_id AND (organization_id = g.organization_id) IS TRUE AND rebilled IS NOT NULL
     ) AS taken
     WHERE g.organization_id = ${organizationId}::uuid AND g.id = ANY (${ids}::uuid[])`.execute(db);
   return new Map(rows.map(({ id, amount }) => [id, amount]));

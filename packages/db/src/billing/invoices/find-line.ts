@@ -6,12 +6,19 @@ import type { Database, Queries } from '../../database.ts';
 import { computeLine } from './draft-lines.ts';
 import type { ClosingSpan } from '../usage/due-events.ts';
 import type { DueUsageQuestion } from '../usage/due-question.ts';
-import { fieldsOfComputed, findLineRow, questionOfLine, type LineFields, type UsageOfLine } from './invoice-lines.ts';
+import {
+  fieldsOfComputed,
+  findLineRow,
+  questionOfLine,
+  type LineFields,
+  type LineRow,
+  type UsageOfLine,
+} from './invoice-lines.ts';
 import { findInvoiceRow, type InvoiceRow } from './invoices.ts';
 import { inSnapshot } from '../snapshot.ts';
 
 export interface FoundLine {
-  line: LineFields & UsageOfLine;
+  line: LineFields & UsageOfLine & Pick<LineRow, 'rebills'>;
   /** What to read for it; undefined for a line without usage. */
   question: DueUsageQuestion | undefined;
   /** Of the invoice. */
@@ -57,14 +64,14 @@ async function lineOfInvoice(
     return line?.invoice_id === invoice.id ? line : undefined;
   }
   const line = await computeLine(snapshot, organizationId, invoice, lineId, drive);
-  return line === undefined ? undefined : fieldsOfComputed(line);
+  return line === undefined ? undefined : { ...fieldsOfComputed(line), rebills: line.rebills };
 }
 
 async function findChangesSince(
   db: Queries,
   organizationId: string,
   { subscription_id }: InvoiceRow,
-  { cycle, charge_id, closing }: FoundLine['line'],
+  { cycle, charge_id, closing, rebills }: FoundLine['line'],
 ): Promise<FoundLine['changesSince']> {
   if (cycle === null || charge_id === null) return undefined;
   const before = closing === null ? null : Number(closing);
@@ -74,7 +81,9 @@ async function findChangesSince(
     .where('organization_id', '=', organizationId)
     .where('subscription_id', '=', subscription_id)
     .where('cycle', '=', cycle)
-    .where('charge_id', '=', charge_id);
+    .where('charge_id', '=', charge_id)
+    // What was voided to be billed again before this line is in it as a whole.
+    .where(({ eb, or }) => or([eb('rebilled', 'is', null), eb('rebilled', '>', rebills)]));
   if (before !== null) earlier = earlier.where('closing', '<', String(before));
   const { closing: from } = await earlier.executeTakeFirstOrThrow();
   return from === null ? undefined : { from: Number(from), before };

@@ -42,6 +42,8 @@ export interface Invoice {
   issuer: string | null;
   /** Whether it is open and its due date has ended. */
   is_past_due: boolean;
+  /** Whether it is void and its charges are billed again. Of one that is void else they were waived. */
+  rebilled: boolean;
   /** Field by field, beside the text. */
   seller: Party | null;
   buyer: Party | null;
@@ -72,8 +74,8 @@ export interface ComputedDraft {
   isManual: boolean;
 }
 
-/** Puts a row into the form in which it is answered; a draft with what it was computed to come to. */
-export function invoiceOf(row: InvoiceRow, computed?: ComputedDraft): Invoice {
+/** Puts a row into the form in which it is answered; a draft with what it was computed to come to, a void one as {@link findRebilled} says. */
+export function invoiceOf(row: InvoiceRow, computed?: ComputedDraft, rebilled = false): Invoice {
   const { currency } = row;
   const kept = (amount: string | null): Amount => amountOf(amount, currency);
   const text = (amount: Amount): string => amountText(amount, currency);
@@ -105,6 +107,7 @@ export function invoiceOf(row: InvoiceRow, computed?: ComputedDraft): Invoice {
     customer: row.customer,
     issuer: row.issuer,
     is_past_due: row.is_past_due,
+    rebilled,
     seller: row.seller,
     buyer: row.buyer,
     created_at: row.created_at,
@@ -120,6 +123,26 @@ export async function findInvoiceRow(db: Queries, organizationId: string, id: st
     .where('organization_id', '=', organizationId)
     .where('id', '=', id)
     .executeTakeFirst();
+}
+
+/**
+ * Those of some invoices that were voided to be billed again, as their lines say it: what they billed is taken off its dues. What a line
+ * took away comes with the next invoice either way, so only where all of them do is it asked of these.
+ */
+export async function findRebilled(
+  db: Queries,
+  organizationId: string,
+  invoices: readonly Pick<InvoiceRow, 'id' | 'status'>[],
+): Promise<Set<string>> {
+  const ids = invoices.filter(({ status }) => status === 'VOID').map(({ id }) => id);
+  if (ids.length === 0) return new Set();
+  const first = (which: RawBuilder<unknown>) => sql`(SELECT rebilled IS NOT NULL FROM invoice_lines
+    WHERE invoice_id = voided.id AND (organization_id = ${organizationId}::uuid) IS TRUE AND charge_id IS NOT NULL AND ${which}
+    ORDER BY position, id LIMIT 1)`;
+  const { rows } = await sql<{ id: string }>`
+    SELECT id FROM unnest(${ids}::uuid[]) AS voided (id)
+    WHERE coalesce(${first(sql`amount >= 0`)}, ${first(sql`true`)}, false)`.execute(db);
+  return new Set(rows.map(({ id }) => id));
 }
 
 /** What is to be finalized, in the order of the periods, so that the earlier drafts of a subscription come first. */

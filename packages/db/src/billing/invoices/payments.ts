@@ -63,6 +63,8 @@ export async function insertPayment(
       id: newId(),
       amount: amountText(payment.amount, currency),
       paid_at: payment.paidAt,
+      // Now, and not when the transaction began: of two at once, one waits for the invoice.
+      created_at: sql<string>`billing_clock()`,
       reference: payment.reference,
     })
     .returningAll()

@@ -12,7 +12,7 @@ import { fieldsOfComputed, lineOf, type InvoiceLine } from './invoice-lines.ts';
 import { countLines, FIRST_LINES, readLinePage, type LinePage, type LineSpan } from './line-pages.ts';
 import { inSnapshot } from '../snapshot.ts';
 import { listInvoiceRows, type InvoiceFilter } from './find-invoices.ts';
-import { findInvoiceRow, invoiceOf, type Invoice } from './invoices.ts';
+import { findInvoiceRow, findRebilled, invoiceOf, type Invoice } from './invoices.ts';
 import { listPayments, paymentOf, type Payment } from './payments.ts';
 
 /** An invoice as it is answered, with its lines: the first of them, where it has more than a page. */
@@ -58,12 +58,14 @@ export async function readInvoices(
         computed.set(some[index]?.id ?? '', each);
     }
     const read = drafts.length === 0 ? undefined : await readMoment(snapshot, organizationId);
+    const rebilled = await findRebilled(snapshot, organizationId, rows);
     return {
       ...page,
       rows: rows.map((row) => {
         const each = computed.get(row.id);
         const notComputed = each instanceof Error ? each : undefined;
-        if (each === undefined || read === undefined) return { ...invoiceOf(row), notComputed };
+        if (each === undefined || read === undefined)
+          return { ...invoiceOf(row, undefined, rebilled.has(row.id)), notComputed };
         const { at, isManual } = read;
         const draft = each instanceof Error ? { totals: NOT_COMPUTED, at: null } : { totals: each, at };
         return { ...invoiceOf(row, { ...draft, isManual }), notComputed };
@@ -103,9 +105,10 @@ export async function readInvoiceWithin(
     };
   }
   const { lines, next } = await readLinePage(transaction, organizationId, id, FIRST_LINES);
+  const rebilled = await findRebilled(transaction, organizationId, [row]);
   const total = next === undefined ? lines.length : await countLines(transaction, organizationId, id);
   return {
-    ...invoiceOf(row),
+    ...invoiceOf(row, undefined, rebilled.has(id)),
     lines: lines.map((line) => lineOf(line, row.currency)),
     payments: (await listPayments(transaction, organizationId, id)).map((each) => paymentOf(each, row.currency)),
     ...someLines(next, total),

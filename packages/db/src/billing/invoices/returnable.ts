@@ -66,7 +66,7 @@ export async function readGivenBack(
       SELECT l.id, l.invoice_id, l.amount, own.subscription_id, own.cycle, own.charge_id
       FROM (
         SELECT DISTINCT subscription_id, cycle, charge_id FROM invoice_lines
-        WHERE organization_id = ${organizationId}::uuid AND invoice_id = ${id}::uuid AND charge_id IS NOT NULL
+        WHERE invoice_id = ${id}::uuid AND (organization_id = ${organizationId}::uuid) IS TRUE AND charge_id IS NOT NULL
       ) AS own
       CROSS JOIN LATERAL (
         SELECT id, invoice_id, amount FROM invoice_lines WHERE organization_id = ${organizationId}::uuid

@@ -13,7 +13,7 @@ import { returnCredits, type EndedCredit } from '../credits/return-credits.ts';
 import { rebillDues, takeOffDues } from '../subscriptions/dues.ts';
 import { appendFeed } from '../feed.ts';
 import { invoiceData } from '../invoices/invoice-data.ts';
-import { findInvoiceRow, lockInvoiceRow, type InvoiceRow } from '../invoices/invoices.ts';
+import { findInvoiceRow, findRebilled, lockInvoiceRow, type InvoiceRow } from '../invoices/invoices.ts';
 import type { Payment } from '../invoices/payments.ts';
 import { enterPastDue, leavePastDue } from './past-due.ts';
 import { readGivenBack } from '../invoices/returnable.ts';
@@ -24,11 +24,14 @@ export interface NotOpen {
   outcome: 'not_open';
   status: InvoiceStatus;
   reference: string | null;
+  /** Of a void one: whether its charges are billed again. */
+  rebilled: boolean;
 }
 
 export type ChangeOutcome =
-  | { outcome: 'done' | 'not_found' | 'given_back' }
+  | { outcome: 'done' | 'not_found' }
   | NotOpen
+  | { outcome: 'given_back'; status: InvoiceStatus }
   | { outcome: 'partly_paid'; paid: string };
 
 /** Which invoice, and who changes it: `user:` and an id. */
@@ -40,7 +43,7 @@ export interface InvoiceOfActor {
 
 /**
  * Waives an invoice. What it took of grants goes back to them; what it billed does not come back by itself. With `rebill` the next
- * invoice of the subscription bills its dues again, as they are by then. `partly_paid`: money was paid of it, which would be for nothing.
+ * invoice of the subscription bills its dues again, as they are by then: throws a MonthTakenOut where that cannot be told. `partly_paid`: money was paid of it, which would be for nothing.
  * What other invoices have given back of what it billed ends with it, since nobody has paid it; `given_back`: not all of that is left.
  * What it gave back itself of what others billed is given by the next invoice.
  */
@@ -50,11 +53,11 @@ export async function voidInvoice(
   { note, rebill }: { note: string | null; rebill: boolean },
 ): Promise<ChangeOutcome> {
   return await changeInvoice<ChangeOutcome>(transaction, which, async (row) => {
-    if (row.status !== 'OPEN' && row.status !== 'UNCOLLECTIBLE') return notOpen(row);
+    if (row.status !== 'OPEN' && row.status !== 'UNCOLLECTIBLE') return await notOpen(transaction, row);
     const paid = amountOf(row.amount_paid, row.currency);
     if (paid > 0n) return { outcome: 'partly_paid', paid: amountText(paid, row.currency) };
     const ended = await (rebill ? rebillInvoice : waiveInvoice)(transaction, which.organizationId, row);
-    if (ended === undefined) return { outcome: 'given_back' };
+    if (ended === undefined) return { outcome: 'given_back', status: row.status };
     return { changes: { status: 'VOID', ...(note !== null && { note }) }, types: ['invoice.voided'], ended };
   });
 }
@@ -88,7 +91,7 @@ export async function markUncollectible(
   note: string | null,
 ): Promise<ChangeOutcome> {
   return await changeInvoice<ChangeOutcome>(transaction, which, async (row) => {
-    if (row.status !== 'OPEN') return notOpen(row);
+    if (row.status !== 'OPEN') return await notOpen(transaction, row);
     const uncollectible_at = sql<string>`billing_clock()`;
     return {
       changes: { status: 'UNCOLLECTIBLE', uncollectible_at, ...(note !== null && { note }) },
@@ -98,8 +101,9 @@ export async function markUncollectible(
 }
 
 /** Why an invoice is not changed that has a status from which there is no way. */
-export function notOpen({ status, reference }: InvoiceRow): NotOpen {
-  return { outcome: 'not_open', status, reference };
+export async function notOpen(db: Queries, row: InvoiceRow): Promise<NotOpen> {
+  const rebilled = await findRebilled(db, row.organization_id, [row]);
+  return { outcome: 'not_open', status: row.status, reference: row.reference, rebilled: rebilled.has(row.id) };
 }
 
 /** What is to become of an invoice, and what the feed says of that. */
@@ -140,7 +144,12 @@ export async function changeInvoice<Outcome extends { outcome: string }>(
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirstOrThrow();
-  const data = { ...invoiceData(changed), ...(payment !== undefined && { payment }) };
+  const rebilled = await findRebilled(transaction, organizationId, [changed]);
+  const data = {
+    ...invoiceData(changed),
+    ...(payment !== undefined && { payment }),
+    ...(changed.status === 'VOID' && { rebilled: rebilled.has(id) }),
+  };
   const events = types.map((type): NewFeedEvent => ({ type, actor, data }));
   events.push(...ended.map((credit): NewFeedEvent => ({ type: 'credit.voided', actor, data: { ...credit } })));
   if (changed.is_past_due && !row.is_past_due)

@@ -43,7 +43,7 @@ export async function recordPayment(
     const payments = await listPayments(transaction, which.organizationId, row.id);
     const same = payments.find((each) => stands(each) && reference !== null && each.reference === reference);
     if (same !== undefined && reference !== null) return { outcome: 'recorded', id: same.id, reference, status };
-    if (status !== 'OPEN' && status !== 'UNCOLLECTIBLE') return notOpen(row);
+    if (status !== 'OPEN' && status !== 'UNCOLLECTIBLE') return await notOpen(transaction, row);
     const { currency } = row;
     const due = amountDueOf(row, amountOf(row.total, currency));
     const paid = amount ?? due;

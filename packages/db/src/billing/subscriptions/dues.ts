@@ -1,10 +1,12 @@
 // What charges come to in a period, before and after invoices settled it.
 
 import type { AskedPeriod, DueName } from '@weir/billing/due';
+import { microsOfText } from '@weir/shared/instant';
 import type { AggregationType } from '@weir/shared/meter';
 import { sql, type RawBuilder, type Selectable } from 'kysely';
 import type { Queries } from '../../database.ts';
 import type { Tables } from '../../schema.ts';
+import { QUESTIONS_AT_ONCE, readDueUsage } from '../usage/due-usage.ts';
 
 /** A row of dues, and how its meter counts; null where it has none. */
 export type DueRow = Selectable<Tables['dues']> & { aggregation: AggregationType | null };
@@ -91,7 +93,8 @@ export async function updateDues(
 
 /**
  * Lets the dues of an invoice be billed again by the next one of their subscription: what it billed counts no more. With `givenBack` only
- * those that it took something away from. Expects the row of the subscription locked, and the invoice to be void.
+ * those that it took something away from. Expects the row of the subscription locked, and the invoice to be void. Throws a MonthTakenOut
+ * where the usage of one cannot be told: each later invoice of the subscription would wait for it.
  */
 export async function rebillDues(
   transaction: Queries,
@@ -99,16 +102,27 @@ export async function rebillDues(
   invoiceId: string,
   { givenBack = false } = {},
 ): Promise<void> {
-  const lines = await transaction
-    .selectFrom('invoice_lines')
-    .select('id')
-    .where('organization_id', '=', organizationId)
-    .where('invoice_id', '=', invoiceId)
-    .where('charge_id', 'is not', null)
-    .$if(givenBack, (query) => query.where('amount', '<', '0'))
-    .execute();
+  const { rows: lines } = await sql<DueName & { id: string }>`
+    SELECT id, subscription_id, cycle, charge_id FROM invoice_lines
+    WHERE invoice_id = ${invoiceId}::uuid AND (organization_id = ${organizationId}::uuid) IS TRUE AND charge_id IS NOT NULL
+      AND (NOT ${givenBack} OR amount < 0)`.execute(transaction);
+  await expectTold(transaction, organizationId, lines);
   const ids = lines.map(({ id }) => id);
   await takeOffDues(transaction, organizationId, ids, { isBilledAgain: true });
+}
+
+async function expectTold(db: Queries, organizationId: string, names: readonly DueName[]): Promise<void> {
+  const dues = await readDues(db, organizationId, names);
+  for (let from = 0; from < dues.length; from += QUESTIONS_AT_ONCE) {
+    const some = dues.slice(from, from + QUESTIONS_AT_ONCE);
+    const questions = some.flatMap((due) => {
+      const { meter_id: meterId, aggregation, customer_external_id: customerExternalId } = due;
+      if (meterId === null || aggregation === null) return [];
+      const [start, end] = [microsOfText(due.period_start), microsOfText(due.period_end)];
+      return [{ organizationId, meterId, customerExternalId, aggregation, start, end, closing: null }];
+    });
+    await readDueUsage(db, questions);
+  }
 }
 
 /** SQL for whether something of the subscription `s` is to be billed again. It is no EXISTS, of which Postgres may read all there are. */
@@ -169,7 +183,7 @@ export async function takeOffDues(
       UPDATE dues d SET billed = d.billed - own.amount, rebills = d.rebills + 1, rebilling = d.rebilling OR ${isBilledAgain}
       FROM own
       WHERE d.organization_id = ${organizationId}::uuid AND d.subscription_id = own.subscription_id
-        AND d.cycle = own.cycle AND d.charge_id = own.charge_id
+        AND d.cycle = own.cycle AND (d.charge_id = own.charge_id) IS TRUE
       RETURNING d.subscription_id, d.cycle, d.charge_id, d.rebills
     )
     UPDATE invoice_lines l SET rebilled = waiting.rebills
