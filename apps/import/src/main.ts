@@ -58,7 +58,7 @@ function isStream(file: string, stats: Stats): boolean {
 
 function loadDemo(): Demo | undefined {
   try {
-    return JSON.parse(readFileSync(join(process.env.WEIR_HOME ?? '.weir', 'demo.json'), 'utf8')) as Demo;
+    return JSON.parse(readFileSync(join(process.env.WEIR_HOME || '.weir', 'demo.json'), 'utf8')) as Demo;
   } catch {
     return undefined;
   }

@@ -32,7 +32,7 @@ const BY_CODE: Record<string, { said: string; path?: string }> = {
     said: 'This plan takes no new subscriptions. Change that in the plan, or choose another.',
   },
   subscription_behind: { said: 'The past of this subscription is still being opened. Try again in a minute.' },
-  groups_not_ready: { said: 'What was counted before is still being grouped. Try again in a moment.' },
+  groups_not_ready: { said: 'What was counted before is still being grouped. Try again in a while.' },
   precondition_failed: { said: 'Somebody changed this meanwhile, so nothing was done. Look at what it is now.' },
   not_found: { said: 'This is not there, or not any more: somebody may have deleted it.' },
   request_under_way: { said: 'Weir is still busy with this since it was sent before. Look at it again in a moment.' },
