@@ -249,6 +249,31 @@ describe.each([
     expect(rowCount).toBe(CHUNK);
   });
 
+  test('what was settled of a period of many dues is written down without reading all of them for each', async () => {
+    const { rows: found } = await weir.pool.query('SELECT subscription_id, cycle, charge_id FROM dues LIMIT 1');
+    const period = [found[0].subscription_id, found[0].cycle];
+    const client = await weir.pool.connect();
+    await client.query('SET session_replication_role = replica');
+    const one = { times: CHUNK, where: 't.subscription_id = $1 AND t.cycle = $2 AND t.charge_id = $3' };
+    await client.query(copyRows('dues', `'charge_id', md5(t.charge_id::text || n)::uuid`, one), [
+      ...period,
+      found[0].charge_id,
+    ]);
+    await client.query('RESET session_replication_role');
+    client.release();
+    const { rows: dues } = await weir.pool.query(
+      `SELECT subscription_id, cycle, charge_id, '2' AS billed FROM dues WHERE subscription_id = $1 AND cycle = $2`,
+      period,
+    );
+    expect(dues.length).toBeGreaterThan(CHUNK);
+    const rows = await rowsReadBy(weir, ({ kysely }) => updateDues(kysely, organization(), 1, dues));
+    // Once it may read all of the organization.
+    const { rowCount: all } = await weir.pool.query('SELECT FROM dues');
+    expect(rows).toBeLessThan((all ?? 0) + 5 * dues.length);
+    const { rowCount } = await weir.pool.query('SELECT FROM dues WHERE closing = 1 AND billed = 2');
+    expect(rowCount).toBe(dues.length);
+  });
+
   test('a chunk of invoices is marked as past due', async () => {
     const chunk = await idsOf(`invoices WHERE status = 'OPEN' AND past_due_at <= billing_now() ORDER BY past_due_at`);
     const rows = await rowsReadBy(weir, async (database) => {

@@ -68,10 +68,7 @@ export interface SettledDue extends DueName {
   billed: string;
 }
 
-/**
- * Writes down what was settled of dues at a closing, each due once. Expects the rows of their subscriptions locked. The charge is
- * compared so that its index, which leads to the dues of everybody on a plan, is no way to one of them.
- */
+/** Writes down what was settled of dues at a closing, each due once. Expects the rows of their subscriptions locked. */
 export async function updateDues(
   transaction: Queries,
   organizationId: string,
@@ -88,7 +85,7 @@ export async function updateDues(
       ${settled.map(({ billed }) => billed)}::numeric[]
     ) AS settled (subscription_id, cycle, charge_id, billed)
     WHERE d.organization_id = ${organizationId}::uuid AND d.subscription_id = settled.subscription_id
-      AND d.cycle = settled.cycle AND (d.charge_id = settled.charge_id) IS TRUE`.execute(transaction);
+      AND d.cycle = settled.cycle AND ${isOfCharge('settled')}`.execute(transaction);
 }
 
 /**
@@ -137,6 +134,15 @@ export async function hasRebilling(db: Queries, organizationId: string, subscrip
   return rows[0]?.is_rebilling ?? false;
 }
 
+/**
+ * Whether a due `d` is of the charge of a row that names one. Postgres takes a range for many rows, so that the index of charges alone, which
+ * leads to the dues of everybody on a plan, is no way to one of them; and by the primary key it finds that one, and not all of the period.
+ */
+function isOfCharge(row: string) {
+  const charge = sql.ref(`${row}.charge_id`);
+  return sql`d.charge_id >= ${charge} AND d.charge_id <= ${charge}`;
+}
+
 /** A due that was to be billed again and comes to what was billed, as it was read. */
 export interface IdleDue extends DueName {
   rebills: number;
@@ -157,9 +163,7 @@ export async function endRebilling(
       ${dues.map(({ rebills }) => rebills)}::integer[]
     ) AS idle (subscription_id, cycle, charge_id, rebills)
     WHERE d.organization_id = ${organizationId}::uuid AND d.subscription_id = idle.subscription_id
-      AND d.cycle = idle.cycle AND (d.charge_id = idle.charge_id) IS TRUE AND d.rebills = idle.rebills`.execute(
-    transaction,
-  );
+      AND d.cycle = idle.cycle AND ${isOfCharge('idle')} AND d.rebills = idle.rebills`.execute(transaction);
 }
 
 /**
