@@ -126,6 +126,14 @@ test('every metric is described in docs/operations.md, and no other', async () =
     return bound !== undefined && Number(bound) < 3_600 && rule.for === undefined;
   });
   expect(hasty.map(({ alert }) => alert)).toEqual([]);
+  // What happened once is seen for less than the window: it would have to stay for longer than that.
+  const deaf = alerts.filter((rule) => {
+    const windows = [...rule.expr.matchAll(/rate\([^[]*\[(\d+)m\]\)\) > 0(?!\.)/g)].map(([, minutes]) =>
+      Number(minutes),
+    );
+    return Math.min(...windows) <= Number(/^(\d+)m$/.exec(rule.for ?? '0m')?.[1]);
+  });
+  expect(deaf.map(({ alert }) => alert)).toEqual(['WeirCannotRecord']);
   const all = [...texts.join('\n').matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name);
   const used = [...rules.matchAll(/\b((?:weir|process)_[a-z_]+?)(?:_count)?\b/g)].map(([, name]) => name);
   for (const name of used) expect(all).toContain(name);
@@ -215,7 +223,9 @@ test('events that Weir cannot take by its own fault are counted, and a line in t
   await weir.pool.query('ALTER TABLE set_aside RENAME TO meters');
   expect(status).toBe(207);
   expect(new Set(body.data.map((item: { status: number }) => item.status))).toEqual(new Set([500]));
-  expect(await metricsOf(api.url)).toContain('\nweir_refused_events_total{reason="broken"} 120\n');
+  const text = await metricsOf(api.url);
+  expect(text).toContain('\nweir_refused_events_total{reason="broken"} 120\n');
+  expect(text).toContain('\nweir_faults_total{fault="internal_error"} 20\n');
   await api.stop();
   for (const message of ['a request failed', 'an event of a batch failed']) {
     const lines = api.output().split(`"msg":"${message}"`).length - 1;

@@ -57,7 +57,7 @@ export function buildMetrics(sources: MetricSources) {
     registry,
     faults: counter(
       'weir_faults_total',
-      'Faults that a person has to look at: postgres_replaced, redis_replaced; of workers also maintenance.',
+      'Faults that a person has to look at: postgres_replaced, redis_replaced; of APIs also internal_error, of workers maintenance.',
       'fault',
     ),
     admissions: counter(
@@ -108,7 +108,11 @@ export function buildMetrics(sources: MetricSources) {
   return metrics;
 }
 
-const FAULTS: Record<StoreFault, true> = { postgres_replaced: true, redis_replaced: true };
+const FAULTS: Record<StoreFault | 'internal_error', true> = {
+  postgres_replaced: true,
+  redis_replaced: true,
+  internal_error: true,
+};
 const ADMISSIONS: Record<Admission['outcome'], true> = { staged: true, held: true, revoked: true, unsure: true };
 const DIRECT: Record<DirectAnswer['outcome'], true> = {
   taken: true,
@@ -180,6 +184,7 @@ export function useMetrics(app: App, metrics: Metrics, connections: Connections)
     const route = request.routeOptions.url ?? 'none';
     const status = isHungUp ? 'aborted' : reply.statusCode;
     metrics.requestSeconds.observe({ method: request.method, route, status }, reply.elapsedTime / 1000);
+    if (status === 500) metrics.faults.inc({ fault: 'internal_error' });
     // A question for health takes as long as a part that is silent is given.
     if (reply.elapsedTime > SLOW_MS && trafficOf(request) !== 'vital') {
       const fields = { route, status, ms: Math.round(reply.elapsedTime) };
