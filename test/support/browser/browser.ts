@@ -174,7 +174,7 @@ export async function findCutOff(page: Page): Promise<string[]> {
   return fits === undefined ? ['the page', ...tables] : tables;
 }
 
-/** Bytes that cross the wire for what `load` does, headers and all, by address, the largest first. */
+/** Bytes that cross the wire for what `load` does in a browser that has nothing yet, headers and all: by address, the largest first. */
 export async function countBytes(
   page: Page,
   load: () => Promise<unknown>,
@@ -187,6 +187,7 @@ export async function countBytes(
     bytes.push([addresses.get(requestId) ?? requestId, encodedDataLength]),
   );
   await client.send('Network.enable');
+  await client.send('Network.setCacheDisabled', { cacheDisabled: true });
   await load();
   await client.detach();
   return bytes.sort(([, left], [, right]) => right - left);

@@ -10,7 +10,7 @@ import { isSeen } from '../components/forms/is-seen.ts';
 import { Loaded } from '../components/outcomes/loaded.tsx';
 import { formatDate } from '../text/instants.ts';
 import { InvoiceLines, InvoiceTotals } from './invoice-lines.tsx';
-import { OF_SUBSCRIPTIONS } from './subscription-forms.tsx';
+import { OF_SUBSCRIPTIONS } from './of-subscriptions.ts';
 
 interface ChangePlanFormProps {
   subscription: Schema<'Subscription'>;

@@ -1,22 +1,20 @@
 // Changes of an invoice: an admin adds lines to a draft and finalizes it, and says of a finalized one what became of it.
 
-import { Button, Checkbox, Textarea, TextInput } from '@mantine/core';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Button } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { client, read, send, type Schema } from '../api/client.ts';
-import { PAGE_SIZE_MAX } from '../api/limits.ts';
+import { client, send, type Schema } from '../api/client.ts';
 import { problemOf } from '../api/problem.ts';
 import { invalidate } from '../api/queries.ts';
 import { Confirm } from '../components/dialogs/confirm.tsx';
-import { FormDialog } from '../components/dialogs/form-dialog.tsx';
+import { lazily } from '../components/page/lazily.tsx';
 import { useOnward } from '../components/dialogs/leaving.ts';
-import { useForm } from '../components/forms/form.tsx';
 import { notify } from '../components/outcomes/notices.tsx';
-import { formatAmount } from '../text/decimals.ts';
-import { formatDate } from '../text/instants.ts';
-import { plainDecimal } from '../text/typed-text.ts';
-import { OF_INVOICES, type InvoiceDialogProps } from './invoice-dialogs.ts';
-import { PayForm } from './invoice-payments.tsx';
+import { OF_INVOICES } from './invoice-dialogs.ts';
+
+const PayForm = lazily(() => import('./invoice-forms.tsx').then((loaded) => loaded.PayForm));
+const VoidForm = lazily(() => import('./invoice-forms.tsx').then((loaded) => loaded.VoidForm));
+const UncollectibleForm = lazily(() => import('./invoice-forms.tsx').then((loaded) => loaded.UncollectibleForm));
 
 type Invoice = Schema<'InvoiceWithLines'>;
 
@@ -68,108 +66,6 @@ export function InvoiceButtons({ invoice, subscription }: { invoice: Invoice; su
       {dialog === 'void' && <VoidForm invoice={invoice} subscription={subscription} onClose={close} />}
       {dialog === 'uncollectible' && <UncollectibleForm invoice={invoice} onClose={close} />}
     </>
-  );
-}
-
-function VoidForm({ invoice, subscription, onClose }: InvoiceDialogProps & { subscription: Schema<'Subscription'> }) {
-  const form = useEndForm({ note: '', rebill: false }, onClose, (body) =>
-    send(client.POST('/api/v1/invoices/{id}/void', { params: { path: { id: invoice.id } }, body })),
-  );
-  return (
-    <FormDialog title="Void this invoice?" submitLabel="Void the invoice" isDangerous form={form} onClose={onClose}>
-      <p className="muted">
-        {form.values.rebill
-          ? `What it billed is billed again, ${whenBilled(subscription)}. What it took of credits goes back.`
-          : 'What it billed is waived, and no later invoice bills it again. If its usage was wrong, void the events and bill it again: without that, the correction takes the amount off once more. What it took of credits goes back; what other invoices gave back of what it billed ends with it, for nobody has paid that.'}{' '}
-        It keeps its number.
-      </p>
-      <LostCredits invoice={invoice} />
-      <Textarea label="Note" {...form.field('note')} />
-      <Checkbox
-        label="Bill it again"
-        description="Its charges are billed anew, as they are by then."
-        {...form.checkbox('rebill')}
-      />
-    </FormDialog>
-  );
-}
-
-/** By which invoice, and when there is one. */
-function whenBilled({ status, current_period_end: end, time_zone: zone }: Schema<'Subscription'>): string {
-  if (status === 'CANCELED') return 'by an invoice of its own, within the hour';
-  return `by a draft of the subscription if there is one, else by its next invoice, which is made on ${formatDate(end, zone)}, or now by “Bill it now” on its page`;
-}
-
-function hasEnded({ credit_expires_at: end, credit_voided_at: voidedAt }: Schema<'CreditEntry'>): boolean {
-  return voidedAt !== null || (end !== null && Date.parse(end) <= Date.now());
-}
-
-/** What it took of a credit that has ended since is not there any more when it goes back. */
-function LostCredits({ invoice: { id } }: Pick<InvoiceDialogProps, 'invoice'>) {
-  const query = { page: 1, page_size: PAGE_SIZE_MAX };
-  const { data } = useQuery(read('/api/v1/invoices/{id}/credits', { path: { id }, query }));
-  const lost = data?.data.filter((entry) => entry.invoice_id === id && hasEnded(entry));
-  if (lost === undefined || lost.length === 0) return null;
-  const amounts = lost.map(({ amount, currency }) => formatAmount(amount, currency)).join(' and ');
-  return (
-    <p className="muted">
-      But {amounts} came of credit that has expired or was voided since: nothing of that is left. Grant it anew where
-      the customer is to have it.
-    </p>
-  );
-}
-
-function UncollectibleForm({ invoice, onClose }: InvoiceDialogProps) {
-  const form = useEndForm({ note: '' }, onClose, (body) =>
-    send(client.POST('/api/v1/invoices/{id}/uncollectible', { params: { path: { id: invoice.id } }, body })),
-  );
-  return (
-    <FormDialog title="Mark this invoice uncollectible?" submitLabel="Mark uncollectible" form={form} onClose={onClose}>
-      <p className="muted">Nobody expects it to be paid any more. It can still be paid, or voided.</p>
-      <Textarea label="Note" {...form.field('note')} />
-    </FormDialog>
-  );
-}
-
-/** A form that ends an invoice, with a note that may be left out. */
-function useEndForm<Values extends { note: string }>(
-  initial: Values,
-  onClose: () => void,
-  end: (body: Omit<Values, 'note'> & { note: string | null }) => Promise<unknown>,
-) {
-  const queries = useQueryClient();
-  return useForm<Values>({
-    initial,
-    async onSubmit({ note, ...rest }) {
-      await end({ ...rest, note: note.trim() || null });
-      await invalidate(queries, ...OF_INVOICES);
-      onClose();
-    },
-  });
-}
-
-export function AddLineForm({ invoice, onClose }: InvoiceDialogProps) {
-  const queries = useQueryClient();
-  const form = useForm({
-    initial: { description: '', amount: '' },
-    async onSubmit({ description, amount }) {
-      const body = { description: description.trim(), amount: plainDecimal(amount) };
-      await send(client.POST('/api/v1/invoices/{id}/lines', { params: { path: { id: invoice.id } }, body }));
-      await invalidate(queries, ...OF_INVOICES);
-      onClose();
-    },
-  });
-  return (
-    <FormDialog title="Add a line" submitLabel="Add line" form={form} onClose={onClose}>
-      <TextInput label="Description" required data-autofocus {...form.field('description')} />
-      <TextInput
-        label={`Amount, ${invoice.currency}`}
-        description="Below zero for what the customer gets back"
-        inputMode="decimal"
-        required
-        {...form.field('amount')}
-      />
-    </FormDialog>
   );
 }
 

@@ -4,6 +4,7 @@ import { Link, useCanGoBack, useNavigate, useParams, useRouter, useSearch } from
 import { useState } from 'react';
 import { client, send, type Schema } from '../api/client.ts';
 import { pace } from '../api/pace.ts';
+import { lazily } from '../components/page/lazily.tsx';
 import { AdminOnly } from '../components/page/admin-only.tsx';
 import { Facts } from '../components/lists/facts.tsx';
 import { formatDay } from '../text/instants.ts';
@@ -11,7 +12,7 @@ import { Page } from '../components/page/page.tsx';
 import { ThingPage } from '../components/page/thing-page.tsx';
 import { ProblemBox } from '../components/outcomes/problem-box.tsx';
 import { Time } from '../components/page/time.tsx';
-import { AddLineForm, InvoiceButtons, useRemoveLine } from './invoice-changes.tsx';
+import { InvoiceButtons, useRemoveLine } from './invoice-changes.tsx';
 import { DownloadPdfs } from './download-pdf.tsx';
 import { InvoiceCredits } from './invoice-credits.tsx';
 import { InvoicePayments } from './invoice-payments.tsx';
@@ -19,7 +20,9 @@ import { AllLines } from './all-lines.tsx';
 import { InvoiceTotals, periodOf } from './invoice-lines.tsx';
 import { CustomerName } from './customer-name.tsx';
 import { InvoiceStatus } from './invoice-status.tsx';
-import { LineBehind } from './line-behind.tsx';
+
+const AddLineForm = lazily(() => import('./invoice-forms.tsx').then((loaded) => loaded.AddLineForm));
+const LineBehind = lazily(() => import('./line-behind.tsx').then((loaded) => loaded.LineBehind));
 
 type Invoice = Schema<'InvoiceWithLines'>;
 

@@ -6,7 +6,7 @@ import { invalidate } from '../api/queries.ts';
 import { AdminOnly } from '../components/page/admin-only.tsx';
 import { formatDate, formatLastDay } from '../text/instants.ts';
 import { ProblemBox } from '../components/outcomes/problem-box.tsx';
-import { OF_SUBSCRIPTIONS } from './subscription-forms.tsx';
+import { OF_SUBSCRIPTIONS } from './of-subscriptions.ts';
 
 interface PendingChangesProps {
   subscription: Schema<'Subscription'>;

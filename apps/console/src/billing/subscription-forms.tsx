@@ -6,19 +6,12 @@ import { invalidate } from '../api/queries.ts';
 import { FormDialog } from '../components/dialogs/form-dialog.tsx';
 import { useForm } from '../components/forms/form.tsx';
 import { formatLastDay } from '../text/instants.ts';
+import { OF_SUBSCRIPTIONS } from './of-subscriptions.ts';
 
 interface FormProps {
   subscription: Schema<'Subscription'>;
   onClose: () => void;
 }
-
-/** Paths that show a subscription, and are read anew when it changes. */
-export const OF_SUBSCRIPTIONS = [
-  '/api/v1/subscriptions',
-  '/api/v1/subscriptions/{id}',
-  '/api/v1/subscriptions/{id}/periods',
-  '/api/v1/invoices',
-] as const;
 
 const NOW = 'Usage counts up to now, and what was billed in advance for later days comes back. For good.';
 

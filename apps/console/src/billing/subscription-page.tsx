@@ -9,6 +9,7 @@ import { invalidate } from '../api/queries.ts';
 import { EntitlementTable } from '../customers/entitlement-table.tsx';
 import { AdminOnly } from '../components/page/admin-only.tsx';
 import { Confirm } from '../components/dialogs/confirm.tsx';
+import { lazily } from '../components/page/lazily.tsx';
 import { useOnward } from '../components/dialogs/leaving.ts';
 import { ToChange } from '../components/forms/to-change.tsx';
 import { Facts } from '../components/lists/facts.tsx';
@@ -21,12 +22,13 @@ import { ThingPage } from '../components/page/thing-page.tsx';
 import { Status } from '../components/lists/status.tsx';
 import { Time } from '../components/page/time.tsx';
 import { InvoiceLines, InvoiceTotals } from './invoice-lines.tsx';
-import { InvoicesOfOne } from './invoice-list.tsx';
 import { PendingChanges } from './pending-changes.tsx';
-import { ChangePlanForm } from './change-plan-form.tsx';
 import { hasPeriod } from './has-period.ts';
-import { CancelForm } from './subscription-forms.tsx';
 import { SubscriptionTimeline } from './subscription-timeline.tsx';
+
+const InvoicesOfOne = lazily(() => import('./invoice-list.tsx').then((loaded) => loaded.InvoicesOfOne));
+const ChangePlanForm = lazily(() => import('./change-plan-form.tsx').then((loaded) => loaded.ChangePlanForm));
+const CancelForm = lazily(() => import('./subscription-forms.tsx').then((loaded) => loaded.CancelForm));
 
 type Subscription = Schema<'SubscriptionWithEntitlements'>;
 

@@ -6,12 +6,10 @@ import { client, read, send, type Schema } from '../api/client.ts';
 import { pace } from '../api/pace.ts';
 import { invalidate } from '../api/queries.ts';
 import { ToChange } from '../components/forms/to-change.tsx';
-import { CustomerCredits } from '../billing/customer-credits.tsx';
-import { InvoicesOfOne } from '../billing/invoice-list.tsx';
-import { SubscribeForm } from '../billing/subscribe-form.tsx';
 import { SubscriptionsOfOne } from '../billing/subscription-list.tsx';
 import { AdminOnly } from '../components/page/admin-only.tsx';
 import { Confirm } from '../components/dialogs/confirm.tsx';
+import { lazily } from '../components/page/lazily.tsx';
 import { useOnward } from '../components/dialogs/leaving.ts';
 import type { Column } from '../components/lists/data-table.tsx';
 import { formatDecimal } from '../text/decimals.ts';
@@ -24,11 +22,17 @@ import { RowMenu } from '../components/lists/row-menu.tsx';
 import { RowsByPage } from '../components/lists/rows-by-page.tsx';
 import { Time } from '../components/page/time.tsx';
 import { useRecentUsage, useZoneOfUsage, zoneWords, type RecentUsage } from '../usage/days-of-usage.ts';
-import { CustomerForm } from './customer-form.tsx';
 import { CustomerOverview } from './customer-overview.tsx';
 import { EntitlementTable } from './entitlement-table.tsx';
 import { EraseCustomer, Erased } from './erase-customer.tsx';
 import './customer-page.css';
+
+const CustomerForm = lazily(() => import('./customer-form.tsx').then((loaded) => loaded.CustomerForm));
+const SubscribeForm = lazily(() => import('../billing/subscribe-form.tsx').then((loaded) => loaded.SubscribeForm));
+const InvoicesOfOne = lazily(() => import('../billing/invoice-list.tsx').then((loaded) => loaded.InvoicesOfOne));
+const CustomerCredits = lazily(() =>
+  import('../billing/customer-credits.tsx').then((loaded) => loaded.CustomerCredits),
+);
 
 type Customer = Schema<'Customer'>;
 

@@ -62,6 +62,8 @@ export function AuditLog() {
     enabled: !isReversed,
   });
   const { data, hasNextPage, isFetchingNextPage } = log;
+  // What stands below the table comes with it, and does not give way to it.
+  const isShown = data !== undefined && billing.data !== undefined;
   const entries = data?.pages.flatMap((page) => page.data) ?? [];
   const keptDays = data?.pages[0]?.kept_days ?? null;
   const people = (users.data?.data ?? []).map(({ id, email }) => ({ value: id, label: email }));
@@ -130,12 +132,12 @@ export function AuditLog() {
           )}
         </Loaded>
       )}
-      {hasNextPage && (
+      {isShown && hasNextPage && (
         <Button variant="default" mt="sm" loading={isFetchingNextPage} onClick={() => void log.fetchNextPage()}>
           Earlier changes
         </Button>
       )}
-      {data !== undefined && !hasNextPage && keptDays !== null && (
+      {isShown && !hasNextPage && keptDays !== null && (
         <p className="muted">Changes are kept for {formatDecimal(keptDays)} days.</p>
       )}
     </Section>

@@ -1,19 +1,20 @@
 // The frame of every page of one who is signed in: the navigation, the search, and who one is.
 
 import { ActionIcon } from '@mantine/core';
-import { lazyRouteComponent, Link, Outlet } from '@tanstack/react-router';
-import { Suspense, useState } from 'react';
+import { Link, Outlet } from '@tanstack/react-router';
+import { useState } from 'react';
 import { useSessionOver } from '../api/session-end.ts';
 import { useSession } from '../api/session.ts';
 import { Icon } from '../components/page/icons.tsx';
+import { lazily } from '../components/page/lazily.tsx';
 import { DESTINATIONS } from './navigation.ts';
 import { useShortcuts } from './shortcuts.ts';
 import { UserMenu } from './user-menu.tsx';
 
 /** The first page has no form and no dialog, and does not wait for what makes one. */
-const Search = lazyRouteComponent(() => import('./search.tsx'), 'Search');
-const SignInAgain = lazyRouteComponent(() => import('./sign-in-again.tsx'), 'SignInAgain');
-const ShortcutHelp = lazyRouteComponent(() => import('./shortcut-help.tsx'), 'ShortcutHelp');
+const Search = lazily(() => import('./search.tsx').then((loaded) => loaded.Search));
+const SignInAgain = lazily(() => import('./sign-in-again.tsx').then((loaded) => loaded.SignInAgain));
+const ShortcutHelp = lazily(() => import('./shortcut-help.tsx').then((loaded) => loaded.ShortcutHelp));
 
 export function Shell() {
   const { organization } = useSession();
@@ -78,9 +79,9 @@ export function Shell() {
       <main id="main" className="main" tabIndex={-1}>
         <Outlet />
       </main>
-      <Suspense>{dialog === 'search' && <Search onClose={() => setDialog(undefined)} />}</Suspense>
-      <Suspense>{isSessionOver && <SignInAgain />}</Suspense>
-      <Suspense>{dialog === 'help' && <ShortcutHelp onClose={() => setDialog(undefined)} />}</Suspense>
+      {dialog === 'search' && <Search onClose={() => setDialog(undefined)} />}
+      {isSessionOver && <SignInAgain />}
+      {dialog === 'help' && <ShortcutHelp onClose={() => setDialog(undefined)} />}
     </div>
   );
 }

@@ -1,4 +1,4 @@
-import { Button, Select, TextInput } from '@mantine/core';
+import { Select, TextInput } from '@mantine/core';
 import { useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { read } from '../api/client.ts';
@@ -9,24 +9,15 @@ import { FormBox, NOT_SENT, useForm } from '../components/forms/form.tsx';
 import { toCsv } from '../text/csv.ts';
 import { formatDecimal } from '../text/decimals.ts';
 import { download } from '../text/download.ts';
-import { Icon } from '../components/page/icons.tsx';
 import { addDays, dateIn, timeZones } from '../text/instants.ts';
 import { firstOfMonth, lastOfMonth } from './window.ts';
 
 /** Usage of all meters and customers of a month, as one file: a row for each meter and customer that used it. */
-export function MonthExport({ organizationZone }: { organizationZone: string }) {
-  const [isOpen, setOpen] = useState(false);
+export function MonthExport({ organizationZone, onClose }: { organizationZone: string; onClose: () => void }) {
   return (
-    <>
-      <Button variant="default" leftSection={<Icon name="download" />} onClick={() => setOpen(true)}>
-        Export a month
-      </Button>
-      {isOpen && (
-        <Dialog title="Export a month" onClose={() => setOpen(false)}>
-          <ExportForm organizationZone={organizationZone} onDone={() => setOpen(false)} />
-        </Dialog>
-      )}
-    </>
+    <Dialog title="Export a month" onClose={onClose}>
+      <ExportForm organizationZone={organizationZone} onDone={onClose} />
+    </Dialog>
   );
 }
 

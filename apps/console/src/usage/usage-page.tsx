@@ -1,15 +1,17 @@
+import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import { useSession } from '../api/session.ts';
+import { lazily } from '../components/page/lazily.tsx';
 import { areReversed, ReversedDates } from '../components/forms/reversed-dates.tsx';
 import { Loaded } from '../components/outcomes/loaded.tsx';
 import { Loading } from '../components/outcomes/loading.tsx';
+import { Icon } from '../components/page/icons.tsx';
 import { Page } from '../components/page/page.tsx';
 import { useZoneOfUsage, type ZoneOfDays } from './days-of-usage.ts';
 import { useFirstMeter, useRemembered } from './first-meter.ts';
 import { useMeters, type Meter } from './meters.ts';
-import { MonthExport } from './month-export.tsx';
 import { readSplit } from './split.ts';
-import { SplitUsage } from './split-usage.tsx';
 import { TopCustomers } from './top-customers.tsx';
 import './usage.css';
 import { UsageFilters } from './usage-filters.tsx';
@@ -17,12 +19,15 @@ import { useUsageSearch } from './usage-search.ts';
 import { WholeUsage } from './whole-usage.tsx';
 import { windowOf, type UsageWindow } from './window.ts';
 
+const SplitUsage = lazily(() => import('./split-usage.tsx').then((loaded) => loaded.SplitUsage));
+const MonthExport = lazily(() => import('./month-export.tsx').then((loaded) => loaded.MonthExport));
+
 export function UsagePage() {
   const [{ customer }] = useUsageSearch();
   const meters = useMeters();
   const zone = useZoneOfUsage(customer);
   return (
-    <Page title="Usage" actions={zone.data !== undefined && <MonthExport organizationZone={zone.data.organization} />}>
+    <Page title="Usage" actions={zone.data !== undefined && <ExportButton organizationZone={zone.data.organization} />}>
       <Loaded query={zone} rows={12}>
         {({ days }) => (
           <Loaded query={meters} rows={12}>
@@ -31,6 +36,18 @@ export function UsagePage() {
         )}
       </Loaded>
     </Page>
+  );
+}
+
+function ExportButton({ organizationZone }: { organizationZone: string }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button variant="default" leftSection={<Icon name="download" />} onClick={() => setOpen(true)}>
+        Export a month
+      </Button>
+      {isOpen && <MonthExport organizationZone={organizationZone} onClose={() => setOpen(false)} />}
+    </>
   );
 }
 

@@ -4,7 +4,6 @@ import { readPages, type PageOf, type Part } from '../../api/pages.ts';
 import { toCsv } from '../../text/csv.ts';
 import { formatDecimal } from '../../text/decimals.ts';
 import { FileButton, type MadeFile } from './file-button.tsx';
-import { csvOf } from './list-csv.ts';
 
 /** A hundred requests: half a minute, for which somebody waits. Who wants more reads it from the API. */
 const ROWS_MAX = 10_000;
@@ -29,6 +28,8 @@ export function ListExport<Row extends { id: string }>({ name, readPage }: ListE
       if (!isAll) say(`${formatDecimal(count)} read …`);
       return read;
     }, ROWS_MAX);
+    // With it comes what writes exact numbers, which most pages need for nothing else.
+    const { csvOf } = await import('./list-csv.ts');
     const said = isAll ? undefined : `The file has the first ${formatDecimal(ROWS_MAX)}; there are more.`;
     return { name: `${name}.csv`, parts: toCsv(csvOf(rows)), said };
   };
