@@ -105,6 +105,15 @@ describe('from other addresses', () => {
     expect((await loginFrom('203.0.113.7', email, password)).status).toBe(429);
   });
 
+  test('of right passwords an account has 120 in 15 minutes from one address', async () => {
+    const { email, password } = organization;
+    const signIns = Array.from({ length: 120 }, () => loginFrom('192.0.2.1', email, password));
+    expect((await Promise.all(signIns)).filter(({ status }) => status !== 200)).toEqual([]);
+    const { status, body } = await loginFrom('192.0.2.1', email, password);
+    expect([status, body.detail]).toEqual([429, expect.stringContaining('sign-ins')]);
+    expect((await loginFrom('192.0.2.2', email, password)).status).toBe(200);
+  });
+
   test('all those of one IPv6 network count as one', async () => {
     const network = Array.from({ length: 11 }, (_, n) => `2001:db8:1:2::${n + 1}`);
     expect((await fail(network, organization.email)).sort((a, b) => a - b)).toEqual([
@@ -133,7 +142,20 @@ describe('from other addresses', () => {
   });
 });
 
-test('signing in does not count, and forgets the failures before it', async () => {
+test('who is over a limit asks Postgres for nothing, and waits for no other password', async () => {
+  await failTimes(10, () => organization.email);
+  const holder = await weir.pool.connect();
+  try {
+    await holder.query('BEGIN; LOCK TABLE users IN ACCESS EXCLUSIVE MODE');
+    expect((await login(organization.email, organization.password)).status).toBe(429);
+    expect((await weir.request('GET', '/metrics')).body).toMatch(/^weir_passwords_waiting 0$/m);
+  } finally {
+    await holder.query('ROLLBACK');
+    holder.release();
+  }
+});
+
+test('signing in is no failure, and forgets those before it', async () => {
   const { email, password } = organization;
   for (let round = 0; round < 3; round += 1) {
     await failTimes(9, () => email);

@@ -82,3 +82,56 @@ test('more than can have their turn within five seconds are refused at once, and
   expect((await signIn()).status).toBe(200);
   await api.close();
 });
+
+test.each([
+  ['from one address', () => '192.0.2.1'],
+  ['of one account', (n: number) => `198.51.100.${n % 250}`],
+])('a crowd %s takes half of the places, and who else comes has one', async (_, addressOf) => {
+  const { url: baseUrl, close } = await weir.startApi({ TRUST_PROXY: '127.0.0.1' });
+  const other = await signUp(weir);
+  const signIn = async (address: string, { email, password }: Organization, signal = new AbortController().signal) => {
+    const { status } = await fetch(`${baseUrl}/api/v1/auth/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-forwarded-for': address },
+      body: JSON.stringify({ email, password }),
+      signal,
+    });
+    return status;
+  };
+  const signInBesideCrowd = async () => {
+    const holder = await weir.pool.connect();
+    const hangUp = new AbortController();
+    const refused: number[] = [];
+    const began = performance.now();
+    const sinceMs = () => performance.now() - began;
+    const isSoon = async (count: number) => (await waiting(baseUrl)) === count || sinceMs() > 5_000;
+    let crowd: Promise<unknown>[] = [];
+    try {
+      await holder.query('BEGIN; LOCK TABLE users IN ACCESS EXCLUSIVE MODE');
+      crowd = Array.from({ length: 200 }, (_, n) =>
+        signIn(addressOf(n), organization, hangUp.signal).then(
+          (status) => refused.push(status),
+          () => {},
+        ),
+      );
+      await until(async () => sinceMs() > 5_000 || (refused.length >= 75 && (await isSoon(125))), 'half are taken');
+      const signedIn = signIn('192.0.2.2', other);
+      await until(() => isSoon(126), 'somebody else has a place');
+      const ms = sinceMs();
+      hangUp.abort();
+      await holder.query('ROLLBACK');
+      return { refused, status: await signedIn, ms };
+    } finally {
+      hangUp.abort();
+      await holder.query('ROLLBACK');
+      holder.release();
+      await Promise.all(crowd);
+      await until(async () => (await waiting(baseUrl)) === 0, 'nobody waits for those who have gone');
+    }
+  };
+  // After five seconds without a connection to Postgres all of them are refused: what takes a busy machine as long says nothing.
+  const { refused, status } = await bestOfThree(signInBesideCrowd, ({ ms }) => ms < 4_500);
+  expect(refused).toEqual(Array<number>(75).fill(503));
+  expect(status).toBe(200);
+  await close();
+});

@@ -26,6 +26,8 @@ export interface LimitState {
 export interface Limit {
   /** Uses points up. Those that are over count as well. */
   consume(subject: string, points?: number): Promise<LimitState>;
+  /** Whether a subject has used all of them up; uses none. */
+  look(subject: string): Promise<LimitState>;
   giveBack(subject: string, points?: number): Promise<void>;
   /** Gives back all that was used up. */
   reset(subject: string): Promise<void>;
@@ -53,6 +55,10 @@ export function buildLimit(
         if (!(error instanceof RateLimiterRes)) throw error;
         return stateOf(error, true);
       }
+    },
+    async look(subject) {
+      const state = (await limiter().get(subject)) ?? new RateLimiterRes(points, 0, 0);
+      return stateOf(state, state.consumedPoints >= points);
     },
     async giveBack(subject, points = 1) {
       await limiter().reward(subject, points);

@@ -25,6 +25,9 @@ const FAILURES_PER_ADDRESS_MAX = 100;
  */
 const FAILURES_PER_ACCOUNT_MAX = 100;
 
+/** Each right password begins a session and is an entry of the audit log for good: more than a team does that shares an account. */
+const SIGN_INS_PER_ACCOUNT_AND_ADDRESS_MAX = 120;
+
 const LINK_WINDOW_SECONDS = 60 * 60;
 
 /** How long an address is remembered as one from which somebody signed in to an account. */
@@ -36,6 +39,10 @@ export interface Throttle {
    * account is one whether it exists or not.
    */
   count(account: string, address: string): Promise<() => Promise<void>>;
+  /** Refuses with 429 whom `count` or `countSignIn` would refuse, and counts nothing. */
+  look(account: string, address: string): Promise<void>;
+  /** Counts a right password; refuses with 429 when there were too many. */
+  countSignIn(account: string, address: string): Promise<void>;
   /** Counts a sign-up from an address, and returns what takes that back; refuses with 429 when there were too many. */
   countSignup(address: string): Promise<() => Promise<void>>;
   /** Counts a link that an organization makes, which may be mailed to anybody; refuses with 429 when there were too many. */
@@ -55,34 +62,55 @@ export function buildThrottle(
   const pairs = limit('pair', FAILURES_PER_ACCOUNT_AND_ADDRESS_MAX);
   const addresses = limit('address', FAILURES_PER_ADDRESS_MAX);
   const accounts = limit('account', FAILURES_PER_ACCOUNT_MAX);
+  const signIns = limit('sign-ins', SIGN_INS_PER_ACCOUNT_AND_ADDRESS_MAX);
   const signups = limit('signups', signupsPerAddress, SIGNUP_WINDOW_SECONDS);
   const links = limit('links', LIMITS.linksAnHour, LINK_WINDOW_SECONDS);
   const knownKey = (pair: string) => `${failures}:known:${pair}`;
 
+  /** Whom an attempt is counted for. */
+  const countersOf = async (account: string, address: string) => {
+    const block = addressBlock(address);
+    const accountName = nameOf(account);
+    const pair = pairOf(account, block);
+    const isKnown = !isRedisAway() && (await isRemembered(queue, knownKey(pair)));
+    const steps: [Limit, string][] = [
+      [addresses, block],
+      [pairs, pair],
+    ];
+    if (!isKnown) steps.push([accounts, accountName]);
+    return { block, accountName, pair, isKnown, steps };
+  };
+
   return {
     async count(account, address) {
-      const block = addressBlock(address);
-      const accountName = nameOf(account);
-      const pair = pairOf(account, block);
-      const isKnown = !isRedisAway() && (await isRemembered(queue, knownKey(pair)));
+      const { block, accountName, pair, isKnown, steps } = await countersOf(account, address);
       const counted: [Limit, string][] = [];
-      const steps: [Limit, string][] = [
-        [addresses, block],
-        [pairs, pair],
-      ];
-      if (!isKnown) steps.push([accounts, accountName]);
       for (const [limit, subject] of steps) {
         const state = await limit.consume(subject);
         if (state.isOver) {
           // Nothing was tried: what is refused for one account must not shut the whole address.
           await Promise.all(counted.map(([each, whose]) => each.giveBack(whose)));
-          throw tooMany(state, 'failed attempts');
+          throw tooMany(state, FAILURES);
         }
         counted.push([limit, subject]);
       }
       return async () => {
         await Promise.all([addresses.giveBack(block), pairs.reset(pair), isKnown || accounts.giveBack(accountName)]);
       };
+    },
+    async look(account, address) {
+      const { pair, steps } = await countersOf(account, address);
+      const [signedIn, ...failed] = await Promise.all([
+        signIns.look(pair),
+        ...steps.map(([limit, subject]) => limit.look(subject)),
+      ]);
+      const over = failed.find(({ isOver }) => isOver);
+      if (over !== undefined) throw tooMany(over, FAILURES);
+      if (signedIn.isOver) throw tooMany(signedIn, SIGN_INS);
+    },
+    async countSignIn(account, address) {
+      const state = await signIns.consume(pairOf(account, addressBlock(address)));
+      if (state.isOver) throw tooMany(state, SIGN_INS);
     },
     async countSignup(address) {
       if (signupsPerAddress === 0) return async () => {};
@@ -110,6 +138,9 @@ function nameOf(account: string): string {
 function pairOf(account: string, block: string): string {
   return nameOf(`${account} ${block}`);
 }
+
+const FAILURES = 'failed attempts';
+const SIGN_INS = 'sign-ins to this account from this address';
 
 function tooMany({ msToReset }: LimitState, what: string): Refusal {
   const retryAfterSeconds = Math.max(1, Math.ceil(msToReset / 1_000));
