@@ -2,6 +2,7 @@ import { buildApiKeyCache } from '@weir/api/access/api-key-cache';
 import { buildApp } from '@weir/api/app';
 import type { App } from '@weir/api/http/typed-app';
 import { buildMetrics } from '@weir/api/http/metrics';
+import { LOOKED_INTO_MAX } from '@weir/api/http/body/json-decimals';
 import { Ingest } from '@weir/api/ingest/ingest';
 import { apiSettings } from '@weir/api/settings';
 import { raiseTotals } from '@weir/db/accepted';
@@ -290,6 +291,21 @@ test('every list that may be sent says how many items it has at most', () => {
   expect(sent.length).toBeGreaterThan(15);
   expect(sent.filter(({ max }) => max === undefined)).toEqual([]);
 });
+
+test('a body that is taken has no more values than are looked into', () => {
+  const bodies = openapi.operations.flatMap(({ name, body }) => (body === undefined ? [] : [{ name, body }]));
+  expect(bodies.filter(({ body }) => valuesOf(body) > LOOKED_INTO_MAX / 2)).toEqual([]);
+  expect(Math.max(...bodies.map(({ body }) => valuesOf(body)))).toBeGreaterThan(10_000);
+});
+
+/** How many items, objects and lists may be in it, but for metadata, which is read by itself. */
+function valuesOf({ oneOf, anyOf, properties, items, maxItems = Infinity }: Schema): number {
+  const branches = [...(oneOf ?? []), ...(anyOf ?? [])].map(valuesOf);
+  const members = Object.entries(properties ?? {}).map(([name, each]) => (name === 'metadata' ? 0 : valuesOf(each)));
+  const own = properties === undefined ? 0 : 1 + members.reduce((sum, each) => sum + each, 0);
+  const listed = items === undefined ? 0 : 1 + maxItems * (1 + valuesOf(items));
+  return own + listed + Math.max(0, ...branches);
+}
 
 /** Lists that come whole, and what bounds them. */
 const BOUNDED_LISTS: Record<string, string> = {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { walkMembers, withRoundedAsText } from './json-decimals.ts';
+import { LOOKED_INTO_MAX, walkMembers, withRoundedAsText } from './json-decimals.ts';
 
 const NAMES = new Set(['price', 'up_to']);
 
@@ -119,4 +119,17 @@ describe('a number that JavaScript would round is told as text', () => {
     const endless = JSON.stringify(['"\\'.repeat(2_000_000)]);
     expect(withRoundedAsText(endless) === endless).toBe(true);
   });
+});
+
+test('metadata is left to those who read its text', () => {
+  const text = '{"price":1,"metadata":{"price":1,"a":1,"a":2}}';
+  expect(read(text)).toEqual({ price: '1', metadata: { price: 1, a: 2 } });
+});
+
+test('of a body with more values than any request takes the rest is not looked into', () => {
+  const after = (count: number) => `{"lists":[${'[],'.repeat(count)}{"a":1,"a":2}]}`;
+  expect(() => read(after(10))).toThrow('stands twice');
+  expect(() => read(after(LOOKED_INTO_MAX))).not.toThrow();
+  const numbers = Array<number>(LOOKED_INTO_MAX).fill(1);
+  expect(read(`{"price":[${numbers.join()}]}`)).toEqual({ price: numbers });
 });
