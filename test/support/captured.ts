@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { NODE_ARGUMENTS } from './node-arguments.ts';
 
 /** A process of Weir, and every line that it wrote. */
 export interface Captured {
@@ -13,7 +14,7 @@ export interface Captured {
 
 /** Runs one of the programs, with these settings and no others, and keeps what it writes. */
 export async function spawnCaptured(main: string, env: Record<string, string>): Promise<Captured> {
-  const child = spawn(process.execPath, [main], {
+  const child = spawn(process.execPath, [...NODE_ARGUMENTS, main], {
     cwd: fileURLToPath(new URL('../..', import.meta.url)),
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

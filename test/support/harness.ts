@@ -19,6 +19,7 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import { Agent } from 'undici';
 import { inject } from 'vitest';
+import { NODE_ARGUMENTS } from './node-arguments.ts';
 import { createTestDatabase } from './setup/database.ts';
 
 type Env = Record<string, string>;
@@ -233,7 +234,7 @@ async function spawnProgram(
   { descriptorsMax, node = process.execPath }: SpawnOptions,
 ): Promise<Spawned> {
   const root = fileURLToPath(new URL('../..', import.meta.url));
-  const built = [node, `apps/${app}/dist/main.js`];
+  const built = [node, ...NODE_ARGUMENTS, `apps/${app}/dist/main.js`];
   const limited = ['bash', '-c', `ulimit -n ${descriptorsMax}; exec "$0" "$@"`, ...built];
   const [command = '', ...args] = descriptorsMax === undefined ? built : limited;
   const child = spawn(command, args, {

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { NODE_ARGUMENTS } from './node-arguments.ts';
 
 /** What a process that ended by itself left behind. */
 export interface Ended {
@@ -11,7 +12,7 @@ export interface Ended {
 
 /** Runs one of the programs with these settings and no others, until it ends. */
 export async function runToEnd(main: string, env: Record<string, string>, args: string[] = []): Promise<Ended> {
-  const child = spawn(process.execPath, [main, ...args], {
+  const child = spawn(process.execPath, [...NODE_ARGUMENTS, main, ...args], {
     cwd: fileURLToPath(new URL('../..', import.meta.url)),
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
