@@ -2,6 +2,7 @@
 
 import { openDatabase } from '@weir/db/database';
 import { readExpectedRevenue, reckonRevenue } from '@weir/db/billing/run/expected-revenue';
+import { settleSubscription } from '@weir/db/billing/run/settlements';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { watchRows } from '../support/held-rows.ts';
 import { startBilled, type Billed } from '../support/invoicing.ts';
@@ -123,6 +124,28 @@ test('what was voided to be billed again is expected, where no draft and no invo
   expect(await expected('2026-01-20T00:00:00Z')).toEqual({ ...of(nothing, nothing, price), open_periods: price });
   await billing.moveTo('2026-02-01T00:00:00Z', id);
   expect(await expected('2026-02-01T00:10:00Z')).toEqual(of('2400.00', nothing, '2400.00'));
+});
+
+test('what is to be billed again is expected once where a draft of a subscription that has ended has it', async () => {
+  await billing.request('PATCH', '/billing/settings', { finalize: 'manual' });
+  const charge = { type: 'FIXED', display_name: 'Setup', unit_price: '90', timing: 'in_arrears' };
+  const plan = await billing.plan([charge], { currency: 'EUR' });
+  const { id } = await billing.subscribe(plan.id, (await billing.customer()).id, { start_date: '2025-02-01' });
+  const expected = async (at: string) => {
+    await billing.moveTo(at);
+    await look();
+    await reckon();
+    return (await look()).currencies.find(({ currency }: { currency: string }) => currency === 'EUR');
+  };
+  await billing.post(`/subscriptions/${id}/cancel`, { cancel_at_period_end: false });
+  const [last] = await billing.finalizeAll(id);
+  await billing.post(`/invoices/${last.id}/void`, { rebill: true });
+  const { total } = last;
+  const figures = { currency: 'EUR', open_periods: '0.00', total, left_out: 0 };
+  expect(await expected('2025-02-01T01:00:00Z')).toEqual({ ...figures, drafts: '0.00', rebilled: total });
+  const settled = await settleSubscription(billing.database, billing.admin.id, id, { actor: 'weir' });
+  expect(settled.outcome).toBe('drafted');
+  expect(await expected('2025-02-01T02:00:00Z')).toEqual({ ...figures, drafts: total, rebilled: '0.00' });
 });
 
 test('two workers that reckon at the same time count every subscription once', async () => {

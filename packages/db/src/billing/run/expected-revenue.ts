@@ -251,18 +251,23 @@ async function findOpenPeriods(db: Queries, organizationId: string, { after, siz
   const organizationZone = await findTimeZone(db, organizationId);
   const { rows } = await sql<OpenPeriod & Of>`
     SELECT id, currency, cycle, cycle IS NOT NULL AND (ended_at IS NULL OR ended_at > billing_now()) AS is_open,
-      ${isRebilling} AS is_rebilling, time_zone, least(current_period_end, ended_at) AS ends_at, billing_now() AS now
+      ${isRebilling} AND NOT ${hasDraft} AS is_unbilled, time_zone, least(current_period_end, ended_at) AS ends_at,
+      billing_now() AS now
     FROM subscriptions AS s
     WHERE organization_id = ${organizationId}::uuid AND (${after}::uuid IS NULL OR id > ${after}::uuid)
     ORDER BY id LIMIT ${size}::integer`.execute(db);
-  const invoices = rows.flatMap(({ id, currency, cycle, is_open, is_rebilling, ...period }): InvoiceToCompute[] => {
+  const invoices = rows.flatMap(({ id, currency, cycle, is_open, is_unbilled, ...period }): InvoiceToCompute[] => {
     const made = { id: newId(), subscription_id: id, currency };
     if (is_open && cycle !== null && isOfThisMonth(period, organizationZone))
       return [{ ...made, kind: 'SUBSCRIPTION', cycle: cycle + 1 }];
-    return is_rebilling ? [{ ...made, kind: 'ADJUSTMENT', cycle: null }] : [];
+    return is_unbilled ? [{ ...made, kind: 'ADJUSTMENT', cycle: null }] : [];
   });
   return { last: rows.length < size ? undefined : rows.at(-1)?.id, invoices };
 }
+
+/** SQL for whether an invoice of the subscription `s` is a draft. It is no EXISTS, of which Postgres may read all there are. */
+const hasDraft = sql`coalesce((SELECT true FROM invoices i
+  WHERE i.organization_id = s.organization_id AND i.subscription_id = s.id AND i.status = 'DRAFT' LIMIT 1), false)`;
 
 /** A subscription, and what may be expected of it. */
 interface Of {
@@ -270,7 +275,8 @@ interface Of {
   currency: string;
   cycle: number | null;
   is_open: boolean;
-  is_rebilling: boolean;
+  /** Whether something of it is to be billed again, of which there is no draft, of a boundary or of none. */
+  is_unbilled: boolean;
 }
 
 interface OpenPeriod {
