@@ -74,7 +74,7 @@ test.each(BY_NIGHT)(
 );
 
 test('beside hostile clients every event is counted; lost slots and a closing read too early are found', async () => {
-  const options = ['--minutes', '0.15', '--seed', '43', '--rate', '100', '--hostile', '--faults', 'none'];
+  const options = ['--minutes', '0.15', '--seed', '43', '--hostile', '--faults', 'none'];
   const { code, out, report } = await runChaos('hostile', ...options, '--broken', 'leaking-slots', 'stale-closing');
   const violationsOf = (...names: string[]) =>
     report.checks.filter(({ name, violations }) => names.includes(name) && violations > 0).map(({ name }) => name);
