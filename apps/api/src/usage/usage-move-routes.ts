@@ -83,7 +83,7 @@ export function usageMoveRoutes(app: App, { database, guards }: RouteDeps): void
         tags: ['Catalog'],
         summary: 'Erase a customer: nothing that is kept names it any more, and all that was counted and billed stays',
         description:
-          'Name, email, phone, address, metadata, widget tokens and alerts over it alone are gone with the answer, and the ' +
+          'What its record says but the time zone, its widget tokens and alerts over it alone are gone with the answer, and the ' +
           'external_id is replaced by a random one that leads back to nobody. A worker gives it to the usage, takes metadata and idempotency keys off the ' +
           'events, and what was sent off the audit log; until status is DONE the usage of the customer and what bills it cannot be ' +
           'read by itself. Sums, distinct counts and amounts stay what they are. Invoices keep the name and address that they were ' +

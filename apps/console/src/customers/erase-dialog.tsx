@@ -55,9 +55,9 @@ export function EraseDialog({ customer, onClose }: { customer: Schema<'Customer'
           <>
             <p>Then nothing that is kept names this customer any more. It cannot be taken back.</p>
             <p>
-              <strong>What goes:</strong> name, email, phone, address, tax ID, metadata and the external ID; metadata
-              and idempotency keys of its events; links that show it its usage; alerts over it alone; what was sent, in
-              the audit log.
+              <strong>What goes:</strong> name, email and what else its record says but the time zone, and the external
+              ID; metadata and idempotency keys of its events; links that show it its usage; alerts over it alone; what
+              was sent, in the audit log.
             </p>
             <p>
               <strong>What stays:</strong> what was counted and billed, under a random id that leads back to nobody, and
