@@ -1,5 +1,6 @@
 // What the page /embed says of limits that do not begin with the billing period it shows.
 
+import type { Language } from '@weir/api/widget/embed';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fixedCharge } from '../support/billing-fixture.ts';
 import { openBrowser, type Browser } from '../support/browser/browser.ts';
@@ -76,7 +77,7 @@ test('after a change of plan it says since when it counts, beside what was used 
   await billing.moveTo('2025-01-12T00:00:00Z');
   await billing.post(`/subscriptions/${subscription}/change`, { plan_id: await limited(), when: 'now' });
   await use(meters.used, 5, '2025-01-12T12:00:00Z');
-  const since = {
+  const since: Record<Language, string> = {
     en: 'since 1 Jan 2025',
     de: 'seit dem 01.01.2025',
     fr: 'depuis le 1 janv. 2025',

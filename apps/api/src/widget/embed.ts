@@ -16,6 +16,7 @@ const TYPES: Record<string, string> = { js: 'text/javascript; charset=utf-8', cs
 
 /** Those that page/words.js has words in. */
 export const LANGUAGES = ['en', 'de', 'fr', 'es'] as const;
+export type Language = (typeof LANGUAGES)[number];
 
 const query = z.strictObject({
   theme: z.enum(['light', 'dark', 'auto'], 'must be light, dark or auto').default('auto'),

@@ -2,14 +2,14 @@
 
 import { readFileSync } from 'node:fs';
 import type { ChargeModel } from '@weir/rating/charge-terms';
-import { AGGREGATION_TYPES } from '@weir/shared/meter';
+import { AGGREGATION_TYPES, AGGREGATIONS } from '@weir/shared/meter';
 import { describe, expect, test } from 'vitest';
 import { LANGUAGES } from './embed.ts';
 
 // The page is JavaScript as it stands, without types.
 // oxlint-disable-next-line typescript/no-explicit-any
 const load = async (name: string): Promise<any> => await import(new URL(`./page/${name}.js`, import.meta.url).href);
-const { exactAmount, shortAmount, axisAmount, roundEnd } = await load('amounts');
+const { exactAmount, shortAmount, axisAmount, ofNothing, roundEnd } = await load('amounts');
 const { lastDays, periodSoFar } = await load('days');
 const { priceOf } = await load('prices');
 const { chooseLocale, wordsOf } = await load('words');
@@ -47,6 +47,11 @@ test('an axis ends at a round number past the highest, and is written short', ()
     '12.5 K',
     '20 M',
   ]);
+});
+
+test('of no events the page reads of each aggregation what the API does', () => {
+  const read = AGGREGATION_TYPES.map((type) => [type, AGGREGATIONS[type].ofNothing]);
+  expect(AGGREGATION_TYPES.map((type) => [type, ofNothing(type)])).toEqual(read);
 });
 
 const tiers = [

@@ -10,6 +10,11 @@ const COMPACT_ON_AXIS_FROM = 10_000;
 const ROUNDED = { maximumSignificantDigits: 3, maximumFractionDigits: 0, roundingPriority: 'morePrecision' };
 const COMPACT = { notation: 'compact', maximumSignificantDigits: 3 };
 
+/** Of no events there is no largest, smallest, mean or last quantity. */
+const NOTHING_IS_ZERO = new Set(['COUNT', 'SUM', 'UNIQUE_COUNT']);
+
+export const ofNothing = (aggregation) => (NOTHING_IS_ZERO.has(aggregation) ? '0' : null);
+
 const NARROW_SPACE = '\u202F';
 const SPACE = '\u00A0';
 

@@ -1,13 +1,10 @@
 // One meter on the page: what was used in all, how much of its limit that is, the chart, and the exact numbers.
 
-import { exactAmount, shortAmount } from './amounts.js';
+import { exactAmount, ofNothing, shortAmount } from './amounts.js';
 import { drawChart, drawLimit } from './chart.js';
 import { bucketFormats, dayOf } from './days.js';
 import { element } from './parts.js';
 import { fill } from './words.js';
-
-/** Of no events there is no largest, smallest, mean or last quantity. */
-const NOTHING_IS_ZERO = new Set(['COUNT', 'SUM', 'UNIQUE_COUNT']);
 
 /**
  * `usage` is undefined where there is none in the window, and `limit` where it is not asked for or there is none. `redraws` gets
@@ -16,8 +13,7 @@ const NOTHING_IS_ZERO = new Set(['COUNT', 'SUM', 'UNIQUE_COUNT']);
 export function meterView({ usage, chart, limit, question, locale, words, redraws }) {
   const { name, unit, aggregation_type: aggregation } = usage ?? limit;
   // Nothing was used in the window. The limit may count from before it.
-  const ofNothing = NOTHING_IS_ZERO.has(aggregation) ? '0' : null;
-  const total = usage === undefined ? ofNothing : usage.total_usage;
+  const total = usage === undefined ? ofNothing(aggregation) : usage.total_usage;
   const told = { locale, none: words.none };
   const view = element(
     'section',
