@@ -5,7 +5,7 @@ import { performAlerts } from '@weir/db/alerts/perform-alerts';
 import { learnForRecording } from '@weir/db/known-for-recording';
 import { recordEvents, recordOnce, type RecordableEvent } from '@weir/db/record';
 import { newId } from '@weir/shared/ids';
-import type { AggregationType } from '@weir/shared/meter';
+import { AGGREGATION_TYPES, type AggregationType } from '@weir/shared/meter';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { crossingsOf, makeAlert, settleAlerts, thresholdsCrossed } from '../support/alerting.ts';
 import { expectDocumentedFeed } from '../support/documented-feed.ts';
@@ -30,80 +30,78 @@ const JANUARY = { period_start: '2025-01-01T00:00:00.000Z', period_end: '2025-02
 let customers = 0;
 const someone = (): string => `someone-${(customers += 1)}`;
 
+interface Reached {
+  thresholds: string[];
+  steps: [quantity: number, user: string, reached?: string][];
+}
+
 /** Quantities one after the other, and for each what the threshold is that it reaches. */
-const REACHED: [AggregationType, thresholds: string[], steps: [quantity: number, user: string, reached?: string][]][] =
-  [
-    [
-      'COUNT',
-      ['2', '3'],
-      [
-        [9, 'a'],
-        [9, 'a', '2'],
-        [9, 'a', '3'],
-      ],
+const REACHED: Record<AggregationType, Reached> = {
+  COUNT: {
+    thresholds: ['2', '3'],
+    steps: [
+      [9, 'a'],
+      [9, 'a', '2'],
+      [9, 'a', '3'],
     ],
-    [
-      'SUM',
-      ['10', '10.000000000000000001', '25'],
-      [
-        [9.5, 'a'],
-        [0.5, 'a', '10'],
-        [0.25, 'a', '10.000000000000000001'],
-      ],
+  },
+  SUM: {
+    thresholds: ['10', '10.000000000000000001', '25'],
+    steps: [
+      [9.5, 'a'],
+      [0.5, 'a', '10'],
+      [0.25, 'a', '10.000000000000000001'],
     ],
-    [
-      'MAX',
-      ['5', '10'],
-      [
-        [4.5, 'a'],
-        [5, 'a', '5'],
-        [4, 'a'],
-      ],
+  },
+  MAX: {
+    thresholds: ['5', '10'],
+    steps: [
+      [4.5, 'a'],
+      [5, 'a', '5'],
+      [4, 'a'],
     ],
-    [
-      'MIN',
-      ['5', '10'],
-      [
-        [4.5, 'a'],
-        [5, 'a'],
-        [4, 'a'],
-      ],
+  },
+  MIN: {
+    thresholds: ['5', '10'],
+    steps: [
+      [4.5, 'a'],
+      [5, 'a'],
+      [4, 'a'],
     ],
-    [
-      'AVG',
-      ['10.333333333333333333', '10.333333333333333334'],
-      [
-        [10, 'a'],
-        [10, 'a'],
-        [11, 'a', '10.333333333333333333'],
-      ],
+  },
+  AVG: {
+    thresholds: ['10.333333333333333333', '10.333333333333333334'],
+    steps: [
+      [10, 'a'],
+      [10, 'a'],
+      [11, 'a', '10.333333333333333333'],
     ],
-    [
-      'LAST',
-      ['5', '10'],
-      [
-        [4.5, 'a'],
-        [7, 'a', '5'],
-        [2, 'a'],
-      ],
+  },
+  LAST: {
+    thresholds: ['5', '10'],
+    steps: [
+      [4.5, 'a'],
+      [7, 'a', '5'],
+      [2, 'a'],
     ],
-    [
-      'UNIQUE_COUNT',
-      ['2', '3'],
-      [
-        [1, 'a'],
-        [1, 'b', '2'],
-        [1, 'a'],
-      ],
+  },
+  UNIQUE_COUNT: {
+    thresholds: ['2', '3'],
+    steps: [
+      [1, 'a'],
+      [1, 'b', '2'],
+      [1, 'a'],
     ],
-  ];
+  },
+};
 
 test('usage of each aggregation crosses a threshold when it reaches it, and not before', async () => {
   const customer = someone();
   const watching = await Promise.all(
-    REACHED.map(async ([aggregation, thresholds, steps]) => {
+    AGGREGATION_TYPES.map(async (aggregation) => {
+      const { thresholds, steps } = REACHED[aggregation];
       const meter = await billing.meter(aggregation);
-      return { meter, alert: await makeAlert(billing, { meter_id: meter.id }, thresholds), steps };
+      return { aggregation, meter, alert: await makeAlert(billing, { meter_id: meter.id }, thresholds), steps };
     }),
   );
   const reached = watching.map((): string[] => []);
@@ -115,10 +113,10 @@ test('usage of each aggregation crosses a threshold when it reaches it, and not 
       }),
     );
     await settleAlerts(billing);
-    for (const [index, { alert, steps }] of watching.entries()) {
+    for (const [index, { aggregation, alert, steps }] of watching.entries()) {
       const now = steps[step]?.[2];
       if (now !== undefined) reached[index]?.push(now);
-      expect(await thresholdsCrossed(billing, alert), REACHED[index]?.[0]).toEqual(reached[index]);
+      expect(await thresholdsCrossed(billing, alert), aggregation).toEqual(reached[index]);
     }
   }
 });

@@ -3,12 +3,35 @@
 
 import { listUnits, rebuildUnit } from '@weir/db/rollup-check';
 import { listFinalizedInvoices, recomputeInvoices } from '@weir/db/billing/invoices/recompute';
+import type { ChargeModel } from '@weir/rating/charge-terms';
+import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
 import { startInvoicing, type Invoicing, type PricedMeter } from '../support/invoicing.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
-const AGGREGATIONS = ['SUM', 'COUNT', 'MAX', 'MIN', 'AVG', 'LAST', 'UNIQUE_COUNT'] as const;
+const tiers = [
+  { up_to: 7, unit_price: '0.333', flat_fee: '1' },
+  { up_to: null, unit_price: '0.1', flat_fee: '0.5' },
+];
+/** Of each model: one that is missing does not compile. */
+const TERMS: Record<ChargeModel, object> = {
+  per_unit: { unit_price: '0.0123', included_units: '2.5', minimum_amount: '0.7' },
+  graduated: { tiers },
+  volume: { tiers },
+  package: { unit_price: '0.3', package_size: '3' },
+  percentage: { rate: '1.7', fixed_amount: '0.011' },
+};
+const PRICES = [
+  ...Object.entries(TERMS).map(([model, terms]) => ({ model, ...terms })),
+  { unit_price: '0.07', maximum_amount: '0.5' },
+  { unit_price: '0.5' },
+];
+/** Each at least once, and as many as there are prices. */
+const AGGREGATIONS = Array.from(
+  { length: Math.max(AGGREGATION_TYPES.length, PRICES.length) },
+  (_, at) => AGGREGATION_TYPES[at % AGGREGATION_TYPES.length],
+);
 
 const weir = ownWeir();
 let billing: Invoicing;
@@ -27,25 +50,13 @@ beforeEach(async () => {
   billing = await startInvoicing(weir);
   meters = [];
   for (const aggregation of AGGREGATIONS) meters.push(await billing.meter(aggregation));
-  const tiers = [
-    { up_to: 7, unit_price: '0.333', flat_fee: '1' },
-    { up_to: null, unit_price: '0.1', flat_fee: '0.5' },
-  ];
-  const prices = [
-    { model: 'per_unit', unit_price: '0.0123', included_units: '2.5', minimum_amount: '0.7' },
-    { model: 'graduated', tiers },
-    { model: 'volume', tiers },
-    { model: 'package', unit_price: '0.3', package_size: '3' },
-    { model: 'percentage', rate: '1.7', fixed_amount: '0.011' },
-    { model: 'per_unit', unit_price: '0.07', maximum_amount: '0.5' },
-    { model: 'per_unit', unit_price: '0.5' },
-  ];
+  const priceOf = (at: number) => PRICES[at % PRICES.length];
   await billing.moveTo('2025-01-10T08:30:00Z');
   customer = await billing.customer({ time_zone: 'America/Sao_Paulo' });
   plan = await billing.plan([
     { type: 'FIXED', display_name: 'Base', unit_price: '31' },
     { type: 'FIXED', display_name: 'Support', unit_price: '10', timing: 'in_arrears' },
-    ...meters.map((meter, at) => ({ type: 'USAGE', display_name: `Usage ${at}`, meter_id: meter.id, ...prices[at] })),
+    ...meters.map((meter, at) => ({ type: 'USAGE', display_name: `Usage ${at}`, meter_id: meter.id, ...priceOf(at) })),
   ]);
   // The first period is a part of January, so that FIXED lines and the minimum have days.
   const fields = { start_date: '2025-01-10T08:00:00Z', billing_alignment: 'calendar' };

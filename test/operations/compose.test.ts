@@ -65,9 +65,14 @@ describe.each([
     expect(names.filter((setting) => !new RegExp(`[.{ ]${setting}\\b`).test(read))).toEqual([]);
   });
 
-  test('is described in docs/configuration.md, with its default', () => {
-    const rows = textOf('docs/configuration.md').matchAll(/^\| `([A-Z_]+)` \| `?([^|`]+)`? \|/gm);
-    const described = Object.fromEntries([...rows].map(([, setting = '', byDefault]) => [setting, byDefault]));
+  test('is described in docs/configuration.md, with its default, under the processes that have it', () => {
+    const own = { api: '## API\n', worker: '## Worker\n' }[name];
+    const sections = textOf('docs/configuration.md').split(/^(?=## )/m);
+    const settingsUnder = (title: string) =>
+      (sections.find((section) => section.startsWith(title)) ?? '').matchAll(/^\| `([A-Z_]+)` \| `?([^|`]+)`? \|/gm);
+    const rows = [...settingsUnder('## API and worker\n'), ...settingsUnder(own)];
+    const described = Object.fromEntries(rows.map(([, setting = '', byDefault]) => [setting, byDefault]));
+    expect(Object.keys(described).sort()).toEqual([...names].sort());
     const defaults = names.map((setting) => {
       const { success, data } = settings.safeParse({ ...addresses, [setting]: undefined });
       return [
