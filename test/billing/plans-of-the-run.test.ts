@@ -13,6 +13,7 @@ import { cutByWeight } from '@weir/db/billing/invoices/cut-by-weight';
 import { releaseMetersOfPlan } from '@weir/db/billing/subscriptions/billed-meters';
 import { updateDues } from '@weir/db/billing/subscriptions/dues';
 import { finalizeInvoices } from '@weir/db/billing/run/finalize';
+import { voidInvoice } from '@weir/db/billing/run/invoice-states';
 import { markPastDue } from '@weir/db/billing/run/past-due';
 import {
   countDueDrafts,
@@ -201,6 +202,23 @@ describe.each([
     expect(rows).toBeLessThan(ROWS_MAX);
     const drawn = await weir.pool.query('SELECT FROM invoices WHERE id = ANY ($1) AND credits_applied = 0.5', [chunk]);
     expect(drawn.rowCount).toBe(CHUNK);
+  });
+
+  test('an invoice is voided, and its dues wait to be billed again', async () => {
+    const { rows: open } = await weir.pool.query(
+      `SELECT id, subscription_id FROM invoices WHERE status = 'OPEN' AND credits_applied = 0.5 ORDER BY id LIMIT 2`,
+    );
+    for (const [at, rebill] of [true, false].entries()) {
+      const which = { organizationId: organization(), id: open[at].id, actor: 'weir' };
+      const rows = await rowsReadBy(weir, ({ kysely }) =>
+        kysely.transaction().execute(async (transaction) => {
+          expect(await voidInvoice(transaction, which, { note: null, rebill })).toEqual({ outcome: 'done' });
+        }),
+      );
+      expect(rows).toBeLessThan(COPIES / 2);
+    }
+    const { rows: dues } = await weir.pool.query('SELECT DISTINCT subscription_id FROM dues WHERE rebilling');
+    expect(dues).toEqual([{ subscription_id: open[0].subscription_id }]);
   });
 
   test('what has changed of a chunk of customers is taken, and held against alerts', async () => {

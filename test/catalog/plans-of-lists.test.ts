@@ -4,6 +4,7 @@
 import { listCrossings } from '@weir/db/alerts/alerts';
 import { findWatchedPeriods } from '@weir/db/alerts/watched-periods';
 import { listAuditEntries, type AuditFilter } from '@weir/db/audit-log';
+import { listGrants, type GrantFilter } from '@weir/db/billing/credits/credit-ledger';
 import { listFeed } from '@weir/db/billing/feed';
 import { readOwed } from '@weir/db/billing/invoices/owed';
 import { listPayments } from '@weir/db/billing/invoices/payments';
@@ -85,6 +86,11 @@ const whole =
   (read: (database: Database, of: Filled) => Promise<readonly unknown[] | undefined>): Read =>
   async (database, of) => ({ rows: (await read(database, of)) ?? [], next: null });
 
+const grants =
+  (filterOf: (of: Filled) => GrantFilter): Read =>
+  ({ kysely }, of, page) =>
+    listGrants(kysely, of.organization, filterOf(of), page);
+
 const tenMinutes = ({ rows }: Filled) => {
   const startMs = Date.parse(FIRST_AT) + (rows / 2) * 60_000;
   return { startMs, endMs: startMs + 10 * 60_000 };
@@ -135,6 +141,10 @@ const lists: [title: string, count: Count, read: Read][] = [
     audit((of) => ({ actorId: idOf(of, 'few user'), action: 'customer.update' })),
   ],
   ['one thing that few did', few, audit((of) => ({ actorId: idOf(of, 'user'), action: 'plan.create' }))],
+  ['credits', all, grants(() => ({}))],
+  ['credits that can be drawn', all, grants(() => ({ status: 'ACTIVE' }))],
+  ['credits in a currency as they were', all, grants(() => ({ currency: 'USD', asOf: '2025-12-31T00:00:00Z' }))],
+  ['credits of a customer', few, grants((of) => ({ customerId: idOf(of, 'customer 3') }))],
   ['corrections', all, ({ kysely }, { organization }, page) => listCorrections(kysely, organization, page)],
   ['the feed', all, feed],
   ['deliveries', most, deliveries('endpoint')],

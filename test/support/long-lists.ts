@@ -114,6 +114,15 @@ export function fillLists({ organization, rows }: Filled): string {
       amount_paid: '0',
     }),
     insert('payments', { id: own(`'payment ' || n`), invoice_id: group('invoice'), amount: '1', paid_at: at }),
+    insert('credit_grants', {
+      id: own(`'grant ' || n`),
+      customer_id: group('customer'),
+      currency: `'USD'`,
+      amount: '1',
+      remaining: '1',
+      created_at: at,
+    }),
+    insert('credit_entries', { grant_id: own(`'grant ' || n`), id: own(`'entry ' || n`), kind: `'DRAW'`, amount: '1' }),
     insert('audit_entries', {
       id: `first_event_id(${at})`,
       action: few(0, `'plan.create'`, `'customer.update'`),

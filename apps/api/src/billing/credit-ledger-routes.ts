@@ -7,6 +7,7 @@ import {
   readBalance,
   type GrantFilter,
 } from '@weir/db/billing/credits/credit-ledger';
+import { CREDIT_STATUSES } from '@weir/db/billing/credits/credits';
 import { readBillingTime } from '@weir/db/billing/billing-time';
 import { findInvoiceRow } from '@weir/db/billing/invoices/invoices';
 import { inSnapshot } from '@weir/db/billing/snapshot';
@@ -29,7 +30,7 @@ import {
 } from '../http/fields.ts';
 import { found, invalidFields, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
-import { balance, CREDIT_STATUSES, creditAnswer, creditEntry, listedCredit } from './credit-shape.ts';
+import { balance, creditAnswer, creditEntry, listedCredit } from './credit-shape.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
 const asOf = dateOrInstant.optional().meta({

@@ -1,11 +1,9 @@
 // How grants and what became of them look in an answer.
 
 import type { CreditEntry, ListedGrant } from '@weir/db/billing/credits/credit-ledger';
-import type { CreditGrant } from '@weir/db/billing/credits/credits';
+import { CREDIT_STATUSES, type CreditGrant } from '@weir/db/billing/credits/credits';
 import { z } from 'zod';
 import { answerOf, time } from '../http/fields.ts';
-
-export const CREDIT_STATUSES = ['ACTIVE', 'USED', 'EXPIRED', 'VOID'] as const;
 
 const creditFields = answerOf<CreditGrant>()({
   id: z.uuid(),

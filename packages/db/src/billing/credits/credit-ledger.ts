@@ -7,7 +7,7 @@ import { sql, type RawBuilder } from 'kysely';
 import type { Queries } from '../../database.ts';
 import { NEWEST_FIRST, OLDEST_FIRST } from '../../order.ts';
 import { mapPage, selectPage, type Page, type PageOf } from '../../page.ts';
-import { grantOf, type CreditGrant, type CreditStatus, type GrantRow } from './credits.ts';
+import { CREDIT_STATUSES, grantOf, type CreditGrant, type CreditStatus, type GrantRow } from './credits.ts';
 
 /** Which grants. */
 export interface GrantFilter {
@@ -34,7 +34,9 @@ export async function listGrants(
 ): Promise<PageOf<ListedGrant>> {
   const query = db
     .selectFrom(
-      sql<GrantRow & { invoice_id: string | null }>`(SELECT * FROM ${grants(organizationId, filter)})`.as('g'),
+      sql<
+        GrantRow & { invoice_id: string | null }
+      >`(SELECT ${GRANT_COLUMNS} FROM ${grants(organizationId, filter)})`.as('g'),
     )
     .selectAll();
   return mapPage(await selectPage(query, NEWEST_FIRST, page), ({ id, customer_id, invoice_id, ...rest }) => {
@@ -42,6 +44,10 @@ export async function listGrants(
     return { id, customer_id, ...grant, invoice_id };
   });
 }
+
+/** All of {@link grants} but the status, which would be computed for each of a list that is put in order. */
+const GRANT_COLUMNS = sql`id, customer_id, amount, currency, priority, expires_at, note, external_id, created_at, invoice_id, remaining,
+  voided_at, is_expired`;
 
 /** Balances in each currency in which there ever was a grant, by the codes of the currencies. */
 export async function readBalance(
@@ -57,27 +63,34 @@ export async function readBalance(
   );
 }
 
-/** The grants of a filter as a table. */
+/**
+ * The grants of a filter as a table. Those of all customers are no fence: a page of them is found along the key, and what it does not need
+ * is not computed. So the time is that of the transaction, which does not change from row to row.
+ */
 function grants(organizationId: string, { customerId, currency, status, asOf }: GrantFilter): RawBuilder<unknown> {
-  const whose =
-    customerId === undefined
-      ? sql`organization_id = ${organizationId}::uuid`
-      : // By the index of customers and no other.
-        sql`customer_id = ${customerId}::uuid AND (organization_id = ${organizationId}::uuid) IS TRUE`;
-  const at = asOf === undefined ? sql`billing_clock()` : sql`${asOf}::timestamptz`;
+  const at = asOf === undefined ? sql`billing_now()` : sql`${asOf}::timestamptz`;
   const isThere = asOf === undefined ? sql`true` : sql`created_at < ${at}`;
   const ofCurrency = currency === undefined ? sql`true` : sql`currency = ${currency}::text`;
-  const ofStatus = status === undefined ? sql`true` : sql`status = ${status}::text`;
+  const rows =
+    customerId === undefined
+      ? sql`SELECT * FROM credit_grants WHERE organization_id = ${organizationId}::uuid AND ${isThere} AND ${ofCurrency}`
+      : // By the index of customers and no other.
+        sql`SELECT * FROM credit_grants WHERE customer_id = ${customerId}::uuid AND (organization_id = ${organizationId}::uuid) IS TRUE
+          AND ${isThere} AND ${ofCurrency} OFFSET 0`;
+  // Of what is equal to something Postgres believes that there is next to none, and would sort all there are to find the first.
+  const ofStatus =
+    status === undefined
+      ? sql`true`
+      : sql`status <> ALL (${CREDIT_STATUSES.filter((other) => other !== status)}::text[])`;
   return sql`(
     SELECT *, CASE WHEN voided_at IS NOT NULL THEN 'VOID' WHEN is_expired THEN 'EXPIRED'
       WHEN remaining = 0 THEN 'USED' ELSE 'ACTIVE' END AS status
     FROM (
       SELECT g.id, g.customer_id, g.amount, g.currency, g.priority, g.expires_at, g.note, g.external_id, g.created_at,
-        g.invoice_id, ${asOf === undefined ? sql`g.remaining` : sql`CASE WHEN g.voided_at < ${at} THEN 0 ELSE g.amount - entries.taken END`} AS remaining,
+        g.invoice_id, ${asOf === undefined ? sql`g.remaining` : sql`CASE WHEN g.voided_at < ${at} THEN 0 ELSE g.amount - (${takenBefore(organizationId, at)}) END`} AS remaining,
         ${asOf === undefined ? sql`g.voided_at` : sql`CASE WHEN g.voided_at < ${at} THEN g.voided_at END`} AS voided_at,
         coalesce(g.expires_at <= ${at}, false) AS is_expired
-      FROM (SELECT * FROM credit_grants WHERE ${whose} AND ${isThere} AND ${ofCurrency} OFFSET 0) AS g
-      ${asOf === undefined ? sql`` : sql`CROSS JOIN LATERAL (${takenBefore(organizationId, at)}) AS entries`}
+      FROM (${rows}) AS g
     ) AS g
   ) AS grants WHERE ${ofStatus}`;
 }

@@ -10,7 +10,8 @@ import type { Queries } from '../../database.ts';
 import { isLiveOf } from '../live-grant.ts';
 
 /** `USED`: nothing is left of it, though what it paid may come back. `VOID`: nothing ever will be. */
-export type CreditStatus = 'ACTIVE' | 'USED' | 'EXPIRED' | 'VOID';
+export const CREDIT_STATUSES = ['ACTIVE', 'USED', 'EXPIRED', 'VOID'] as const;
+export type CreditStatus = (typeof CREDIT_STATUSES)[number];
 
 /** A grant. Amounts have exactly the currency's minor digits. */
 export interface CreditGrant {

@@ -53,22 +53,33 @@ export async function returnCredits(
   });
 }
 
-type LockedGrant = Awaited<ReturnType<typeof lockGrants>>[number];
+interface LockedGrant {
+  id: string;
+  customer_id: string;
+  voided_at: string | null;
+  currency: string;
+  remaining: string;
+  invoice_id: string | null;
+}
 
-async function lockGrants(transaction: Queries, organizationId: string, invoiceId: string, origins: string[]) {
-  return await transaction
-    .selectFrom('credit_grants')
-    .select(['id', 'customer_id', 'voided_at', 'currency', 'remaining', 'invoice_id'])
-    .where('organization_id', '=', organizationId)
-    .where(
-      sql<boolean>`id = ANY (ARRAY(
-        SELECT grant_id FROM credit_entries WHERE invoice_id = ${invoiceId}::uuid AND (organization_id = ${organizationId}::uuid) IS TRUE
-        UNION SELECT own.id FROM credit_grants AS own
-        WHERE own.invoice_id = ANY (${origins}::uuid[]) AND (own.organization_id = ${organizationId}::uuid) IS TRUE))`,
-    )
-    .orderBy('id')
-    .forNoKeyUpdate()
-    .execute();
+/** Each by itself, by the key: in the order of ids Postgres would rather walk over all of an organization. */
+async function lockGrants(
+  transaction: Queries,
+  organizationId: string,
+  invoiceId: string,
+  origins: string[],
+): Promise<LockedGrant[]> {
+  const { rows } = await sql<LockedGrant>`
+    SELECT held.* FROM unnest(ARRAY(
+      SELECT grant_id FROM credit_entries WHERE invoice_id = ${invoiceId}::uuid AND (organization_id = ${organizationId}::uuid) IS TRUE
+      UNION SELECT id FROM credit_grants
+      WHERE invoice_id = ANY (${origins}::uuid[]) AND (organization_id = ${organizationId}::uuid) IS TRUE
+      ORDER BY 1)) AS named (id)
+    CROSS JOIN LATERAL (
+      SELECT id, customer_id, voided_at, currency, remaining, invoice_id FROM credit_grants
+      WHERE organization_id = ${organizationId}::uuid AND credit_grants.id = named.id FOR NO KEY UPDATE
+    ) AS held`.execute(transaction);
+  return rows;
 }
 
 /** What an invoice has of each grant, once they are held. */
@@ -128,7 +139,6 @@ async function writeEntries(
       SELECT ${organizationId}::uuid, grant_id, void_id, 'VOID', voided, NULL, billing_clock() FROM moved WHERE voided > 0
     )
     UPDATE credit_grants SET remaining = remaining + moved.returned - moved.voided
-    FROM moved WHERE organization_id = ${organizationId}::uuid AND id = grant_id AND moved.returned <> moved.voided`.execute(
-    transaction,
-  );
+    FROM moved WHERE organization_id = ${organizationId}::uuid AND id = grant_id AND moved.returned <> moved.voided
+      AND id = ANY (${entries.map((each) => each.grant_id)}::uuid[])`.execute(transaction);
 }

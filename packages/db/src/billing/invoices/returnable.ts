@@ -6,6 +6,7 @@ import { amountOf } from '@weir/billing/amounts';
 import type { Amount } from '@weir/rating/money';
 import { sql } from 'kysely';
 import type { Queries } from '../../database.ts';
+import type { LineOfDue } from '../subscriptions/dues.ts';
 
 /**
  * What the lines of these dues on finalized invoices that are not void add up to, by {@link dueKey}. Whoever settles holds their
@@ -48,7 +49,7 @@ export async function readReturnable(
 /** What other invoices have given back of what one invoice billed. */
 export interface GivenBack {
   /** Their lines that gave it. */
-  lineIds: string[];
+  lines: LineOfDue[];
   /** By the invoice that gave it. */
   amounts: Map<string, Amount>;
   /** Others billed something of such a due as well, before or since: what was given back may be of that, or is asked for again. */
@@ -61,7 +62,7 @@ export async function readGivenBack(
   organizationId: string,
   { id, currency }: { id: string; currency: string },
 ): Promise<GivenBack> {
-  const { rows } = await sql<{ id: string; invoice_id: string; amount: string; is_billed_elsewhere: boolean }>`
+  const { rows } = await sql<LineOfDue & { is_billed_elsewhere: boolean }>`
     WITH others AS MATERIALIZED (
       SELECT l.id, l.invoice_id, l.amount, own.subscription_id, own.cycle, own.charge_id
       FROM (
@@ -81,14 +82,14 @@ export async function readGivenBack(
       SELECT subscription_id, cycle, charge_id, bool_or(amount > 0) AS is_billed_elsewhere
       FROM others GROUP BY 1, 2, 3 HAVING sum(amount) < 0
     )
-    SELECT others.id, others.invoice_id, -others.amount AS amount, given.is_billed_elsewhere
+    SELECT others.*, given.is_billed_elsewhere
     FROM given JOIN others USING (subscription_id, cycle, charge_id)
     WHERE others.amount < 0 ORDER BY others.id`.execute(db);
   const amounts = new Map<string, Amount>();
   for (const { invoice_id, amount } of rows)
-    amounts.set(invoice_id, (amounts.get(invoice_id) ?? 0n) + amountOf(amount, currency));
+    amounts.set(invoice_id, (amounts.get(invoice_id) ?? 0n) - amountOf(amount, currency));
   return {
-    lineIds: rows.map((row) => row.id),
+    lines: rows,
     amounts,
     isBilledElsewhere: rows.some(({ is_billed_elsewhere }) => is_billed_elsewhere),
   };

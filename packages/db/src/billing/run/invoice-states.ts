@@ -73,12 +73,12 @@ async function waiveInvoice(
   organizationId: string,
   row: InvoiceRow,
 ): Promise<EndedCredit[] | undefined> {
-  const { lineIds, amounts, isBilledElsewhere } = await readGivenBack(transaction, organizationId, row);
+  const { lines, amounts, isBilledElsewhere } = await readGivenBack(transaction, organizationId, row);
   if (isBilledElsewhere) return undefined;
   const ended = await returnCredits(transaction, organizationId, row.id, amounts);
   // From now on a due counts as if nothing had come back of it: all that this invoice billed is waived.
   if (ended === undefined) return undefined;
-  await takeOffDues(transaction, organizationId, lineIds, { isBilledAgain: false });
+  await takeOffDues(transaction, organizationId, lines, { isBilledAgain: false });
   // What it gave back itself lowered its own total alone, which nobody pays: the next invoice gives that.
   await rebillDues(transaction, organizationId, row.id, { givenBack: true });
   return ended;

@@ -99,13 +99,12 @@ export async function rebillDues(
   invoiceId: string,
   { givenBack = false } = {},
 ): Promise<void> {
-  const { rows: lines } = await sql<DueName & { id: string }>`
-    SELECT id, subscription_id, cycle, charge_id FROM invoice_lines
+  const { rows: lines } = await sql<LineOfDue>`
+    SELECT id, invoice_id, subscription_id, cycle, charge_id, amount FROM invoice_lines
     WHERE invoice_id = ${invoiceId}::uuid AND (organization_id = ${organizationId}::uuid) IS TRUE AND charge_id IS NOT NULL
       AND (NOT ${givenBack} OR amount < 0)`.execute(transaction);
   await expectTold(transaction, organizationId, lines);
-  const ids = lines.map(({ id }) => id);
-  await takeOffDues(transaction, organizationId, ids, { isBilledAgain: true });
+  await takeOffDues(transaction, organizationId, lines, { isBilledAgain: true });
 }
 
 async function expectTold(db: Queries, organizationId: string, names: readonly DueName[]): Promise<void> {
@@ -166,33 +165,46 @@ export async function endRebilling(
       AND d.cycle = idle.cycle AND ${isOfCharge('idle')} AND d.rebills = idle.rebills`.execute(transaction);
 }
 
+/** A line, the due that it settled, and by how much. */
+export interface LineOfDue extends DueName {
+  id: string;
+  invoice_id: string;
+  amount: string;
+}
+
 /**
  * Takes what lines have billed, or given back, off their dues: from now on it does not count. Each line says from which of the due's
  * changes of this kind on. With `isBilledAgain` the next invoice bills the dues, whatever they come to. Expects the row of the
- * subscription locked.
+ * subscription locked. Lines are found by their invoices: by their ids alone Postgres may walk over all of an organization.
  */
 export async function takeOffDues(
   transaction: Queries,
   organizationId: string,
-  lineIds: readonly string[],
+  lines: readonly LineOfDue[],
   { isBilledAgain }: { isBilledAgain: boolean },
 ): Promise<void> {
-  if (lineIds.length === 0) return;
+  if (lines.length === 0) return;
   await sql`
-    WITH own AS MATERIALIZED (
-      SELECT subscription_id, cycle, charge_id, sum(amount) AS amount FROM invoice_lines
-      WHERE organization_id = ${organizationId}::uuid AND id = ANY (${lineIds}::uuid[])
-      GROUP BY subscription_id, cycle, charge_id
+    WITH taken AS MATERIALIZED (
+      SELECT subscription_id, cycle, charge_id, sum(amount) AS amount FROM unnest(
+        ${lines.map(({ subscription_id }) => subscription_id)}::uuid[],
+        ${lines.map(({ cycle }) => cycle)}::integer[],
+        ${lines.map(({ charge_id }) => charge_id)}::uuid[],
+        ${lines.map(({ amount }) => amount)}::numeric[]
+      ) AS own (subscription_id, cycle, charge_id, amount)
+      GROUP BY 1, 2, 3
     ), waiting AS (
-      UPDATE dues d SET billed = d.billed - own.amount, rebills = d.rebills + 1, rebilling = d.rebilling OR ${isBilledAgain}
-      FROM own
-      WHERE d.organization_id = ${organizationId}::uuid AND d.subscription_id = own.subscription_id
-        AND d.cycle = own.cycle AND (d.charge_id = own.charge_id) IS TRUE
+      UPDATE dues d SET billed = d.billed - taken.amount, rebills = d.rebills + 1, rebilling = d.rebilling OR ${isBilledAgain}
+      FROM taken
+      WHERE d.organization_id = ${organizationId}::uuid AND d.subscription_id = taken.subscription_id
+        AND d.cycle = taken.cycle AND (d.charge_id = taken.charge_id) IS TRUE
       RETURNING d.subscription_id, d.cycle, d.charge_id, d.rebills
     )
     UPDATE invoice_lines l SET rebilled = waiting.rebills
     FROM waiting
-    WHERE l.organization_id = ${organizationId}::uuid AND l.id = ANY (${lineIds}::uuid[])
-      AND l.subscription_id = waiting.subscription_id AND l.cycle = waiting.cycle
-      AND l.charge_id = waiting.charge_id`.execute(transaction);
+    WHERE l.invoice_id = ANY (${[...new Set(lines.map(({ invoice_id }) => invoice_id))]}::uuid[])
+      AND (l.organization_id = ${organizationId}::uuid) IS TRUE AND (l.id = ANY (${lines.map(({ id }) => id)}::uuid[])) IS TRUE
+      AND (l.subscription_id, l.cycle, l.charge_id) = (waiting.subscription_id, waiting.cycle, waiting.charge_id)`.execute(
+    transaction,
+  );
 }
