@@ -323,32 +323,6 @@ test('whoever types on in the search and presses Enter at once is taken to what 
   await page.getByRole('heading', { level: 1, name: 'INV-2025-000001' }).waitFor();
 });
 
-test('a draft that comes to nothing is told to be gone when it is finalized, and leads to the list', async () => {
-  expect((await billing.request('PATCH', '/billing/settings', { finalize: 'manual' })).status).toBe(200);
-  const { id: plan } = await billing.plan([{ type: 'FIXED', display_name: 'Base', unit_price: '31' }]);
-  await billing.moveTo('2025-06-01T00:00:00Z');
-  const { id } = await billing.subscribe(plan, (await billing.customer()).id);
-  await billing.finalizeAll(id);
-  // On the last day all of the period is in force.
-  await billing.moveTo('2025-06-30T12:00:00Z');
-  await billing.post(`/subscriptions/${id}/cancel`, { cancel_at_period_end: false });
-  // The draft of a cycle stands until then, whatever it comes to.
-  const { rows } = await weir.pool.query(
-    `INSERT INTO invoices (organization_id, id, kind, status, subscription_id, customer_id, cycle, currency, period_start, period_end)
-     SELECT organization_id, gen_random_uuid(), kind, 'DRAFT', subscription_id, customer_id, 1, currency, period_start, billing_now()
-     FROM invoices WHERE subscription_id = $1 RETURNING id`,
-    [id],
-  );
-  await page.goto(`/invoices/${rows[0].id}`);
-  await page.getByText('No line: nothing is due yet.').waitFor();
-  await button('Finalize').click();
-  await dialog().getByRole('button', { name: 'Finalize' }).click();
-  await page.getByRole('heading', { level: 1, name: 'Invoices' }).waitFor();
-  await page.getByText('Nothing was to be billed: the draft is gone.').waitFor();
-  expect(await billing.drafts(id)).toEqual([]);
-  expect(visit.faults).toEqual([]);
-});
-
 test('a customer who was billed under another id is erased once that one is, which one is asked about', async () => {
   const { id } = await billing.customer({ external_id: 'before_marriage' });
   const { id: subscription } = await billing.subscribe(billing.ownPlan.id, id, { start_date: '2026-01-01' });

@@ -366,6 +366,9 @@ test('days of usage are those of the organization, wherever the reader is, and t
   await page.getByRole('link', { name: 'show them as there' }).click();
   await page.getByText('Days begin and end in UTC, the time zone of').waitFor();
   await expect.poll(() => new URL(page.url()).searchParams.has('zone')).toBe(false);
+  // A zone that there is not is none.
+  await page.goto(`${address}&zone=Mars/X`);
+  await page.getByText('Days begin and end in UTC, the time zone of').waitFor();
 });
 
 test('the first page says what needs a person: rejected events and what no price bills, and leads there', async () => {

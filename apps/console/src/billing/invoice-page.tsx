@@ -4,6 +4,7 @@ import { Link, useCanGoBack, useNavigate, useParams, useRouter, useSearch } from
 import { useState } from 'react';
 import { client, send, type Schema } from '../api/client.ts';
 import { pace } from '../api/pace.ts';
+import { problemOf } from '../api/problem.ts';
 import { lazily } from '../components/page/lazily.tsx';
 import { AdminOnly } from '../components/page/admin-only.tsx';
 import { Facts } from '../components/lists/facts.tsx';
@@ -36,15 +37,24 @@ function useInvoice(id: string) {
       const subscription = await send(client.GET('/api/v1/subscriptions/{id}', { params: { path } }));
       return { invoice, subscription, zone: subscription.time_zone };
     },
-    refetchInterval: ({ state }) => (state.data?.invoice.status === 'DRAFT' ? pace(3_000) : false),
+    refetchInterval: ({ state: { data, error } }) =>
+      data?.invoice.status === 'DRAFT' && !isGone(error) ? pace(3_000) : false,
   });
 }
+
+const isGone = (error: unknown): boolean => error !== null && problemOf(error).code === 'not_found';
 
 const ABOVE = <Link to="/invoices">Invoices</Link>;
 
 export function InvoicePage() {
   const { invoiceId } = useParams({ from: '/shell/invoices/$invoiceId' });
   const query = useInvoice(invoiceId);
+  if (query.data?.invoice.status === 'DRAFT' && isGone(query.error))
+    return (
+      <Page title="Draft invoice" above={ABOVE}>
+        <p role="status">Nothing was to be billed: the draft is gone.</p>
+      </Page>
+    );
   return (
     <ThingPage query={query} of="Invoice" above={ABOVE}>
       {({ invoice, subscription }) => <InvoiceView invoice={invoice} subscription={subscription} />}

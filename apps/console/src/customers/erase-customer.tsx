@@ -5,7 +5,7 @@ import { read, type Schema } from '../api/client.ts';
 import { PAGE_SIZE_MAX } from '../api/limits.ts';
 import { lazily } from '../components/page/lazily.tsx';
 import { Time } from '../components/page/time.tsx';
-import { formatDecimal } from '../text/decimals.ts';
+import { formatCount } from '../text/decimals.ts';
 
 const EraseDialog = lazily(() => import('./erase-dialog.tsx').then((loaded) => loaded.EraseDialog));
 
@@ -39,7 +39,7 @@ export function Erased({ id, at }: { id: string; at: string }) {
   return (
     <>
       <Time at={at} as="date" />
-      {own?.status === 'RUNNING' && ` – its usage gets its new id: ${formatDecimal(own.events)} events so far`}
+      {own?.status === 'RUNNING' && ` – its usage gets its new id: ${formatCount(own.events, 'event')} so far`}
       {own?.grouped_meter_id != null && (
         <>
           . It waits for you to take the key that holds what names the customer out of{' '}

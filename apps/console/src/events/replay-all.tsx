@@ -6,7 +6,7 @@ import { isOfWhatWasSent, problemOf } from '../api/problem.ts';
 import { invalidate } from '../api/queries.ts';
 import { Dialog } from '../components/dialogs/dialog.tsx';
 import { FormBox, useForm } from '../components/forms/form.tsx';
-import { formatDecimal } from '../text/decimals.ts';
+import { formatCount, formatDecimal } from '../text/decimals.ts';
 import { wordsOf } from '../components/outcomes/problem-words.ts';
 import { correct, type Correction } from './correction.ts';
 import { listEvents, replay, type EventReceipt, type Rejection } from './event-log.ts';
@@ -59,7 +59,7 @@ export function ReplayAll({ rejection, onClose }: { rejection: Rejection; onClos
   });
   const { source } = form.values;
   return (
-    <Dialog title={`Replay ${formatDecimal(rejection.count)} events`} onClose={onClose}>
+    <Dialog title={`Replay ${formatCount(rejection.count, 'event')}`} onClose={onClose}>
       <FormBox form={form} submitLabel="Replay all" onCancel={onClose}>
         <p className="receipt-reason">{rejection.reason}</p>
         <Select label="Correction" data={SOURCES} allowDeselect={false} {...form.field('source')} />

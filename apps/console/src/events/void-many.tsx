@@ -10,7 +10,7 @@ import { Loaded } from '../components/outcomes/loaded.tsx';
 import { isSeen } from '../components/forms/is-seen.ts';
 import { notify } from '../components/outcomes/notices.tsx';
 import { Time } from '../components/page/time.tsx';
-import { formatDecimal } from '../text/decimals.ts';
+import { formatCount, formatDecimal } from '../text/decimals.ts';
 import { listEvents, type EventFilter, type EventReceipt } from './event-log.ts';
 import { usePreviewOfCorrections, WhatItDoes } from './what-it-does.tsx';
 
@@ -98,7 +98,7 @@ interface VoidFormProps extends Found {
 function VoidForm({ ids, first, last, hasMore, findAnew, onClose }: VoidFormProps) {
   const queries = useQueryClient();
   const preview = usePreviewOfCorrections(voidsOf(ids, 'A preview'));
-  const events = ids.length === 1 ? '1 event' : `${formatDecimal(ids.length)} events`;
+  const events = formatCount(ids.length, 'event');
   const form = useForm({
     initial: { reason: '' },
     async onSubmit({ reason }) {

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { read, type Schema } from '../api/client.ts';
 import { pace } from '../api/pace.ts';
-import { formatDecimal } from '../text/decimals.ts';
+import { formatCount } from '../text/decimals.ts';
 import { Facts } from '../components/lists/facts.tsx';
 import { Loaded } from '../components/outcomes/loaded.tsx';
 import { Page, Section } from '../components/page/page.tsx';
@@ -59,7 +59,7 @@ function State({
         ) : (
           <Facts
             of={[
-              ['Waiting', `${formatDecimal(waiting.events)} events`],
+              ['Waiting', formatCount(waiting.events, 'event')],
               ['The oldest since', waiting.oldest_seconds === null ? 'none waits' : `${waiting.oldest_seconds} s`],
             ]}
           />
@@ -79,7 +79,7 @@ function State({
               [
                 'Its last word',
                 <span key="word" className={`status ${reconcile.is_equal ? 'status-good' : 'status-bad'}`}>
-                  {reconcile.is_equal ? 'everything adds up' : `${formatDecimal(reconcile.problems)} problems`}
+                  {reconcile.is_equal ? 'everything adds up' : formatCount(reconcile.problems, 'problem')}
                 </span>,
               ],
               ['Finished', <Time key="finished" at={reconcile.finished_at} />],

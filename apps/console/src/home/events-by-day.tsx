@@ -6,7 +6,7 @@ import type { Answer } from '../api/client.ts';
 import { axisRange, axisTicks } from '../components/charts/chart-axis.ts';
 import { indexByKey } from '../components/charts/chart-points.ts';
 import { Section } from '../components/page/page.tsx';
-import { formatCompact, formatDecimal } from '../text/decimals.ts';
+import { formatCompact, formatCount, formatDecimal } from '../text/decimals.ts';
 import { formatDate } from '../text/instants.ts';
 
 type Overview = Answer<'/api/v1/overview'>;
@@ -26,10 +26,7 @@ export function EventsByDay({ days, zone }: { days: readonly Day[]; zone: string
   const wordsOf = (index: number): string => {
     const day = days[index];
     if (day === undefined) return '';
-    const events =
-      day.recorded === null
-        ? 'still to come'
-        : `${formatDecimal(day.recorded)} ${day.recorded === 1 ? 'event' : 'events'}`;
+    const events = day.recorded === null ? 'still to come' : formatCount(day.recorded, 'event');
     const before = day.previous === null ? '' : `, ${formatDecimal(day.previous)} in the month before`;
     return `${formatDate(day.start, zone)}: ${events}${before}`;
   };

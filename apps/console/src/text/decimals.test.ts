@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest';
-import { addDecimals, countParts, formatAmount, formatDecimal, percentChange, subtractDecimals } from './decimals.ts';
+import {
+  addDecimals,
+  countParts,
+  formatAmount,
+  formatCount,
+  formatDecimal,
+  percentChange,
+  subtractDecimals,
+} from './decimals.ts';
 
 test('a decimal is grouped and keeps every digit', () => {
   expect(formatDecimal('1234567.8910')).toBe('1,234,567.8910');
@@ -7,6 +15,10 @@ test('a decimal is grouped and keeps every digit', () => {
   expect(formatDecimal('-1234')).toBe('−1,234');
   expect(formatDecimal('0.1234567')).toBe('0.1234567');
   expect(formatDecimal(null)).toBe('–');
+});
+
+test('a count is told with its noun, of which there may be one', () => {
+  expect([0, 1, 1204].map((count) => formatCount(count, 'event'))).toEqual(['0 events', '1 event', '1,204 events']);
 });
 
 test('an amount has the digits of its currency, and more where it has more', () => {

@@ -35,6 +35,11 @@ export function formatDecimal(text: string | number | null | undefined): string 
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
 
+/** Returns a count with its noun: `1,204 events`, and `1 event`. */
+export function formatCount(count: number, noun: string): string {
+  return `${formatDecimal(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 /** Returns an amount of money with its currency: `1234.5` of `EUR` is `1,234.50 EUR`. No digit is rounded away. */
 export function formatAmount(text: string | null | undefined, currency: string): string {
   if (text === null || text === undefined) return '–';

@@ -8,6 +8,15 @@ export function timeZones(own: string | null): string[] {
   return [...new Set([LOCAL_ZONE, 'UTC', ...(own === null ? [] : [own]), ...Intl.supportedValuesOf('timeZone')])];
 }
 
+/** Whether this browser knows a zone of this name. */
+export function isZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).format() !== '';
+  } catch {
+    return false;
+  }
+}
+
 /** `23 Nov 2026, 14:05:09`. */
 export function formatInstant(instant: string, zone = LOCAL_ZONE): string {
   return format(instant, zone, { dateStyle: 'medium', timeStyle: 'medium' });

@@ -62,7 +62,7 @@ function UsageOfOne({ meters, days, isOfBefore }: UsageOfOneProps) {
   const [search] = useUsageSearch();
   const meter = useFirstMeter(meters, search.meter);
   const window = windowOf(search, days.zone);
-  const isZoneKnown = search.zone !== undefined || !isOfBefore;
+  const isZoneKnown = search.zone === window.zone || !isOfBefore;
   if (meter === null) return <Loading rows={12} />;
   if (meter === undefined) return <NoMeters />;
   return (

@@ -10,6 +10,15 @@ test('what an address leaves out is the last 30 days, and the zone beside it', (
   expect(windowOf({ zone: 'UTC' }, 'America/New_York', NOW).to).toBe('2026-03-01');
 });
 
+test('an address that names no zone and no days is one that leaves them out', () => {
+  const plain = windowOf({}, 'Asia/Tokyo', NOW);
+  expect(windowOf({ zone: 'Mars/X', from: 'junk', to: '2026-02-30' }, 'Asia/Tokyo', NOW)).toEqual(plain);
+  expect(windowOf({ from: '2026-02-20', to: 'junk' }, 'UTC', NOW)).toMatchObject({
+    from: '2026-02-20',
+    to: '2026-03-01',
+  });
+});
+
 test('the bucket fits the window unless one is named', () => {
   expect(windowOf({ from: '2026-03-01' }, 'UTC', NOW).by).toBe('hour');
   expect(windowOf({ from: '2025-06-01' }, 'UTC', NOW).by).toBe('week');

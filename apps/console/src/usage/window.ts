@@ -1,6 +1,6 @@
 // Which days a look at usage covers, by the address of the page. Pure.
 
-import { addDays, dateIn, daysBetween } from '../text/instants.ts';
+import { addDays, dateIn, daysBetween, isDay, isZone } from '../text/instants.ts';
 
 export const BUCKETS = ['hour', 'day', 'week', 'month'] as const;
 export type Bucket = (typeof BUCKETS)[number];
@@ -56,11 +56,11 @@ interface Address {
   by?: string;
 }
 
-/** Returns the window of an address; what it leaves out is the last 30 days, and this zone. */
+/** Returns the window of an address; what it leaves out, or names and is none, is the last 30 days, and this zone. */
 export function windowOf({ from, to, zone: named, by }: Address, otherwise: string, now = new Date()): UsageWindow {
-  const zone = named ?? otherwise;
-  const end = to ?? dateIn(zone, now);
-  const start = from ?? addDays(end, -29);
+  const zone = named !== undefined && isZone(named) ? named : otherwise;
+  const end = to !== undefined && isDay(to) ? to : dateIn(zone, now);
+  const start = from !== undefined && isDay(from) ? from : addDays(end, -29);
   const bucket = BUCKETS.find((each) => each === by) ?? bucketFor(daysBetween(start, end));
   return { from: start, to: end, zone, by: bucket };
 }
