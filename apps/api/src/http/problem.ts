@@ -280,7 +280,7 @@ function isAboutTheRequest(error: unknown): error is Error {
 }
 
 export const BROKEN =
-  'Something broke on our side, and has been logged. Try again, and tell us with this request_id if it stays.';
+  'Something broke on our side, and has been logged. Try again, and if it stays tell us when that was, with this request_id.';
 
 /** Refusals of which a client may hear before it has sent its whole body. */
 const BEFORE_THE_BODY = new Set<ErrorCode>(['payload_too_large', 'unavailable', 'unauthenticated']);
