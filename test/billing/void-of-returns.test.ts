@@ -106,6 +106,19 @@ test('what was paid comes back with the next invoice', async () => {
   await expectSound();
 });
 
+test('what a waived invoice took away is told as left, and a settlement gives it back at once', async () => {
+  const { february } = await corrected({ isPaid: true });
+  const isLeft = async () => (await billing.get(`/subscriptions/${subscription}`)).is_rebilling;
+  const settleNow = () => billing.request('POST', `/subscriptions/${subscription}/settle`);
+  expect(await isLeft()).toBe(false);
+  expectProblem(await settleNow(), 409, 'subscription_not_ended');
+  expect(await billing.post(`/invoices/${february}/void`)).toMatchObject({ rebilled: false });
+  expect(await isLeft()).toBe(true);
+  expect((await settleNow()).body.invoice.lines).toMatchObject([{ cycle: 0, amount: '-30.00' }]);
+  expect(await isLeft()).toBe(false);
+  await expectSound();
+});
+
 test('what was paid and was right after all is not asked for twice', async () => {
   const { use, february, nextInvoice } = await corrected({ isPaid: true });
   await billing.post(`/invoices/${february}/void`);

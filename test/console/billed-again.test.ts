@@ -37,7 +37,9 @@ test('the form says when it is billed again and what is lost, and the subscripti
   await page.getByText('Its charges are billed again').waitFor();
 
   await page.getByRole('link', { name: /^Plan for / }).click();
-  await page.getByText('What was voided is billed again').waitFor();
+  await page
+    .getByText('What void invoices have left for the next one waits for it. It is made on 1 Jan 2026.')
+    .waitFor();
   await page.getByRole('button', { name: 'Bill it now' }).click();
   await dialog.getByRole('button', { name: 'Bill it now' }).click();
   await page.getByRole('heading', { name: /^INV-2025-/ }).waitFor();
@@ -47,4 +49,15 @@ test('the form says when it is billed again and what is lost, and the subscripti
   await page.goto(`/subscriptions/${id}`);
   await page.getByRole('heading', { name: /^Plan for / }).waitFor();
   expect(await page.getByRole('button', { name: 'Bill it now' }).count()).toBe(0);
+
+  // While there is a draft, that has it, and nothing else may bill it.
+  await billing.post(`/invoices/${data[0].id}/void`, { rebill: true });
+  await billing.moveTo('2026-01-01T00:10:00Z', id);
+  const [draft] = await billing.drafts(id);
+  await page.reload();
+  const callout = page.locator('.callout', { hasText: 'What void invoices have left' });
+  await callout.getByRole('link', { name: 'the draft that there is' }).waitFor();
+  expect(await page.getByRole('button', { name: 'Bill it now' }).count()).toBe(0);
+  await callout.getByRole('link').click();
+  await page.waitForURL(`**/invoices/${draft?.id}`);
 }, 120_000);

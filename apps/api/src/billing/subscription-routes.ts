@@ -37,8 +37,9 @@ const subscriptionWithEntitlements = subscriptionAnswer
     entitlements: z.array(entitlementAnswer),
     is_rebilling: z.boolean().meta({
       description:
-        'Whether something waits to be billed again, since its invoice was voided with `rebill`: by a draft, else by the next invoice, or at ' +
-        'once by `POST /subscriptions/{id}/settle`.',
+        'Whether a void invoice has left something for the next one: what it billed, where it was voided with `rebill`, and in any case what it ' +
+        'took away of what earlier ones billed. It is on a draft, else on the next invoice, or at once on that of ' +
+        '`POST /subscriptions/{id}/settle`.',
     }),
   })
   .meta({ id: 'SubscriptionWithEntitlements' });

@@ -84,12 +84,12 @@ export function upcomingRoutes(app: App, { database, guards, turns }: RouteDeps 
         operationId: 'settleSubscription',
         tags: ['Billing'],
         summary:
-          'Bill at once what came late for a subscription that has ended, or what was voided to be billed again of any',
+          'Bill at once what came late for a subscription that has ended, or what void invoices of any have left for the next one',
         description:
           'Makes an ADJUSTMENT invoice and finalizes it. What comes to nothing waits, and invoice is null. While an invoice of the ' +
           'subscription is a draft, that takes it: 409 earlier_draft. Of a subscription that has just ended with its period, the ' +
-          'request may have made this draft itself, and it stays. One that goes on has its next invoice for what comes late: without an ' +
-          'invoice that was voided with `rebill` and is not billed again, it is 409 subscription_not_ended.',
+          'request may have made this draft itself, and it stays. One that goes on has its next invoice for what comes late: where no void ' +
+          'invoice has left anything for that (`is_rebilling`), it is 409 subscription_not_ended.',
         params: idInPath,
         response: {
           200: z.object({ invoice: z.null() }),
@@ -119,7 +119,7 @@ export function upcomingRoutes(app: App, { database, guards, turns }: RouteDeps 
           case 'subscription_not_ended':
             throw new Refusal(
               'subscription_not_ended',
-              'The subscription has not ended, and nothing of it waits to be billed again: what comes late is on its next invoice.',
+              'The subscription has not ended, and no void invoice has left anything for the next one: what comes late is on that.',
             );
           case 'earlier_draft':
             throw new Refusal(

@@ -132,12 +132,12 @@ const overview = z
             }),
             rebilled: z.string().meta({
               description:
-                'What invoices billed that were voided with `rebill`, of subscriptions that have no draft and whose next invoice is of a later ' +
-                'month, with what came late of these. `POST /subscriptions/{id}/settle` bills it now.',
+                'What void invoices have left for the next ones (`is_rebilling` of a subscription), of subscriptions that have no draft and whose ' +
+                'next invoice is of a later month, with what came late of these. `POST /subscriptions/{id}/settle` bills it now.',
             }),
             total: z.string(),
             left_out: z.int().meta({
-              description: 'How many drafts and open periods are not in it, since they cannot be computed now.',
+              description: 'How many of all these are not in it, since they cannot be computed now.',
             }),
           }),
         ),

@@ -93,7 +93,7 @@ export function VoidForm({
       <p className="muted">
         {form.values.rebill
           ? `What it billed is billed again, ${whenBilled(subscription)}. What it took of credits goes back.`
-          : 'What it billed is waived, and no later invoice bills it again. If its usage was wrong, void the events and bill it again: without that, the correction takes the amount off once more. What it took of credits goes back; what other invoices gave back of what it billed ends with it, for nobody has paid that.'}{' '}
+          : 'What it billed is waived, and no later invoice bills it again. If its usage was wrong, void the events and bill it again: without that, the correction takes the amount off once more. What it took of credits goes back; what other invoices gave back of what it billed ends with it, for nobody has paid that. What it took away itself of what earlier invoices billed comes off the next one.'}{' '}
         It keeps its number.
       </p>
       <LostCredits invoice={invoice} />

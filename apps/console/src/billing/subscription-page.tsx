@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { client, read, send, type Schema } from '../api/client.ts';
+import { PAGE_SIZE_MAX } from '../api/limits.ts';
 import { pace } from '../api/pace.ts';
 import { useSession } from '../api/session.ts';
 import { invalidate } from '../api/queries.ts';
@@ -170,21 +171,44 @@ function NextInvoice({ id, zone }: { id: string; zone: string }) {
   );
 }
 
-/** What was voided to be billed again waits, on a yearly plan for months. */
+/** What void invoices have left for the next one waits, on a yearly plan for months. Where there is a draft, nothing else may bill it. */
 function Rebilling({ subscription: { id, current_period_end: end, time_zone: zone } }: { subscription: Subscription }) {
+  const query = { subscription_id: id, status: 'DRAFT', page_size: PAGE_SIZE_MAX } as const;
+  const drafts = useQuery({ ...read('/api/v1/invoices', { query }), refetchInterval: () => pace(10_000) });
   return (
-    <div className="callout">
-      <p>
-        What was voided is billed again by the draft that there is, else by the next invoice, which is made on{' '}
-        {formatDate(end, zone)}.
-      </p>
+    <Loaded query={drafts} rows={1}>
+      {({ data }) => {
+        const [draft] = data.toSorted((a, b) => (a.cycle ?? 0) - (b.cycle ?? 0));
+        const is = draft === undefined ? <ToBill id={id} day={formatDate(end, zone)} /> : <OnDraft id={draft.id} />;
+        return <div className="callout">{is}</div>;
+      }}
+    </Loaded>
+  );
+}
+
+function OnDraft({ id }: { id: string }) {
+  return (
+    <p>
+      What void invoices have left for the next one is on{' '}
+      <Link to="/invoices/$invoiceId" params={{ invoiceId: id }}>
+        the draft that there is
+      </Link>
+      .
+    </p>
+  );
+}
+
+function ToBill({ id, day }: { id: string; day: string }) {
+  return (
+    <>
+      <p>What void invoices have left for the next one waits for it. It is made on {day}.</p>
       <AdminOnly>
         <Settle id={id} label="Bill it now" nothing="It comes to no amount.">
-          What was voided to be billed again goes onto an invoice of its own, as it comes to now and with what came
-          late, and is finalized at once.
+          What void invoices have left for the next one goes onto an invoice of its own, as it comes to now and with
+          what came late, and is finalized at once.
         </Settle>
       </AdminOnly>
-    </div>
+    </>
   );
 }
 

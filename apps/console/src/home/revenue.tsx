@@ -30,7 +30,7 @@ export function ExpectedOf({ currency, expected }: { currency: Expected['currenc
         <div className="figure-note">Drafts {formatAmount(drafts, code)}</div>
         <div className="figure-note">Open periods that end this month {formatAmount(open, code)}</div>
         {Number(rebilled) !== 0 && (
-          <div className="figure-note">Voided, to be billed again {formatAmount(rebilled, code)}</div>
+          <div className="figure-note">Left by void invoices {formatAmount(rebilled, code)}</div>
         )}
         {leftOut > 0 && (
           <div className="figure-note">

@@ -44,7 +44,7 @@ const ACTIONS: Record<string, string> = {
   'credit.create': 'Granted credit',
   'subscription.create': 'Subscribed a customer',
   'subscription.change': 'Set a change of the plan',
-  'subscription.settle': 'Billed what came late',
+  'subscription.settle': 'Billed what was left for the next invoice',
   'invoice.pay': 'Recorded a payment of an invoice',
   'payment.take_back': 'Took a payment back',
   'invoice.mark_uncollectible': 'Marked an invoice uncollectible',
