@@ -1,7 +1,7 @@
 // Which commit a build is of: what `npm run build`, `npm start` and the image write down, and what a build of it then says.
 
 import { spawnSync } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -38,6 +38,12 @@ function commit(at: string): string {
 }
 
 const write = (at: string) => run(at, 'node services/write-revision.mjs');
+/** As a user to whom the permissions of files apply, which they do not to root; returns what it told. */
+const writeAsOther = (at: string) => {
+  const user = process.getuid?.() === 0 ? 'setpriv --reuid=65534 --regid=65534 --clear-groups ' : '';
+  const trusted = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'safe.directory', GIT_CONFIG_VALUE_0: '*' };
+  return run(at, `${user}node services/write-revision.mjs 2>&1`, trusted);
+};
 const said = (at: string) =>
   run(
     at,
@@ -66,6 +72,23 @@ test('a copy without its history says no commit, neither that of a clone around 
   await rm(join(copy, '.git'), { recursive: true });
   write(copy);
   expect(said(copy)).toBe('unknown');
+});
+
+test('who cannot write into a clone that is built can start from it', async () => {
+  const first = commit(folder);
+  await build(folder);
+  write(folder);
+  const dist = join(folder, 'packages/shared/dist');
+  await chmod(folder, 0o755);
+  await chmod(dist, 0o555);
+  await chmod(join(dist, 'revision'), 0o444);
+  writeAsOther(folder);
+  commit(folder);
+  expect(writeAsOther(folder)).toContain('could not be written down');
+  await rm(join(folder, '.git'), { recursive: true });
+  expect(writeAsOther(folder)).toContain('could not be written down');
+  expect(said(folder)).toBe(first);
+  await chmod(dist, 0o755);
 });
 
 test('npm run build and npm start write it down', async () => {
