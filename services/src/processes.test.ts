@@ -49,6 +49,13 @@ test('a process is found by the name of its program and a text on its command li
   expect(await findProcesses([program], '/weir-test-elsewhere/')).toEqual([]);
 });
 
+test('a folder is not taken for another one whose path ends like its own', async () => {
+  const folder = `/weir-test-${process.pid}/data/`;
+  await spawnIdle('', `--folder=/elsewhere${folder}`, `/srv${folder}redis.conf`);
+  const argument = await spawnIdle('', `${folder}redis.conf`);
+  expect(await findProcesses([basename(process.execPath)], folder)).toEqual([argument.pid]);
+});
+
 test('a process is read from /proc, also one whose name holds brackets and spaces', () => {
   const fields = Array.from({ length: 40 }, (_, index) => String(index));
   expect(parseStat(7, `7 (a (b) c) S ${fields.join(' ')}`)).toEqual({

@@ -82,14 +82,17 @@ function unlessGone<T>(read: () => T): T | undefined {
 
 /**
  * The pids of the running programs with one of these names that have this text, for example the path of a folder and
- * the slash behind it, on their command line. So a pid that was given to something else is never mistaken for a
- * server.
+ * the slash behind it, on their command line, where an argument begins or behind its `=`. So a pid that was given to
+ * something else is never mistaken for a server, nor `/srv/weir/` for `/weir/`.
  */
 export async function findProcesses(programs: string[], text: string): Promise<number[]> {
   const pids = listPids();
   const all = pids === undefined ? await listWithPs() : listFromProc(pids);
   return all
-    .filter(({ program, command }) => programs.includes(basename(program)) && command.includes(text))
+    .filter(
+      ({ program, command }) =>
+        programs.includes(basename(program)) && [' ', '='].some((before) => ` ${command}`.includes(before + text)),
+    )
     .map(({ pid }) => pid);
 }
 
