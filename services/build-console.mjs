@@ -2,7 +2,7 @@
 // acts when it is run or imported; when there is nothing to do it only looks at times.
 
 import { spawnSync } from 'node:child_process';
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -24,11 +24,18 @@ function sources() {
   return [src, ...inSrc, ...beside, join(root, 'package-lock.json')];
 }
 
+/** Beside its place, and moved there when it is whole: what was cut off is not taken for a console. */
 function build() {
   console.log('Building the console …');
   const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js');
-  const result = spawnSync(process.execPath, [vite, 'build', '--logLevel', 'warn'], { cwd: folder, stdio: 'inherit' });
-  if (result.status === 0) return;
-  console.error('The console could not be built; what built it says above why.');
-  process.exit(1);
+  const result = spawnSync(process.execPath, [vite, 'build', '--outDir', 'dist.new', '--logLevel', 'warn'], {
+    cwd: folder,
+    stdio: 'inherit',
+  });
+  if (result.status !== 0) {
+    console.error('The console could not be built; what built it says above why.');
+    process.exit(1);
+  }
+  rmSync(join(folder, 'dist'), { recursive: true, force: true });
+  renameSync(join(folder, 'dist.new'), join(folder, 'dist'));
 }
