@@ -1,13 +1,13 @@
 import { Command, CommanderError } from 'commander';
 import { expect, test } from 'vitest';
-import { parseImportOptions, type Environment } from './import-options.ts';
+import { parseImportOptions, type Environment, type Started } from './import-options.ts';
 
 const needed = ['--file', 'dir/usage.csv', '--meter', 'm', '--customer', 'c', '--quantity', 'q', '--timestamp', 't'];
 const demo = { base_url: 'http://127.0.0.1:4000', api_key: 'org_live_demo' };
 
-function parseAll(argv: string[], environment: Environment = {}) {
+function parseAll(argv: string[], environment: Environment = {}, started: Started = { demo }) {
   const command = new Command().exitOverride().configureOutput({ writeOut: () => {}, writeErr: () => {} });
-  return parseImportOptions(argv, environment, demo, command);
+  return parseImportOptions(argv, environment, started, command);
 }
 
 function parse(argv: string[], environment?: Environment) {
@@ -37,6 +37,15 @@ test('options come before the environment, the environment before the demo', () 
     url: 'http://arg',
     apiKey: 'arg',
   });
+});
+
+test('without a demo it is the service that npm start runs, and without that one on the usual port', () => {
+  const environment = { WEIR_API_KEY: 'mine' };
+  const urlWith = (started: Started) => parseAll(needed, environment, started).url;
+  const baseUrl = 'http://127.0.0.1:23456';
+  expect(urlWith({ baseUrl })).toBe(baseUrl);
+  expect(urlWith({ baseUrl: 'https://weir.example.com', demo })).toBe(demo.base_url);
+  expect(urlWith({})).toBe('http://127.0.0.1:3000');
 });
 
 test('the key of the demo is sent to no other address', () => {

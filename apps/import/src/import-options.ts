@@ -29,6 +29,13 @@ export interface Demo {
   api_key: string;
 }
 
+/** What `npm start` left in WEIR_HOME. */
+export interface Started {
+  demo?: Demo | undefined;
+  /** Of `services.json`: where Weir is also where there is no demo. */
+  baseUrl?: string | undefined;
+}
+
 export interface Environment {
   INIT_CWD?: string | undefined;
   WEIR_URL?: string | undefined;
@@ -74,7 +81,7 @@ const nameLengthMax = pathLengthMax + '@2023-11-16'.length;
 export function parseImportOptions(
   args: readonly string[],
   environment: Environment,
-  demo: Demo | undefined,
+  { demo, baseUrl = 'http://127.0.0.1:3000' }: Started,
   command: Command,
 ): ImportOptions {
   const given = command
@@ -107,7 +114,7 @@ export function parseImportOptions(
   // Under npm the process runs in the project's folder, while paths are meant from where the command was typed.
   const file = given.file === '-' ? given.file : resolve(environment.INIT_CWD ?? '.', given.file);
   const extension = extname(file).toLowerCase();
-  const url = trimSlashes(given.url ?? environment.WEIR_URL ?? demo?.base_url ?? 'http://127.0.0.1:3000');
+  const url = trimSlashes(given.url ?? environment.WEIR_URL ?? demo?.base_url ?? baseUrl);
   const demoKey = demo && url === trimSlashes(demo.base_url) ? demo.api_key : undefined;
   const apiKey = given.key ?? environment.WEIR_API_KEY ?? demoKey;
   // Not told as it is: a password would be in a log.

@@ -8,7 +8,7 @@ import { outliveReaders } from '@weir/shared/progress-line';
 import { Command } from 'commander';
 import { OptionError, StoppedError } from './errors.ts';
 import { importFile, type Source } from './import-file.ts';
-import { parseImportOptions, type Demo, type ImportOptions } from './import-options.ts';
+import { parseImportOptions, type Demo, type ImportOptions, type Started } from './import-options.ts';
 
 const stop = new AbortController();
 // A second Ctrl-C changes nothing: the wait for answers under way is short.
@@ -19,7 +19,7 @@ outliveReaders();
 const command = new Command()
   .configureOutput({ outputError: (text, write) => write(text.replace(/\n$/, ' (--help shows the options)\n')) })
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
-const options = parseImportOptions(process.argv.slice(2), process.env, loadDemo(), command);
+const options = parseImportOptions(process.argv.slice(2), process.env, loadStarted(), command);
 try {
   const { bad } = await importFile(options, openSource(options), process.stderr, process.stdout, stop.signal);
   process.exitCode = stop.signal.aborted ? 130 : bad > 0 ? 1 : 0;
@@ -56,9 +56,14 @@ function isStream(file: string, stats: Stats): boolean {
   return !(stats.isFile() || stats.isDirectory()) || /^\/(proc\/|dev\/(?!shm\/))/.test(file);
 }
 
-function loadDemo(): Demo | undefined {
+function loadStarted(): Started {
+  const { base_url: baseUrl } = (readLeft('services.json') ?? {}) as { base_url?: string };
+  return { demo: readLeft('demo.json') as Demo | undefined, baseUrl };
+}
+
+function readLeft(name: string): unknown {
   try {
-    return JSON.parse(readFileSync(join(process.env.WEIR_HOME || '.weir', 'demo.json'), 'utf8')) as Demo;
+    return JSON.parse(readFileSync(join(process.env.WEIR_HOME || '.weir', name), 'utf8'));
   } catch {
     return undefined;
   }

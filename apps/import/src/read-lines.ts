@@ -8,18 +8,29 @@ export interface Line {
   endByte: number;
   /** Whether a line feed ends it; the last line of a file may lack one, and may then go on. */
   isEnded: boolean;
+  /** Why it was not kept; its text is empty then. */
+  problem?: string;
 }
 
 /** No row of usage is near this long; a file without line feeds must not fill the memory. */
 const lineBytesMax = 1_048_576;
 
-/** Lines end at `\n` (a `\r` before it stays); the last may lack it. Throws a StoppedError at a line longer than 1 MiB. */
+/**
+ * Lines end at `\n` (a `\r` before it stays); the last may lack it. Of a line longer than 1 MiB nothing is kept; throws a StoppedError
+ * where the first one is.
+ */
 export async function* readLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line> {
   let number = 0;
   let endByte = 0;
   let rest: Buffer = Buffer.alloc(0);
+  /** Of the line that `rest` is the end of. */
+  let droppedBytes = 0;
   const line = (bytes: Buffer, isEnded = true): Line => {
     number += 1;
+    const isLong = droppedBytes + bytes.length > lineBytesMax;
+    droppedBytes = 0;
+    if (isLong && number === 1) throw new StoppedError('Line 1 is longer than 1 MiB: not a file of rows');
+    if (isLong) return { number, text: '', endByte, isEnded, problem: 'is longer than 1 MiB' };
     const text = bytes.toString('utf8');
     return { number, text: number === 1 ? text.replace(/^\uFEFF/, '') : text, endByte, isEnded };
   };
@@ -32,9 +43,12 @@ export async function* readLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<
       start = end + 1;
     }
     rest = data.subarray(start);
-    if (rest.length > lineBytesMax)
-      throw new StoppedError(`Line ${number + 1} is longer than 1 MiB: not a file of rows`);
+    if (droppedBytes + rest.length <= lineBytesMax) continue;
+    if (number === 0) line(rest);
+    droppedBytes += rest.length;
+    endByte += rest.length;
+    rest = rest.subarray(rest.length);
   }
   endByte += rest.length;
-  if (rest.length > 0) yield line(rest, false);
+  if (droppedBytes + rest.length > 0) yield line(rest, false);
 }

@@ -40,6 +40,33 @@ describe('lines', () => {
     };
     await expect(read()).rejects.toThrow('Line 1 is longer than 1 MiB');
   });
+
+  test('a line longer than 1 MiB costs its own row only, and lines after it keep their numbers', async () => {
+    const long = 'x'.repeat(3_000_000);
+    const ndjson = openNdjson(readLines(pieces(`{"a":1}\n${long}\n{"a":2}\n${long}`, 65_536)));
+    expect(await rowsOf(ndjson)).toEqual([
+      { row: 1, line: 1, endByte: 8, values: { a: 1 } },
+      { row: 2, line: 2, endByte: 3_000_009, problem: 'is longer than 1 MiB' },
+      { row: 3, line: 3, endByte: 3_000_017, values: { a: 2 } },
+      { row: 4, line: 4, endByte: 6_000_017, problem: 'is longer than 1 MiB' },
+    ]);
+
+    const csvLines = readLines(pieces(`a,b\n1,"open\n${long}\n${long}\n2,ok\n`, 65_536));
+    expect(await rowsOf(await openCsv(csvLines, { delimiter: ',', header: true }))).toEqual([
+      { row: 1, line: 2, endByte: 3_000_013, problem: 'is longer than 1 MiB; lines 2 to 3 are left out' },
+      { row: 2, line: 4, endByte: 6_000_014, problem: 'is longer than 1 MiB' },
+      { row: 3, line: 5, endByte: 6_000_019, values: ['2', 'ok'] },
+    ]);
+  });
+
+  test('whether a line is longer than 1 MiB does not depend on the pieces that it comes in', async () => {
+    const text = `first\n${'x'.repeat(1_048_576)}\n${'y'.repeat(1_048_577)}\n`;
+    for (const size of [65_536, 5_000_000]) {
+      const problems = [];
+      for await (const { problem } of readLines(pieces(text, size))) problems.push(problem);
+      expect(problems).toEqual([undefined, undefined, 'is longer than 1 MiB']);
+    }
+  });
 });
 
 describe('CSV', () => {

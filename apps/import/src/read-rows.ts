@@ -86,10 +86,10 @@ function own(value: unknown, key: string): JsonValue | undefined {
 
 async function* readObjects(lines: AsyncIterable<Line>): AsyncGenerator<Row> {
   let row = 0;
-  for await (const { text, number, endByte } of lines) {
-    if (text.trim() === '') continue;
+  for await (const { text, number, endByte, problem } of lines) {
+    if (problem === undefined && text.trim() === '') continue;
     row += 1;
-    yield { row, line: number, endByte, ...parseObject(text) };
+    yield { row, line: number, endByte, ...(problem === undefined ? parseObject(text) : { problem }) };
   }
 }
 
@@ -112,9 +112,14 @@ async function* readRecords(lines: AsyncIterable<Line>, delimiter: string, first
   let row = firstRow;
   let width: number | undefined;
   let open: { line: number; endLine: number; endByte: number; text: string } | undefined;
-  for await (const { text: lineText, number, endByte, isEnded } of lines) {
-    if (!open && (lineText === '' || lineText === '\r')) continue;
+  for await (const { text: lineText, number, endByte, isEnded, problem } of lines) {
     const line = open?.line ?? number;
+    if (problem !== undefined) {
+      open = undefined;
+      yield { row: row++, line, endByte, problem: leftOut(problem, line, number) };
+      continue;
+    }
+    if (!open && (lineText === '' || lineText === '\r')) continue;
     const text: string = open ? `${open.text}\n${lineText}` : lineText;
     const record = splitRecord(text, delimiter);
     if ('unclosed' in record && number - line + 1 < recordLinesMax) {

@@ -62,7 +62,7 @@ async function run(text: string, argv: string[] = [], stop = new AbortController
     '--url',
     url,
   ];
-  const options = parseImportOptions([...args, '--key', 'k', ...argv], {}, undefined, new Command().exitOverride());
+  const options = parseImportOptions([...args, '--key', 'k', ...argv], {}, {}, new Command().exitOverride());
   let log = '';
   let result = '';
   const done = importFile(
