@@ -171,6 +171,11 @@ test('where what came back may be of another invoice that billed the same, a voi
   const refused = await billing.request('POST', `/invoices/${march.id}/void`);
   expectProblem(refused, 409, 'invoice_given_back');
   expect(refused.body.detail).toContain('or they billed something of the same charges and periods as well');
+  expect(refused.body.detail).toContain('or mark it uncollectible');
+  await billing.post(`/invoices/${march.id}/uncollectible`);
+  const again = await billing.request('POST', `/invoices/${march.id}/void`);
+  expectProblem(again, 409, 'invoice_given_back');
+  expect(again.body.detail).toContain('or leave it uncollectible');
   await expectSound();
 });
 
