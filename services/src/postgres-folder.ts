@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto';
-import { chmod, chown, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isCode } from './processes.ts';
 import { type User, run } from './run.ts';
 
 /** Where things go that another user has to reach when the home cannot be entered by it. */
 const sharedFolder = '/var/lib/weir';
+
+/** In a folder there: the path of the home that it is of. */
+const homeFile = 'home';
 
 /** Where Postgres keeps its things, and as whom it runs; no user means: as ourselves. */
 export interface PostgresFolder {
@@ -15,9 +18,10 @@ export interface PostgresFolder {
 
 /**
  * Settles where Postgres keeps its data: `postgres` in the home. Postgres refuses to run as root, so root starts it
- * as another user, and when that user cannot get into the home the data goes to /var/lib/weir; the file
- * `postgres-folder` in the home then holds the path, and is obeyed from then on, whoever starts Weir. Throws when no
- * user is fit, and rather than to start with empty data where there is some that cannot be reached.
+ * as another user, and when that user cannot get into the home the data goes to /var/lib/weir, into a folder made for
+ * this home; the file `postgres-folder` in the home then holds the path, and is obeyed from then on, whoever starts
+ * Weir. Throws when no user is fit, rather than to start with empty data where there is some that cannot be reached,
+ * and where the folder is that of another home.
  */
 export async function settlePostgresFolder(home: string, log: (line: string) => void): Promise<PostgresFolder> {
   const pointer = join(home, 'postgres-folder');
@@ -26,6 +30,7 @@ export async function settlePostgresFolder(home: string, log: (line: string) => 
   const folder = kept ?? inHome;
   const user = await findUser(folder);
   await prepare(folder, user);
+  if (kept !== undefined) await refuseOfAnother(home, kept);
   if (user === undefined || (await canEnter(user, folder))) return { folder, user };
 
   if (await exists(join(folder, 'data'))) {
@@ -33,8 +38,10 @@ export async function settlePostgresFolder(home: string, log: (line: string) => 
       `The data of Postgres is in ${folder}, which the user it runs as (uid ${user.uid}) cannot enter. Make the folders above it passable: chmod o+x.`,
     );
   }
-  const elsewhere = join(sharedFolder, nameOf(home));
   await mkdir(sharedFolder, { recursive: true, mode: 0o755 });
+  // A new one each time: a home that was removed and made anew at the same path has none of its former data.
+  const elsewhere = await mkdtemp(join(sharedFolder, `${nameOf(home)}-`));
+  await writeFile(join(elsewhere, homeFile), home);
   await prepare(elsewhere, user);
   if (!(await canEnter(user, elsewhere))) {
     throw new Error(`Postgres cannot run as root, and uid ${user.uid} can enter neither ${home} nor ${elsewhere}.`);
@@ -68,6 +75,17 @@ async function readPointer(pointer: string): Promise<string | undefined> {
     if (isCode(error, 'ENOENT')) return undefined;
     throw error;
   }
+}
+
+/** A home that was copied points to the data of the first one; two Postgres on it would fight. One that was moved takes it along. */
+async function refuseOfAnother(home: string, folder: string): Promise<void> {
+  const owner = await readPointer(join(folder, homeFile));
+  if (owner === home) return;
+  const isMoved = owner === undefined || (await readPointer(join(owner, 'postgres-folder'))) !== folder;
+  if (isMoved) return writeFile(join(folder, homeFile), home);
+  throw new Error(
+    `${home} is a copy of ${owner}, whose data of Postgres is in ${folder}. Move ${home} away to begin with empty data, or set WEIR_HOME to ${owner}.`,
+  );
 }
 
 /** Data that exists can only be used by its owner; new data is for the system's `postgres`, else for `nobody`. */

@@ -220,9 +220,10 @@ async function answers(connection: Connection, at: Installation): Promise<boolea
     return true;
   } catch (error) {
     if (isCode(error, '28P01')) {
-      throw new Error(`The password in ${at.connectionFile} does not open the data in ${at.data}`, {
-        cause: error,
-      });
+      throw new Error(
+        `The password in ${at.connectionFile} does not open the data in ${at.data}. Put the file back that belongs to it, or move ${at.data} away to begin with empty data.`,
+        { cause: error },
+      );
     }
     return false;
   }

@@ -1,12 +1,13 @@
 // The embedded services, as npm start and these tests themselves use them, when their user is killed.
 
+import { readPostgresPointer } from '@weir/services/postgres-folder';
 import { findProcesses } from '@weir/services/processes';
 import { openServices, type Services } from '@weir/services/services';
 import { openTemporaryServices } from '@weir/services/temporary';
 import { Redis } from 'ioredis';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { access, chmod, mkdtemp, rm } from 'node:fs/promises';
+import { access, chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -133,6 +134,26 @@ test('closing leaves no process behind, and the home to the next', async () => {
   const again = await openServices({ home, cacheHome, log: silent });
   expect(await read(again)).toEqual(written);
   await again.close();
+});
+
+test('a home that was removed and is made anew is empty, also where only its owner can enter the folder', async () => {
+  const closed = join(home, 'closed');
+  await mkdir(closed, { mode: 0o700 });
+  const options = { home: join(closed, 'weir'), cacheHome, log: silent };
+  const outside: (string | undefined)[] = [];
+  try {
+    const first = await openServices(options);
+    outside.push(await readPostgresPointer(options.home));
+    await write(first);
+    await first.close();
+    await rm(options.home, { recursive: true });
+    const second = await openServices(options);
+    outside.push(await readPostgresPointer(options.home));
+    await expect(read(second)).rejects.toThrow('relation "kept" does not exist');
+    await second.close();
+  } finally {
+    for (const folder of outside) if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+  }
 });
 
 test('a Redis that is to stop while it writes its first log stops once that is written', async () => {
