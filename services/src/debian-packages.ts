@@ -11,6 +11,8 @@ interface PackageRequest {
   names: readonly string[];
   /** Whether a package that an installation would add is to be unpacked. The C library is left out in any case. */
   isWanted(name: string): boolean;
+  /** What else holds files of the package of this name, and is unpacked also where it is installed. */
+  besides?(name: string): readonly string[];
   /** In here it works, and `unpacked` lies in it too. Has to exist. */
   folder: string;
   /** Where the packages are when it is done. */
@@ -51,7 +53,7 @@ export async function fetchPackages(request: PackageRequest): Promise<string> {
     const update = await apt(180, ['update']);
     for (const name of request.names) {
       const plan = await apt(60, ['install', '--simulate', '--no-install-recommends', name]);
-      const packages = packagesToUnpack(plan.output, request.isWanted);
+      const packages = packagesToUnpack(plan.output, request.isWanted, request.besides?.(name));
       if (!plan.ok || packages.length === 0) continue;
       const download = await apt(300, ['download', ...packages]);
       if (!download.ok) return `its package could not be downloaded: ${lastLine(download.output)}`;
@@ -97,11 +99,18 @@ async function aptOptions(work: string): Promise<string[]> {
 
 /**
  * The packages to unpack, out of what `apt-get install --simulate` would install (`Inst libjemalloc2 (5.3.0-1 …)`).
- * The C library is never one of them, because programs only run with the one of their own system.
+ * The C library is never one of them, because programs only run with the one of their own system. What is needed `besides` a
+ * package is one of them also where it is installed.
  */
-export function packagesToUnpack(simulation: string, isWanted: (name: string) => boolean): string[] {
+export function packagesToUnpack(
+  simulation: string,
+  isWanted: (name: string) => boolean,
+  besides: readonly string[] = [],
+): string[] {
   const names = [...simulation.matchAll(/^Inst (\S+)/gm)].map(([, name]) => name ?? '');
-  return names.filter((name) => isWanted(name) && !/^libc(6|-bin)(:|$)/.test(name));
+  const wanted = names.filter((name) => isWanted(name) && !/^libc(6|-bin)(:|$)/.test(name));
+  if (wanted.length === 0) return [];
+  return [...wanted, ...besides.filter((name) => !wanted.some((other) => other.replace(/:.*/, '') === name))];
 }
 
 /** Every folder of unpacked packages that holds shared libraries. */

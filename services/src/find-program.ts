@@ -22,6 +22,8 @@ export interface WantedProgram {
   packageFolder: string;
   /** Whether a package that an installation would add is to be unpacked: its own, and libraries. */
   isWanted(packageName: string): boolean;
+  /** Other packages that hold files of the one of this name. */
+  besides?(packageName: string): readonly string[];
   /** Why it will not do, such as its version; `undefined` where it will. */
   refuse(program: Program): Promise<string | undefined>;
   /** Where what is fetched is kept, for the next time too. */
@@ -53,6 +55,7 @@ export async function findProgram(wanted: WantedProgram): Promise<Program | read
   const outcome = await fetchPackages({
     names,
     isWanted: wanted.isWanted,
+    ...(wanted.besides && { besides: wanted.besides }),
     folder: programs,
     unpacked,
     isUsable: async (folder) => (await findUnpacked(wanted, folder)) !== undefined,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { packagesToUnpack } from './debian-packages.ts';
-import { adviceFor, isRedisPackage, parseVersion } from './redis-packages.ts';
+import { adviceFor, isRedisPackage, parseVersion, toolsOf } from './redis-packages.ts';
 
 test('the major version is read from what Redis and Valkey say of themselves', () => {
   expect(parseVersion('Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=0')).toBe(7);
@@ -27,6 +27,16 @@ test('the server and the libraries it lacks are unpacked, and nothing that only 
     'redis-tools',
     'redis-server',
   ]);
+});
+
+test('the tools that the server is a link to are unpacked also where they are installed, and once', () => {
+  const server = 'Inst redis-server (5:7.0.15-1 Debian:12.10/stable [amd64])\n';
+  const tools = 'Inst redis-tools:arm64 (5:7.0.15-1 Debian:12.10/stable [arm64])\n';
+  const unpacked = (simulation: string) => packagesToUnpack(simulation, isRedisPackage, toolsOf('redis-server'));
+  expect(unpacked(server)).toEqual(['redis-server', 'redis-tools']);
+  expect(unpacked(tools + server)).toEqual(['redis-tools:arm64', 'redis-server']);
+  expect(unpacked('')).toEqual([]);
+  expect(toolsOf('valkey-server')).toEqual(['valkey-tools']);
 });
 
 test('the advice is a command of the platform', () => {

@@ -21,6 +21,7 @@ export async function findRedis({ programs, log, signal }: Home): Promise<Progra
     names: serverNames,
     packageFolder: 'usr/bin',
     isWanted: isRedisPackage,
+    besides: toolsOf,
     refuse: refuseVersion,
     programs,
     onFetch: () => log('No Redis here; fetching the one of this system’s packages (once, nothing is installed) …'),
@@ -50,6 +51,11 @@ export function parseVersion(output: string): number | undefined {
  */
 export function isRedisPackage(name: string): boolean {
   return /^(redis-|valkey-|lib)/.test(name);
+}
+
+/** The server is a link to a program of its tools, which are installed where somebody has redis-cli alone. */
+export function toolsOf(server: string): string[] {
+  return [server.replace(/-server$/, '-tools')];
 }
 
 /** The one line that helps on a system where Weir cannot get a Redis by itself. */

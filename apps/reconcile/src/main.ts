@@ -54,10 +54,11 @@ async function run(options: ReconcileOptions): Promise<number> {
     const onPart = (name: string) => progress.show(() => `Looking at ${name} …`);
     const found = await reconcile({ database, queue, onPart }, options);
     await requireOrganization(database, options, found);
+    progress.clear();
+    // Told first: what took hours to find is not lost with a Postgres that goes away now.
+    console.log(options.json ? toJson(found) : describe(found, options));
     // Of a month alone there is nothing to say of all of them.
     if (options.month === undefined) await saveReconciliation(database, options.organizationId, verdictOf(found));
-    progress.clear();
-    console.log(options.json ? toJson(found) : describe(found, options));
     return found.isEqual ? 0 : 1;
   } finally {
     progress.clear();
