@@ -265,10 +265,16 @@ test('late changes of a subscription that has ended are put on an ADJUSTMENT inv
   };
   // Billing stands still: without this the closing of a moment ago would be this one.
   let seconds = 0;
-  const settleAll = async (at = '2026-01-20T02:00') => {
+  const moveTo = async (at: string) => {
     seconds += 1;
     await billing.moveTo(`${at}:${String(seconds).padStart(2, '0')}Z`);
+  };
+  const settleWhatIsDue = async () => {
     for (const job of await run.findSettling()) await run.perform(job);
+  };
+  const settleAll = async (at = '2026-01-20T02:00') => {
+    await moveTo(at);
+    await settleWhatIsDue();
   };
   const late = (quantity: number, day: number) =>
     billing.track([{ meter, customer, quantity, at: `2026-01-${String(day).padStart(2, '0')}T00:00:00Z` }]);
@@ -292,7 +298,8 @@ test('late changes of a subscription that has ended are put on an ADJUSTMENT inv
   await late(2, 4);
   await settleAll('2026-01-20T23:00');
   expect(await adjustments()).toHaveLength(1);
-  await Promise.all([settleAll('2026-01-21T03:00'), settleAll('2026-01-21T03:00')]);
+  await moveTo('2026-01-21T03:00');
+  await Promise.all([settleWhatIsDue(), settleWhatIsDue()]);
   const [second] = await adjustments();
   const { lines } = await billing.get(`/invoices/${second.id}`);
   expect(lines).toMatchObject([
