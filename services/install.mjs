@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
-  console.error(`Weir needs Node 20.19 or newer; this is ${process.version}.`);
+  console.error(`Weir needs Node 20.19, or 22.12 or newer; this is ${process.version}.`);
   process.exit(1);
 }
 

@@ -74,7 +74,7 @@ let stops = 0;
 /** Those of any process that ended with another code than 0. */
 let badStops = 0;
 // Those that were started end with their channel, the services with their keeper, and the proxy with this process.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 const proxy = await openHaproxy(ROOT, { programs, work }, proxyPort, apiPorts);
 try {
   await migrate(options.old);

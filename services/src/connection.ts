@@ -29,7 +29,7 @@ async function readConnection(file: string): Promise<Connection | undefined> {
     return JSON.parse(await readFile(file, 'utf8')) as Connection;
   } catch (error) {
     if (isCode(error, 'ENOENT')) return undefined;
-    throw new Error(`${file} holds the password of an embedded server, and cannot be read.`, {
+    throw new Error(`${file} holds the password of an embedded server, and cannot be read. Put it back as it was.`, {
       cause: error,
     });
   }
