@@ -4,7 +4,9 @@ import { findLine } from '@weir/db/billing/invoices/find-line';
 import { readInvoice, readInvoices, readLinesOfInvoice } from '@weir/db/billing/invoices/read-invoices';
 import { listFinalizedInvoices, recomputeInvoice } from '@weir/db/billing/invoices/recompute';
 import { previewInvoice } from '@weir/db/billing/invoices/upcoming';
+import { voidInvoice } from '@weir/db/billing/run/invoice-states';
 import { closeForDrafts, finalizeClosed } from '@weir/db/billing/run/finalize';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { copyRows } from '../support/copy-rows.ts';
 import { expectProblem } from '../support/expect-problem.ts';
@@ -313,5 +315,24 @@ describe('a draft of thousands of late dues', () => {
     });
     expect(chunks.flat()).toEqual(together);
     expect(chunks.length).toBeGreaterThan(1);
+  });
+
+  test('is voided to be billed again without a look at its usage, but where a month of it may be taken out', async () => {
+    const duesReadBy = async (createdAt: string) => {
+      const voided = watched.database.kysely.transaction().execute(async (transaction) => {
+        await sql`UPDATE organizations SET created_at = ${createdAt} WHERE id = ${organization}`.execute(transaction);
+        const which = { organizationId: organization, id: draft, actor: 'a test' };
+        expect(await voidInvoice(transaction, which, { note: null, rebill: true })).toEqual({ outcome: 'done' });
+        throw new Error('rolled back');
+      });
+      await expect(voided).rejects.toThrow('rolled back');
+      return watched.take('aggregation');
+    };
+    watched.take('aggregation');
+    expect(await duesReadBy(new Date().toISOString())).toMatchObject({ all: 0 });
+    // Before the first month that there is.
+    const bounded = await duesReadBy('2015-01-01');
+    expect(bounded.all).toBeGreaterThanOrEqual(LATE);
+    expect(bounded.most).toBeLessThanOrEqual(HELD);
   });
 });

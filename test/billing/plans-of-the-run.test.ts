@@ -11,7 +11,7 @@ import { readExpectedRevenue, reckonRevenue } from '@weir/db/billing/run/expecte
 import { findUnsettled } from '@weir/db/billing/run/settlements';
 import { cutByWeight } from '@weir/db/billing/invoices/cut-by-weight';
 import { releaseMetersOfPlan } from '@weir/db/billing/subscriptions/billed-meters';
-import { updateDues } from '@weir/db/billing/subscriptions/dues';
+import { takeOffDues, updateDues } from '@weir/db/billing/subscriptions/dues';
 import { finalizeInvoices } from '@weir/db/billing/run/finalize';
 import { voidInvoice } from '@weir/db/billing/run/invoice-states';
 import { markPastDue } from '@weir/db/billing/run/past-due';
@@ -290,6 +290,16 @@ describe.each([
     expect(rows).toBeLessThan((all ?? 0) + 5 * dues.length);
     const { rowCount } = await weir.pool.query('SELECT FROM dues WHERE closing = 1 AND billed = 2');
     expect(rowCount).toBe(dues.length);
+    // So is what a void takes off.
+    const lines = dues.map((due) => ({ ...due, id: randomUUID(), invoice_id: randomUUID(), amount: '1' }));
+    const taking = await rowsReadBy(weir, ({ kysely }) =>
+      takeOffDues(kysely, organization(), lines, { isBilledAgain: false }),
+    );
+    expect(taking).toBeLessThan((all ?? 0) + 5 * dues.length);
+    const { rowCount: taken } = await weir.pool.query(
+      'SELECT FROM dues WHERE closing = 1 AND billed = 1 AND rebills = 1',
+    );
+    expect(taken).toBe(dues.length);
   });
 
   test('a chunk of invoices is marked as past due', async () => {

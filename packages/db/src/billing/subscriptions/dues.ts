@@ -6,7 +6,11 @@ import type { AggregationType } from '@weir/shared/meter';
 import { sql, type RawBuilder, type Selectable } from 'kysely';
 import type { Queries } from '../../database.ts';
 import type { Tables } from '../../schema.ts';
-import { QUESTIONS_AT_ONCE, readDueUsage } from '../usage/due-usage.ts';
+import { completeFrom } from '../../months-taken-out.ts';
+import { runsOf } from '../../runs.ts';
+import type { DueUsageQuestion } from '../usage/due-question.ts';
+import { findTakenOut } from '../usage/due-taken-out.ts';
+import { QUESTIONS_AT_ONCE } from '../usage/due-usage.ts';
 
 /** A row of dues, and how its meter counts; null where it has none. */
 export type DueRow = Selectable<Tables['dues']> & { aggregation: AggregationType | null };
@@ -44,8 +48,13 @@ export async function findDues(
 export async function readDues(db: Queries, organizationId: string, dues: readonly DueName[]): Promise<DueRow[]> {
   if (dues.length === 0) return [];
   const { rows } = await sql<DueRow>`
-    SELECT d.*, m.aggregation_type AS aggregation
-    FROM (
+    SELECT d.*, m.aggregation_type AS aggregation FROM ${duesNamed(organizationId, dues)}`.execute(db);
+  return rows;
+}
+
+/** SQL for these dues `d` and their meters `m`. */
+function duesNamed(organizationId: string, dues: readonly DueName[]): RawBuilder<unknown> {
+  return sql`(
       SELECT subscription_id, cycle, array_agg(charge_id) AS charge_ids FROM unnest(
         ${dues.map(({ subscription_id }) => subscription_id)}::uuid[],
         ${dues.map(({ cycle }) => cycle)}::integer[],
@@ -58,8 +67,7 @@ export async function readDues(db: Queries, organizationId: string, dues: readon
     ) AS d
     LEFT JOIN LATERAL (
       SELECT aggregation_type FROM meters WHERE organization_id = d.organization_id AND id = d.meter_id LIMIT 1
-    ) AS m ON true`.execute(db);
-  return rows;
+    ) AS m ON true`;
 }
 
 /** The settlement of a due by a line. */
@@ -99,26 +107,61 @@ export async function rebillDues(
   invoiceId: string,
   { givenBack = false } = {},
 ): Promise<void> {
+  const which = sql`invoice_id = ${invoiceId}::uuid AND (organization_id = ${organizationId}::uuid) IS TRUE
+    AND charge_id IS NOT NULL AND (NOT ${givenBack} OR amount < 0)`;
+  await expectTold(transaction, organizationId, which);
   const { rows: lines } = await sql<LineOfDue>`
-    SELECT id, invoice_id, subscription_id, cycle, charge_id, amount FROM invoice_lines
-    WHERE invoice_id = ${invoiceId}::uuid AND (organization_id = ${organizationId}::uuid) IS TRUE AND charge_id IS NOT NULL
-      AND (NOT ${givenBack} OR amount < 0)`.execute(transaction);
-  await expectTold(transaction, organizationId, lines);
+    SELECT id, invoice_id, subscription_id, cycle, charge_id, amount FROM invoice_lines WHERE ${which}`.execute(
+    transaction,
+  );
   await takeOffDues(transaction, organizationId, lines, { isBilledAgain: true });
 }
 
-async function expectTold(db: Queries, organizationId: string, names: readonly DueName[]): Promise<void> {
-  const dues = await readDues(db, organizationId, names);
-  for (let from = 0; from < dues.length; from += QUESTIONS_AT_ONCE) {
-    const some = dues.slice(from, from + QUESTIONS_AT_ONCE);
-    const questions = some.flatMap((due) => {
-      const { meter_id: meterId, aggregation, customer_external_id: customerExternalId } = due;
-      if (meterId === null || aggregation === null) return [];
-      const [start, end] = [microsOfText(due.period_start), microsOfText(due.period_end)];
-      return [{ organizationId, meterId, customerExternalId, aggregation, start, end, closing: null }];
-    });
-    await readDueUsage(db, questions);
+/**
+ * Throws a MonthTakenOut where the usage of some lines cannot be told. It reads no usage, and of the dues only those that may have some in a
+ * month that was taken out, of which there is none as a rule.
+ */
+async function expectTold(db: Queries, organizationId: string, which: RawBuilder<unknown>): Promise<void> {
+  const asked = sql`SELECT min(period_start) AS since, ${organizationId}::uuid AS organization_id FROM invoice_lines WHERE ${which}`;
+  const { rows: names } = await sql<DueName & { complete_from: string }>`
+    SELECT subscription_id, cycle, charge_id, complete_from
+    FROM (SELECT ${sql.raw(completeFrom('asked.since', '= asked.organization_id'))} AS complete_from FROM (${asked}) AS asked OFFSET 0) AS found
+    JOIN invoice_lines ON period_start < complete_from + interval '1 hour' AND ${which}`.execute(db);
+  for (let from = 0; from < names.length; from += QUESTIONS_AT_ONCE) {
+    const some = names.slice(from, from + QUESTIONS_AT_ONCE);
+    const questions = await readQuestions(db, organizationId, some);
+    const before = microsOfText(some[0]?.complete_from ?? '');
+    const takenOut = await findTakenOut(runsOf(db), questions, 'rollups', before);
+    for (const why of takenOut.values()) throw why;
   }
+}
+
+interface Metered {
+  meter_id: string;
+  aggregation: AggregationType;
+  customer_external_id: string;
+  period_start: string;
+  period_end: string;
+}
+
+/** What is asked of those of some dues that have a meter. */
+async function readQuestions(
+  db: Queries,
+  organizationId: string,
+  dues: readonly DueName[],
+): Promise<DueUsageQuestion[]> {
+  const { rows } = await sql<Metered>`
+    SELECT d.meter_id, m.aggregation_type AS aggregation, d.customer_external_id, d.period_start, d.period_end
+    FROM ${duesNamed(organizationId, dues)} WHERE m.aggregation_type IS NOT NULL`.execute(db);
+  return rows.map((due) => ({
+    organizationId,
+    meterId: due.meter_id,
+    customerExternalId: due.customer_external_id,
+    aggregation: due.aggregation,
+    start: microsOfText(due.period_start),
+    end: microsOfText(due.period_end),
+    closing: null,
+  }));
 }
 
 /** SQL for whether something of the subscription `s` is to be billed again. It is no EXISTS, of which Postgres may read all there are. */
@@ -197,7 +240,7 @@ export async function takeOffDues(
       UPDATE dues d SET billed = d.billed - taken.amount, rebills = d.rebills + 1, rebilling = d.rebilling OR ${isBilledAgain}
       FROM taken
       WHERE d.organization_id = ${organizationId}::uuid AND d.subscription_id = taken.subscription_id
-        AND d.cycle = taken.cycle AND (d.charge_id = taken.charge_id) IS TRUE
+        AND d.cycle = taken.cycle AND ${isOfCharge('taken')}
       RETURNING d.subscription_id, d.cycle, d.charge_id, d.rebills
     )
     UPDATE invoice_lines l SET rebilled = waiting.rebills
