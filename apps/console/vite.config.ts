@@ -1,12 +1,16 @@
 import react from '@vitejs/plugin-react';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, dirname, join } from 'node:path';
 import subsetFont from 'subset-font';
 import { defineConfig, type Plugin } from 'vite';
 
 /** Below this a compressed copy is no smaller on the wire. */
 const COMPRESSED_BYTES_MIN = 1_000;
+
+/** As theme.css names it. */
+const FONT = '@fontsource-variable/inter/files/inter-latin-wght-normal.woff2';
 
 /** What the console draws of its font: text of Western Europe, of numbers and of prices. Other text has the font of the system. */
 const FONT_TEXT = `${characters(0x20, 0x7e)}${characters(0xa0, 0xff)}ıŒœ–—‘’‚“”„•…′″‹›€™−↑↓`;
@@ -59,16 +63,17 @@ function characters(first: number, last: number): string {
   return String.fromCodePoint(...Array.from({ length: last - first + 1 }, (_, index) => first + index));
 }
 
-/** Takes out of the font what is never drawn. It keeps its name: who has the whole one in the browser needs no other. */
+/** Takes out of the font what is never drawn, before it is named: browsers keep a file for ever, so other contents need another name. */
 function leanFont(): Plugin {
   return {
     name: 'weir-lean-font',
     apply: 'build',
-    async generateBundle(_options, bundle) {
-      for (const file of Object.values(bundle)) {
-        if (file.type !== 'asset' || !file.fileName.endsWith('.woff2')) continue;
-        file.source = await subsetFont(Buffer.from(file.source), FONT_TEXT, { targetFormat: 'woff2', ...FONT_DRAWN });
-      }
+    async config() {
+      const whole = readFileSync(createRequire(import.meta.url).resolve(FONT));
+      const lean = join(import.meta.dirname, 'node_modules', '.lean-font', basename(FONT));
+      mkdirSync(dirname(lean), { recursive: true });
+      writeFileSync(lean, await subsetFont(whole, FONT_TEXT, { targetFormat: 'woff2', ...FONT_DRAWN }));
+      return { resolve: { alias: { [FONT]: lean } } };
     },
   };
 }
