@@ -226,3 +226,17 @@ test('a file of lines is of what the page shows: what is past due, of one custom
   expect(await lines().count()).toBe(0);
   expect(visit.faults).toEqual([]);
 });
+
+test('a list is not read for a file that cannot be written', async () => {
+  await page.goto('/customers');
+  await csv().waitFor();
+  await page.route(/\/assets\/list-csv-/, (route) => route.abort());
+  let pages = 0;
+  page.on('request', (request) => {
+    if (new URL(request.url()).pathname === '/api/v1/customers') pages += 1;
+  });
+  await csv().click();
+  await page.getByRole('alert').waitFor();
+  expect(pages).toBe(0);
+  await page.unrouteAll({ behavior: 'wait' });
+});

@@ -17,6 +17,8 @@ interface ListExportProps<Row> {
 
 export function ListExport<Row extends { id: string }>({ name, readPage }: ListExportProps<Row>) {
   const make = async (say: (words: string) => void, signal: AbortSignal): Promise<MadeFile> => {
+    // It comes with what writes exact numbers, which most pages need for nothing else; and first, since without it there is no file.
+    const { csvOf } = await import('./list-csv.ts');
     let [count, isAll] = [0, true];
     const rows = await readPages(async (part) => {
       signal.throwIfAborted();
@@ -28,8 +30,6 @@ export function ListExport<Row extends { id: string }>({ name, readPage }: ListE
       if (!isAll) say(`${formatDecimal(count)} read …`);
       return read;
     }, ROWS_MAX);
-    // With it comes what writes exact numbers, which most pages need for nothing else.
-    const { csvOf } = await import('./list-csv.ts');
     const said = isAll ? undefined : `The file has the first ${formatDecimal(ROWS_MAX)}; there are more.`;
     return { name: `${name}.csv`, parts: toCsv(csvOf(rows)), said };
   };
