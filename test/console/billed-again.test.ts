@@ -54,10 +54,15 @@ test('the form says when it is billed again and what is lost, and the subscripti
   await billing.post(`/invoices/${data[0].id}/void`, { rebill: true });
   await billing.moveTo('2026-01-01T00:10:00Z', id);
   const [draft] = await billing.drafts(id);
+  const asked: string[] = [];
+  page.on('request', (request) => void asked.push(request.url()));
   await page.reload();
   const callout = page.locator('.callout', { hasText: 'What void invoices have left' });
   await callout.getByRole('link', { name: 'the draft that there is' }).waitFor();
   expect(await page.getByRole('button', { name: 'Bill it now' }).count()).toBe(0);
+  // Each draft more would be computed with all of its usage.
+  const ofDrafts = asked.map((url) => new URL(url).searchParams).filter((query) => query.get('status') === 'DRAFT');
+  expect([...new Set(ofDrafts.map((query) => `${query.get('sort')} ${query.get('limit')}`))]).toEqual(['created_at 1']);
   await callout.getByRole('link').click();
   await page.waitForURL(`**/invoices/${draft?.id}`);
 }, 120_000);

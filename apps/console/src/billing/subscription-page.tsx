@@ -3,7 +3,6 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { client, read, send, type Schema } from '../api/client.ts';
-import { PAGE_SIZE_MAX } from '../api/limits.ts';
 import { pace } from '../api/pace.ts';
 import { useSession } from '../api/session.ts';
 import { invalidate } from '../api/queries.ts';
@@ -173,12 +172,12 @@ function NextInvoice({ id, zone }: { id: string; zone: string }) {
 
 /** What void invoices have left for the next one waits, on a yearly plan for months. Where there is a draft, nothing else may bill it. */
 function Rebilling({ subscription: { id, current_period_end: end, time_zone: zone } }: { subscription: Subscription }) {
-  const query = { subscription_id: id, status: 'DRAFT', page_size: PAGE_SIZE_MAX } as const;
+  // The earliest of them has it; each one more would be computed with all of its usage.
+  const query = { subscription_id: id, status: 'DRAFT', sort: 'created_at', limit: 1 } as const;
   const drafts = useQuery({ ...read('/api/v1/invoices', { query }), refetchInterval: () => pace(10_000) });
   return (
     <Loaded query={drafts} rows={1}>
-      {({ data }) => {
-        const [draft] = data.toSorted((a, b) => (a.cycle ?? 0) - (b.cycle ?? 0));
+      {({ data: [draft] }) => {
         const is = draft === undefined ? <ToBill id={id} day={formatDate(end, zone)} /> : <OnDraft id={draft.id} />;
         return <div className="callout">{is}</div>;
       }}
