@@ -116,6 +116,8 @@ async function start(): Promise<void> {
 
   const baseUrl = reachable(api.url);
   await tell({ ...addresses, base_url: given.PUBLIC_URL ?? baseUrl });
+  // Whatever listens there afterwards is another one, and no tool is to send it a key.
+  closers.push(() => tell(addresses));
   const demo = await tryDemo({ file: join(home, 'demo.json'), baseUrl, signup: given.SIGNUP ?? 'first' });
   log(tellWelcome(baseUrl, demo, shorten(home)));
 }

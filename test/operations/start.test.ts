@@ -75,7 +75,7 @@ test('what the migration waits for is told while it waits', async () => {
   }
 });
 
-test('each setting that it sets itself may be kept in a file, and the others are told where it is', async () => {
+test('each setting that it sets itself may be kept in a file, and others are told where it is', async () => {
   const names = ['DATABASE_URL', 'REDIS_URL', 'PORT', 'WORKER_PORT', 'DRAIN_DELAY_MS'];
   const env = { ...weir.env };
   for (const name of names) {
@@ -84,14 +84,14 @@ test('each setting that it sets itself may be kept in a file, and the others are
     delete env[name];
     env[`${name}_FILE`] = file;
   }
+  const told = async () => JSON.parse(await readFile(join(home, 'services.json'), 'utf8')) as ServicesFile;
   await start(env, async (url) => {
     await isReady(url);
-    const { database_url, redis_url, base_url, given } = JSON.parse(
-      await readFile(join(home, 'services.json'), 'utf8'),
-    ) as ServicesFile;
+    const { database_url, redis_url, base_url, given } = await told();
     expect({ database_url, redis_url, base_url }).toEqual({ base_url: url });
     expect(given).toEqual({ DATABASE_URL: placeOf(weir.databaseUrl), REDIS_URL: placeOf(weir.env.REDIS_URL ?? '') });
   });
+  expect(Object.keys(await told())).toEqual(['given']);
 });
 
 test.each(['api', 'worker'])('an address that cannot be listened on is told in one line: %s', async (app) => {
