@@ -69,24 +69,33 @@ test('while deleting has to wait, the one worker does all else', async () => {
 
 test('a task is overdue until it is done, and one that cannot be scheduled is not in the way of others', async () => {
   const queue = openWorker({ url: inject('redisUrl'), prefix: weir.keys.prefix }, () => {});
-  // Where the schedule of the first one belongs there is something else.
-  await weir.redis.set(`${weir.keys.prefix}:${DELETING_QUEUE}:repeat:first`, 'x');
+  // Where the schedule of the first two belongs there is something else.
+  for (const task of ['first', 'second'])
+    await weir.redis.set(`${weir.keys.prefix}:${DELETING_QUEUE}:repeat:${task}`, 'x');
   await weir.redis.hset(weir.keys.maintenanceDone, 'late', Date.now() - 13 * 3_600_000);
   /** A worker for whose next look nobody has to wait: it looks as it starts. */
   const open = (late: () => Promise<void>) => {
     const overdue = new Map<string, number>();
+    const unscheduled: string[][] = [];
+    const write = (line: string) => {
+      const { msg, tasks } = JSON.parse(line) as { msg: string; tasks: string[] };
+      if (msg === 'maintenance could not be scheduled') unscheduled.push(tasks);
+    };
+    const task = { everyMs: 200, perform: () => Promise.resolve() };
     const worker = openMaintenance(queue, {
       name: DELETING_QUEUE,
-      tasks: { first: { everyMs: 200, perform: () => Promise.resolve() }, late: { everyMs: 200, perform: late } },
+      tasks: { first: task, second: task, late: { everyMs: 200, perform: late } },
       begin: () => Promise.resolve(),
       showOverdue: (task, seconds) => overdue.set(task, seconds),
-      log: createLog('test', 'silent'),
+      log: createLog('test', 'warn', [], { write }),
     });
-    return { overdue, worker };
+    return { overdue, unscheduled, worker };
   };
   let failed = 0;
   const failing = open(() => Promise.reject(new Error(`for a test, ${(failed += 1)} times`)));
   await until(() => failed > 1, 'it has failed twice');
+  await until(() => failing.unscheduled.length > 0, 'it is told which are not scheduled');
+  expect(failing.unscheduled).toEqual([['first', 'second']]);
   expect(failing.overdue.get('first')).toBe(0);
   expect(failing.overdue.get('late')).toBeGreaterThan(12 * 3_600);
   await failing.worker.close();

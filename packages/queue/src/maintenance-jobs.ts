@@ -73,16 +73,20 @@ export function openMaintenance(
     onError,
   });
   const scheduleAll = async () => {
+    const tasks: string[] = [];
+    let err: unknown;
     for (const [task, { everyMs }] of known) {
       if (isClosed) return;
       try {
         showOverdue?.(task, await done.findOverdueSeconds(task, everyMs));
         await schedule(jobs, task, everyMs);
       } catch (error) {
-        // The others are not to wait for it.
-        log.warn({ err: error, task }, 'maintenance could not be scheduled');
+        // The others are not to wait for it. One line tells of all: a Redis that refuses writes refuses each.
+        tasks.push(task);
+        err = error;
       }
     }
+    if (tasks.length > 0) log.warn({ err, tasks }, 'maintenance could not be scheduled');
   };
   void scheduleAll();
   const timer = setInterval(() => void scheduleAll(), RESCHEDULE_INTERVAL_MS);
