@@ -240,7 +240,7 @@ export async function sendMeterUsage(
   if (read === undefined) {
     throw new Refusal(
       'groups_not_ready',
-      'The metadata_keys of the meter were changed, and what it has counted is still being grouped by them, which of many events takes long: try again in a while.',
+      'The metadata_keys of the meter were changed, and what it has counted is still being grouped by them, which takes moments, or minutes where it is millions of events: try again.',
       { retryAfterSeconds: 2 },
     );
   }
