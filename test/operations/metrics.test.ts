@@ -106,6 +106,12 @@ test.each(['api', 'worker'])('whatever the %s has a metric of, it counts', (app)
   expect([...code.matchAll(/\bnew (?:\w+\.)?Counter\b/g)].length).toBe(0);
 });
 
+/** Of a time as rules have it, such as 15m. */
+function secondsOf(time = ''): number {
+  const [, number, unit] = /^(\d+)([smh])$/.exec(time) ?? [];
+  return Number(number) * { s: 1, m: 60, h: 3_600 }[unit as 's' | 'm' | 'h'];
+}
+
 test('every metric is described in docs/operations.md, and no other', async () => {
   const worker = await weir.startWorker();
   const texts = await Promise.all([metricsOf(), metricsOf(worker.url)]);
@@ -128,10 +134,8 @@ test('every metric is described in docs/operations.md, and no other', async () =
   expect(hasty.map(({ alert }) => alert)).toEqual([]);
   // What happened once is seen for less than the window: it would have to stay for longer than that.
   const deaf = alerts.filter((rule) => {
-    const windows = [...rule.expr.matchAll(/rate\([^[]*\[(\d+)m\]\)\) > 0(?!\.)/g)].map(([, minutes]) =>
-      Number(minutes),
-    );
-    return Math.min(...windows) <= Number(/^(\d+)m$/.exec(rule.for ?? '0m')?.[1]);
+    const windows = rule.expr.matchAll(/(?:rate|increase)\([^[]*\[(\w+)\]\)\) > 0(?!\.)/g);
+    return Math.min(...[...windows].map(([, window]) => secondsOf(window))) <= secondsOf(rule.for ?? '0s');
   });
   expect(deaf.map(({ alert }) => alert)).toEqual(['WeirCannotRecord']);
   const all = [...texts.join('\n').matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name);
