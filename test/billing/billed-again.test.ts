@@ -1,6 +1,7 @@
 // What was voided to be billed again is on the next invoice of its subscription, or on one of its own, for whoever does not wait.
 
 import { checkBilling } from '@weir/db/billing/checks/billing-checks';
+import { settleSubscription } from '@weir/db/billing/run/settlements';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
 import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
@@ -162,6 +163,33 @@ test('what an invoice only took away, beside a line by hand, comes with the next
   expect(last.lines).toMatchObject([{ amount: '0.00' }, { amount: '-1196.71' }, { kind: 'ADJUSTMENT' }]);
   expect(await billing.post(`/invoices/${last.id}/void`)).toMatchObject({ rebilled: false });
   expect((await settle()).body.invoice).toMatchObject({ total: '-1196.71' });
+  await expectSound();
+});
+
+test('what is only added by hand to what all charges give back is waived, however its invoice is voided', async () => {
+  const { invoice, use } = await yearly();
+  await billing.post(`/invoices/${invoice}/pay`);
+  await use(7, '2025-03-01T00:00:00Z');
+  await billing.post(`/subscriptions/${subscription}/cancel`, { cancel_at_period_end: true });
+  await billing.moveTo('2026-01-01T00:10:00Z', subscription);
+  const [last] = await billing.finalizeAll(subscription);
+  await billing.post(`/invoices/${last.id}/pay`);
+  await billing.request('PATCH', '/billing/settings', { finalize: 'manual' });
+  const { data } = await billing.get('/events');
+  await billing.post(`/events/${data[0].id}/void`, { reason: 'a test' }, 201);
+  for (const rebill of [false, true]) {
+    await settleSubscription(billing.database, billing.admin.id, subscription, { actor: 'weir' });
+    const [draft] = await billing.drafts(subscription);
+    await billing.post(`/invoices/${draft?.id}/lines`, { description: 'A fine', amount: '20' }, 201);
+    const [fined] = await billing.finalizeAll(subscription);
+    expect(fined).toMatchObject({
+      status: 'OPEN',
+      total: '13.00',
+      lines: [{ amount: '-7.00' }, { kind: 'ADJUSTMENT' }],
+    });
+    expect(await billing.post(`/invoices/${fined.id}/void`, { rebill })).toMatchObject({ rebilled: false });
+  }
+  expect((await settle()).body.invoice).toMatchObject({ total: '-7.00' });
   await expectSound();
 });
 

@@ -181,6 +181,25 @@ test('an invoice whose usage cannot be told is not voided to be billed again, an
   expect(await billing.post(`/invoices/${first?.id}/void`)).toMatchObject({ status: 'VOID', rebilled: false });
 }, 120_000);
 
+test('an invoice that took something away of what cannot be told is not voided at all, and can be given up', async () => {
+  const calls = await meterOf('SUM');
+  const { id, customer } = await subscribe(await planOf(calls, '0.1'), '2025-01-15T10:30:00Z');
+  const at = ['2025-01-15T10:45:00.000Z', '2025-01-21T12:00:00.000Z'];
+  const [, wrong = ''] = await use(...at.map((each) => ({ meter: calls, customer, at: each, quantity: 600 })));
+  await runAt('2025-02-15T01:00:00Z');
+  await use({ meter: calls, customer, at: '2025-02-20T00:00:00.000Z', quantity: 900 });
+  await correct(billing.database, billing.admin.id, [{ eventId: wrong, reason: 'a test' }]);
+  await runAt('2025-03-15T01:00:00Z');
+  const [, second] = await invoicesOf({ id, customer });
+  expect(second).toMatchObject({ status: 'OPEN', total: '30.00' });
+  await detachMonth(weir, '2025-01');
+  for (const rebill of [false, true])
+    expect(await billing.request('POST', `/invoices/${second?.id}/void`, { rebill })).toMatchObject(NEEDS_JANUARY);
+  expect(await billing.post(`/invoices/${second?.id}/uncollectible`)).toMatchObject({ status: 'UNCOLLECTIBLE' });
+  await attachMonth(weir, '2025-01');
+  expect(await billing.post(`/invoices/${second?.id}/void`)).toMatchObject({ status: 'VOID', rebilled: false });
+}, 120_000);
+
 test('late usage of what has ended waits for the month, and Home tells it until it is billed, also by hand', async () => {
   const calls = await meterOf('SUM');
   const plan = await planOf(calls, '0.1');

@@ -74,7 +74,9 @@ export function invoiceStateRoutes(app: App, { database, guards }: RouteDeps): v
           'What it took of credits goes back to them; of one that has expired since, or was voided, nothing is left then. What it billed is waived, and is not billed again by another invoice unless `rebill` is true. ' +
           'If its usage was wrong, void the events and void with `rebill`: voided without it, the correction takes the amount off once more. ' +
           'One that is paid in part is refused: what was paid would be for nothing. What other invoices gave back of what it billed ends with it; ' +
-          'where not all of that is left, or others billed something of the same charges and periods, it is refused without `rebill`.',
+          'where not all of that is left, or others billed something of the same charges and periods, it is refused without `rebill`. ' +
+          'What it took away itself of what earlier invoices billed comes off the next one. Where the usage of that, or with `rebill` of what is ' +
+          'billed again, needs a month that was taken out of the database, 409 month_taken_out names it.',
         params: idInPath,
         body: voidBody,
         response: {

@@ -127,7 +127,7 @@ export async function findInvoiceRow(db: Queries, organizationId: string, id: st
 
 /**
  * Those of some invoices that were voided to be billed again, as their lines say it: what they billed is taken off its dues. What a line
- * took away comes with the next invoice either way, so only where all of them do is it asked of these.
+ * took away comes with the next invoice either way: one whose charges all did has billed none, and what was added by hand is waived.
  */
 export async function findRebilled(
   db: Queries,
@@ -136,12 +136,11 @@ export async function findRebilled(
 ): Promise<Set<string>> {
   const ids = invoices.filter(({ status }) => status === 'VOID').map(({ id }) => id);
   if (ids.length === 0) return new Set();
-  const first = (which: RawBuilder<unknown>) => sql`(SELECT rebilled IS NOT NULL FROM invoice_lines
-    WHERE invoice_id = voided.id AND (organization_id = ${organizationId}::uuid) IS TRUE AND charge_id IS NOT NULL AND ${which}
-    ORDER BY position, id LIMIT 1)`;
   const { rows } = await sql<{ id: string }>`
     SELECT id FROM unnest(${ids}::uuid[]) AS voided (id)
-    WHERE coalesce(${first(sql`amount >= 0`)}, ${first(sql`true`)}, false)`.execute(db);
+    WHERE coalesce((SELECT rebilled IS NOT NULL FROM invoice_lines
+      WHERE invoice_id = voided.id AND (organization_id = ${organizationId}::uuid) IS TRUE AND charge_id IS NOT NULL AND amount >= 0
+      ORDER BY position, id LIMIT 1), false)`.execute(db);
   return new Set(rows.map(({ id }) => id));
 }
 

@@ -43,9 +43,10 @@ export interface InvoiceOfActor {
 
 /**
  * Waives an invoice. What it took of grants goes back to them; what it billed does not come back by itself. With `rebill` the next
- * invoice of the subscription bills its dues again, as they are by then: throws a MonthTakenOut where that cannot be told. `partly_paid`: money was paid of it, which would be for nothing.
+ * invoice of the subscription bills its dues again, as they are by then. `partly_paid`: money was paid of it, which would be for nothing.
  * What other invoices have given back of what it billed ends with it, since nobody has paid it; `given_back`: not all of that is left.
- * What it gave back itself of what others billed is given by the next invoice.
+ * What it gave back itself of what others billed is given by the next invoice. Throws a MonthTakenOut where what the next invoice is to
+ * bill or give cannot be told.
  */
 export async function voidInvoice(
   transaction: Queries,
