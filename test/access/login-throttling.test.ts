@@ -2,7 +2,7 @@
 // account by what strangers try.
 
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { signUp, type Organization } from '../support/harness.ts';
+import { signUp, until, type Organization } from '../support/harness.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const weir = ownWeir({ withWorker: false });
@@ -19,6 +19,9 @@ beforeEach(async () => {
 
 /** Of 'correct horse battery', with parameters of argon2 that nobody would choose: hundreds of guesses are looked at in a moment. */
 const QUICK_HASH = '$argon2id$v=19$m=8,t=1,p=1$GFmARA3qOJlJBCownPS0Cg$+4PFr4YcdiX0WjvzViaUXVpJepI9MJ6jIxJ6yDPBPhI';
+
+/** The same with so many passes that the next one comes while it is looked at. */
+const SLOW_HASH = '$argon2id$v=19$m=19456,t=30,p=1$J3YyAHMUv0EH5HyvFzuTrA$SBihtCNBW+Q97KiDEi6FsvyofvbF9zDVk8r35kx5EU8';
 
 /** An admin whose password takes no time to check. */
 async function signUpQuick(): Promise<Organization> {
@@ -198,6 +201,21 @@ test('a crowd that signs in at once with the right passwords, from one address, 
   const { email, password } = organization;
   const answers = await Promise.all(Array.from({ length: 110 }, () => login(email, password)));
   expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+});
+
+test('a right password that is being looked at does not stand in for the last failure that is left', async () => {
+  const { email, password } = organization;
+  await failTimes(9, () => email);
+  await weir.pool.query('UPDATE users SET password_hash = $1 WHERE email = $2', [SLOW_HASH, email]);
+  const first = login(email, password);
+  const ofPairs = `${weir.keys.failures.replace(/[{}]/g, '\\$&')}:pair:*`;
+  const counted = async () => {
+    const [name = ''] = await weir.redis.keys(ofPairs);
+    return await weir.redis.get(name);
+  };
+  await until(async () => (await counted()) === '10', 'the first is being looked at');
+  const answers = await Promise.all([first, login(email, password)]);
+  expect(answers.map(({ status }) => status)).toEqual([200, 200]);
 });
 
 test('guesses among them are counted all the same', async () => {

@@ -26,8 +26,8 @@ export interface LimitState {
 export interface Limit {
   /** Uses points up. Those that are over count as well. */
   consume(subject: string, points?: number): Promise<LimitState>;
-  /** Whether a subject has used all of them up; uses none. */
-  look(subject: string): Promise<LimitState>;
+  /** Whether a subject has used all of them up, also without those that may be given back; uses none. */
+  look(subject: string, mayBeGivenBack?: number): Promise<LimitState>;
   giveBack(subject: string, points?: number): Promise<void>;
   /** Gives back all that was used up. */
   reset(subject: string): Promise<void>;
@@ -56,9 +56,9 @@ export function buildLimit(
         return stateOf(error, true);
       }
     },
-    async look(subject) {
+    async look(subject, mayBeGivenBack = 0) {
       const state = (await limiter().get(subject)) ?? new RateLimiterRes(points, 0, 0);
-      return stateOf(state, state.consumedPoints >= points);
+      return stateOf(state, state.consumedPoints - mayBeGivenBack >= points);
     },
     async giveBack(subject, points = 1) {
       await limiter().reward(subject, points);

@@ -27,8 +27,9 @@ export interface PasswordTurns {
 }
 
 /**
- * Some 25 passwords are hashed in a second, and nobody waits at a form for longer than five: as long as behind half of these. No
- * address and no account has more of them than are left free, so whoever comes next finds one.
+ * Some 25 passwords are hashed in a second, and nobody waits at a form for longer than ten: as long as behind all of these. No
+ * address and no account has more of them than are left free: a crowd behind one has half, and whoever comes next waits five seconds.
+ * Each further crowd has half of what is left, so that it takes eight to have them all.
  */
 const WAITING_MAX = 250;
 
@@ -73,10 +74,7 @@ export function buildPasswordTurns(throttle: Throttle, pressure: Pressure, onShe
         const isRight = await oneAtATime(async () => {
           // What nobody waits for any more must not keep the others waiting.
           if (isHungUp(request)) throw new Refusal('request_timeout', 'The client has gone.');
-          const takeBack = await throttle.count(email, request.ip);
-          const isRight = await isPassword(password, account?.password_hash);
-          if (isRight) await takeBack();
-          return isRight;
+          return await throttle.attempt(email, request.ip, () => isPassword(password, account?.password_hash));
         });
         if (isRight) await throttle.countSignIn(email, request.ip);
         return { account, isRight };

@@ -39,7 +39,12 @@ export interface Throttle {
    * account is one whether it exists or not.
    */
   count(account: string, address: string): Promise<() => Promise<void>>;
-  /** Refuses with 429 whom `count` or `countSignIn` would refuse, and counts nothing. */
+  /**
+   * Counts an attempt as failed, and takes that back where `check` finds it right, which it returns; refuses with 429 when there were too
+   * many. Called for one attempt at a time.
+   */
+  attempt(account: string, address: string, check: () => Promise<boolean>): Promise<boolean>;
+  /** Refuses with 429 whom `attempt` or `countSignIn` would refuse, unless for one that is under way here; counts nothing. */
   look(account: string, address: string): Promise<void>;
   /** Counts a right password; refuses with 429 when there were too many. */
   countSignIn(account: string, address: string): Promise<void>;
@@ -81,28 +86,46 @@ export function buildThrottle(
     return { block, accountName, pair, isKnown, steps };
   };
 
-  return {
-    async count(account, address) {
-      const { block, accountName, pair, isKnown, steps } = await countersOf(account, address);
-      const counted: [Limit, string][] = [];
-      for (const [limit, subject] of steps) {
-        const state = await limit.consume(subject);
-        if (state.isOver) {
-          // Nothing was tried: what is refused for one account must not shut the whole address.
-          await Promise.all(counted.map(([each, whose]) => each.giveBack(whose)));
-          throw tooMany(state, FAILURES);
-        }
-        counted.push([limit, subject]);
+  /** Whom the attempt counts for that is under way here: it may be found right. */
+  let underWay: string[] = [];
+
+  const count = async (account: string, address: string) => {
+    const { block, accountName, pair, isKnown, steps } = await countersOf(account, address);
+    const counted: [Limit, string][] = [];
+    for (const [limit, subject] of steps) {
+      const state = await limit.consume(subject);
+      if (state.isOver) {
+        // Nothing was tried: what is refused for one account must not shut the whole address.
+        await Promise.all(counted.map(([each, whose]) => each.giveBack(whose)));
+        throw tooMany(state, FAILURES);
       }
-      return async () => {
-        await Promise.all([addresses.giveBack(block), pairs.reset(pair), isKnown || accounts.giveBack(accountName)]);
-      };
+      counted.push([limit, subject]);
+    }
+    return async () => {
+      await Promise.all([addresses.giveBack(block), pairs.reset(pair), isKnown || accounts.giveBack(accountName)]);
+    };
+  };
+
+  return {
+    count,
+    async attempt(account, address, check) {
+      const block = addressBlock(address);
+      // Before it is counted: whoever sees it counted in Redis has to know of it.
+      underWay = [block, pairOf(account, block), nameOf(account)];
+      try {
+        const takeBack = await count(account, address);
+        const isRight = await check();
+        if (isRight) await takeBack();
+        return isRight;
+      } finally {
+        underWay = [];
+      }
     },
     async look(account, address) {
       const { pair, steps } = await countersOf(account, address);
       const [signedIn, ...failed] = await Promise.all([
         signIns.look(pair),
-        ...steps.map(([limit, subject]) => limit.look(subject)),
+        ...steps.map(([limit, subject]) => limit.look(subject, underWay.includes(subject) ? 1 : 0)),
       ]);
       const over = failed.find(({ isOver }) => isOver);
       if (over !== undefined) throw tooMany(over, FAILURES);
