@@ -2,7 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 import { read, type Answer } from '../api/client.ts';
 import { PAGE_SIZE_MAX } from '../api/limits.ts';
 import { pace } from '../api/pace.ts';
@@ -14,6 +14,7 @@ import { formatDate } from '../text/instants.ts';
 import { Loaded } from '../components/outcomes/loaded.tsx';
 import { Loading } from '../components/outcomes/loading.tsx';
 import { ProblemBox } from '../components/outcomes/problem-box.tsx';
+import { lazily } from '../components/page/lazily.tsx';
 import { Page, Section } from '../components/page/page.tsx';
 import { Attention, WITH_RUN_ERROR } from './attention.tsx';
 import { EventsByDay } from './events-by-day.tsx';
@@ -21,7 +22,7 @@ import { PAST_DUE, PastDue } from './past-due.tsx';
 import { ExpectedOf, Invoiced } from './revenue.tsx';
 
 /** Its forms are more than the whole rest of the page, which most see without them. */
-const FirstSteps = lazy(() => import('./first-steps.tsx').then((loaded) => ({ default: loaded.FirstSteps })));
+const FirstSteps = lazily(() => import('./first-steps.tsx').then((loaded) => loaded.FirstSteps), <Loading rows={12} />);
 
 type Overview = Answer<'/api/v1/overview'>;
 type Unbilled = Answer<'/api/v1/billing/unbilled-usage'>;
@@ -89,13 +90,7 @@ export function HomePage() {
   );
   return (
     <Page title="Home">
-      {isGuided ? (
-        <Suspense fallback={<Loading rows={12} />}>
-          <FirstSteps onPutAway={isEmpty ? undefined : putAway} below={standing} />
-        </Suspense>
-      ) : (
-        standing
-      )}
+      {isGuided ? <FirstSteps onPutAway={isEmpty ? undefined : putAway} below={standing} /> : standing}
     </Page>
   );
 }

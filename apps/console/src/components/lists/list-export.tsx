@@ -1,5 +1,6 @@
 // A list as a file: all that its filter lets through, page after page, with the fields as the API names them.
 
+import { loadPart } from '../../api/load-part.ts';
 import { readPages, type PageOf, type Part } from '../../api/pages.ts';
 import { toCsv } from '../../text/csv.ts';
 import { formatDecimal } from '../../text/decimals.ts';
@@ -18,7 +19,7 @@ interface ListExportProps<Row> {
 export function ListExport<Row extends { id: string }>({ name, readPage }: ListExportProps<Row>) {
   const make = async (say: (words: string) => void, signal: AbortSignal): Promise<MadeFile> => {
     // It comes with what writes exact numbers, which most pages need for nothing else; and first, since without it there is no file.
-    const { csvOf } = await import('./list-csv.ts');
+    const { csvOf } = await loadPart(() => import('./list-csv.ts'));
     let [count, isAll] = [0, true];
     const rows = await readPages(async (part) => {
       signal.throwIfAborted();

@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core';
 import { useEffect, useRef } from 'react';
+import { isToReload } from '../../api/load-part.ts';
 import { problemOf } from '../../api/problem.ts';
 import { CopyButton } from '../page/copy-button.tsx';
 import { wordsOf } from './problem-words.ts';
@@ -29,10 +30,16 @@ export function ProblemBox({ error, onRetry, isFocused = false }: ProblemBoxProp
           Request <code>{requestId}</code> <CopyButton value={requestId} label="Copy the id of the request" />
         </p>
       )}
-      {onRetry !== undefined && (
-        <Button variant="default" onClick={onRetry}>
-          Try again
+      {isToReload(problem.code) ? (
+        <Button variant="default" onClick={() => window.location.reload()}>
+          Reload the page
         </Button>
+      ) : (
+        onRetry !== undefined && (
+          <Button variant="default" onClick={onRetry}>
+            Try again
+          </Button>
+        )
       )}
     </div>
   );

@@ -36,6 +36,10 @@ const BY_CODE: Record<string, { said: string; path?: string }> = {
   precondition_failed: { said: 'Somebody changed this meanwhile, so nothing was done. Look at what it is now.' },
   not_found: { said: 'This is not there, or not any more: somebody may have deleted it.' },
   request_under_way: { said: 'Weir is still busy with this since it was sent before. Look at it again in a moment.' },
+  weir_updated: { said: 'Weir was updated: reload the page.' },
+  part_not_loaded: {
+    said: 'This part of the console could not be loaded. Reload the page once Weir can be reached again.',
+  },
   rate_limited: { said: 'That was too much at once. Try again in a moment.' },
 };
 
