@@ -1,4 +1,6 @@
-import { chmod, cp, mkdir, mkdtemp, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, cp, mkdir, mkdtemp, readdir, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -29,4 +31,22 @@ test('data outside of the home goes with a home that is moved, and a copy of the
   await rename(home, moved);
   expect(await folderOf(moved)).toBe(outside);
   await expect(folderOf(copy)).rejects.toThrow(`is a copy of ${moved}`);
+  await symlink(moved, home);
+  expect(await folderOf(moved)).toBe(outside);
+});
+
+test('a copy of a home of 1.0.0 is refused while a Postgres runs on the data of the home', async () => {
+  const [copy, outside] = ['copy', 'outside'].map((name) => join(root, name)) as [string, string];
+  await mkdir(copy);
+  await mkdir(outside);
+  await writeFile(join(copy, 'postgres-folder'), `${outside}\n`);
+  // What has its name and its folder on the command line is taken for it.
+  const waits = ['-e', 'setInterval(() => {}, 1_000)', `${outside}/data`];
+  const running = spawn(process.execPath, waits, { argv0: 'postgres', stdio: 'ignore' });
+  await once(running, 'spawn');
+  await expect(folderOf(copy)).rejects.toThrow(`A Postgres runs on ${outside}`);
+  expect(await readdir(outside)).toEqual([]);
+  running.kill();
+  await once(running, 'exit');
+  expect(await folderOf(copy)).toBe(outside);
 });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { chmod, chown, mkdir, mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { isCode } from './processes.ts';
+import { chmod, chown, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { findProcesses, isCode } from './processes.ts';
 import { type User, run } from './run.ts';
 
 /** Where things go that another user has to reach when the home cannot be entered by it. */
@@ -9,6 +9,9 @@ const sharedFolder = '/var/lib/weir';
 
 /** In a folder there: the path of the home that it is of. */
 const homeFile = 'home';
+
+/** In a home: the path of its folder there. */
+const pointerFile = 'postgres-folder';
 
 /** Where Postgres keeps its things, and as whom it runs; no user means: as ourselves. */
 export interface PostgresFolder {
@@ -24,13 +27,14 @@ export interface PostgresFolder {
  * and where the folder is that of another home.
  */
 export async function settlePostgresFolder(home: string, log: (line: string) => void): Promise<PostgresFolder> {
-  const pointer = join(home, 'postgres-folder');
+  const pointer = join(home, pointerFile);
   const inHome = join(home, 'postgres');
   const kept = await readPointer(pointer);
   const folder = kept ?? inHome;
   const user = await findUser(folder);
-  await prepare(folder, user);
   if (kept !== undefined) await refuseOfAnother(home, kept);
+  await prepare(folder, user);
+  if (kept !== undefined) await writeFile(join(kept, homeFile), home);
   if (user === undefined || (await canEnter(user, folder))) return { folder, user };
 
   if (await exists(join(folder, 'data'))) {
@@ -44,6 +48,7 @@ export async function settlePostgresFolder(home: string, log: (line: string) => 
   await writeFile(join(elsewhere, homeFile), home);
   await prepare(elsewhere, user);
   if (!(await canEnter(user, elsewhere))) {
+    await rm(elsewhere, { recursive: true });
     throw new Error(`Postgres cannot run as root, and uid ${user.uid} can enter neither ${home} nor ${elsewhere}.`);
   }
   await writeFile(pointer, `${elsewhere}\n`);
@@ -65,7 +70,7 @@ export async function settleProgramFolder(folder: string, user: User | undefined
 
 /** The folder outside the home, when there is one: whoever removes a home for good removes this too. */
 export async function readPostgresPointer(home: string): Promise<string | undefined> {
-  return readPointer(join(home, 'postgres-folder'));
+  return readPointer(join(home, pointerFile));
 }
 
 async function readPointer(pointer: string): Promise<string | undefined> {
@@ -77,15 +82,30 @@ async function readPointer(pointer: string): Promise<string | undefined> {
   }
 }
 
-/** A home that was copied points to the data of the first one; two Postgres on it would fight. One that was moved takes it along. */
+/**
+ * A home that was copied points to the data of the first one; two Postgres on it would fight. One that was moved takes it along, also where a
+ * link, or a mount, leads to it from its former place.
+ */
 async function refuseOfAnother(home: string, folder: string): Promise<void> {
   const owner = await readPointer(join(folder, homeFile));
   if (owner === home) return;
-  const isMoved = owner === undefined || (await readPointer(join(owner, 'postgres-folder'))) !== folder;
-  if (isMoved) return writeFile(join(folder, homeFile), home);
+  // Weir 1.0.0 named folders by their homes alone, and wrote nothing into them. Of a home that was moved since nobody knows whether it is a copy.
+  if (owner === undefined) {
+    if (basename(folder) === nameOf(home) || (await findProcesses(['postgres'], `${folder}/`)).length === 0) return;
+    throw new Error(
+      `A Postgres runs on ${folder}, the data of ${home}: stop the Weir that it is of, which may be another home.`,
+    );
+  }
+  if (await isSameFile(join(owner, pointerFile), join(home, pointerFile))) return;
+  if ((await readPointer(join(owner, pointerFile)).catch(() => undefined)) !== folder) return;
   throw new Error(
-    `${home} is a copy of ${owner}, whose data of Postgres is in ${folder}. Move ${home} away to begin with empty data, or set WEIR_HOME to ${owner}.`,
+    `${home} is a copy of ${owner}, whose data of Postgres is in ${folder}. Set WEIR_HOME to ${owner}, or to an empty folder to begin without data.`,
   );
+}
+
+async function isSameFile(one: string, other: string): Promise<boolean> {
+  const [first, second] = await Promise.all([one, other].map((path) => stat(path).catch(() => undefined)));
+  return first !== undefined && first.dev === second?.dev && first.ino === second.ino;
 }
 
 /** Data that exists can only be used by its owner; new data is for the system's `postgres`, else for `nobody`. */

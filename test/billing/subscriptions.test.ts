@@ -58,7 +58,11 @@ describe('a subscription', () => {
       ended_at: null,
       created_at: NOW,
     });
-    expect(await billing.get(`/subscriptions/${made.body.id}`)).toEqual({ ...made.body, entitlements: [] });
+    expect(await billing.get(`/subscriptions/${made.body.id}`)).toEqual({
+      ...made.body,
+      entitlements: [],
+      is_rebilling: false,
+    });
   });
 
   test('is read with what its customer may use by it', async () => {
@@ -86,7 +90,7 @@ describe('a subscription', () => {
     const made = (await subscribe({ ...(await parties()), start_date: '2024-05-01' })).body;
     expect(made).toMatchObject({ time_zone: 'Asia/Tokyo', start_date: '2024-04-30T15:00:00.000Z' });
     await billing.rows(`UPDATE organizations SET time_zone = 'UTC'`);
-    expect(await billing.get(`/subscriptions/${made.id}`)).toEqual({ ...made, entitlements: [] });
+    expect(await billing.get(`/subscriptions/${made.id}`)).toEqual({ ...made, entitlements: [], is_rebilling: false });
   });
 
   test('may begin at an instant with an offset, to the microsecond', async () => {
@@ -295,7 +299,7 @@ describe('the list', () => {
     expect(await list('status=ACTIVE')).toEqual([third.id, first.id]);
     expect(await list('status=TRIAL')).toEqual([]);
     const { data } = await billing.get(`/subscriptions?customer_id=${customer_id}&page_size=1`);
-    const { entitlements: _, ...alone } = await billing.get(`/subscriptions/${third.id}`);
+    const { entitlements: _e, is_rebilling: _r, ...alone } = await billing.get(`/subscriptions/${third.id}`);
     expect(data).toEqual([alone]);
   });
 

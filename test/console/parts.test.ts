@@ -37,11 +37,13 @@ async function open(address: string): Promise<Visit & { isAsBefore: () => Promis
 const NOT_LOADED = 'This part of the console could not be loaded';
 const UPDATED = 'Weir was updated: reload the page.';
 
-const pressVoid = (page: Page) => page.getByRole('button', { name: 'Void', exact: true }).click();
+const voidButton = (page: Page) => page.getByRole('button', { name: 'Void', exact: true });
+const pressVoid = (page: Page) => voidButton(page).click();
 const voidDialog = (page: Page) => page.getByRole('dialog', { name: /^Void/ });
 
 test('without a network a dialog says that it cannot be opened, and opens by the next press with one', async () => {
   const { context, page, isAsBefore } = await open(`/invoices/${invoice}`);
+  await voidButton(page).waitFor();
   await context.setOffline(true);
   for (const _ of ['first', 'again']) {
     await pressVoid(page);

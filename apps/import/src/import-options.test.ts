@@ -46,6 +46,10 @@ test('without a demo it is the service that npm start runs, and without that one
   expect(urlWith({ baseUrl })).toBe(baseUrl);
   expect(urlWith({ baseUrl: 'https://weir.example.com', demo })).toBe(demo.base_url);
   expect(urlWith({})).toBe('http://127.0.0.1:3000');
+  // Who made npm start take another port may listen there.
+  expect(() => urlWith({ baseUrl: null })).toThrow('npm start does not run here: start it, or set WEIR_URL');
+  expect(urlWith({ baseUrl: null, demo })).toBe(demo.base_url);
+  expect(parseAll(needed, { ...environment, WEIR_URL: 'http://there' }, { baseUrl: null }).url).toBe('http://there');
 });
 
 test('the key of the demo is sent to no other address', () => {

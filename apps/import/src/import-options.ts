@@ -32,8 +32,8 @@ export interface Demo {
 /** What `npm start` left in WEIR_HOME. */
 export interface Started {
   demo?: Demo | undefined;
-  /** Of `services.json`: where Weir is also where there is no demo. */
-  baseUrl?: string | undefined;
+  /** Of `services.json`: where Weir is also where there is no demo. `null`: that is there, and says no address, as while it does not run. */
+  baseUrl?: string | null | undefined;
 }
 
 export interface Environment {
@@ -81,7 +81,7 @@ const nameLengthMax = pathLengthMax + '@2023-11-16'.length;
 export function parseImportOptions(
   args: readonly string[],
   environment: Environment,
-  { demo, baseUrl = 'http://127.0.0.1:3000' }: Started,
+  { demo, baseUrl }: Started,
   command: Command,
 ): ImportOptions {
   const given = command
@@ -102,7 +102,10 @@ export function parseImportOptions(
     .option('--timezone <zone>', 'for times without an offset, an IANA name', timezone, 'UTC')
     .addOption(new Option('--timestamp-unit <unit>', 'timestamps are numbers since 1970').choices(['s', 'ms']))
     .option('--dry-run', 'show the first events as they would be sent, and send nothing')
-    .option('--url <url>', 'default: WEIR_URL, else the service that npm start runs, else http://127.0.0.1:3000')
+    .option(
+      '--url <url>',
+      'default: WEIR_URL, else the service that npm start runs; where it never did, http://127.0.0.1:3000',
+    )
     .option('--key <key>', 'default: WEIR_API_KEY, else the key of the service that npm start runs')
     .option('--batch-size <n>', 'events in a request', numberTo(1_000), 500)
     .option('--concurrency <n>', 'requests at the same time', numberTo(64), 2)
@@ -114,7 +117,12 @@ export function parseImportOptions(
   // Under npm the process runs in the project's folder, while paths are meant from where the command was typed.
   const file = given.file === '-' ? given.file : resolve(environment.INIT_CWD ?? '.', given.file);
   const extension = extname(file).toLowerCase();
-  const url = trimSlashes(given.url ?? environment.WEIR_URL ?? demo?.base_url ?? baseUrl);
+  const givenUrl = given.url ?? environment.WEIR_URL;
+  // Another program may listen at 3000, and is to get no key.
+  if (givenUrl === undefined && demo === undefined && baseUrl === null) {
+    refuse('npm start does not run here: start it, or set WEIR_URL');
+  }
+  const url = trimSlashes(givenUrl ?? demo?.base_url ?? baseUrl ?? 'http://127.0.0.1:3000');
   const demoKey = demo && url === trimSlashes(demo.base_url) ? demo.api_key : undefined;
   const apiKey = given.key ?? environment.WEIR_API_KEY ?? demoKey;
   // Not told as it is: a password would be in a log.

@@ -57,8 +57,8 @@ function isStream(file: string, stats: Stats): boolean {
 }
 
 function loadStarted(): Started {
-  const { base_url: baseUrl } = (readLeft('services.json') ?? {}) as { base_url?: string };
-  return { demo: readLeft('demo.json') as Demo | undefined, baseUrl };
+  const services = readLeft('services.json') as { base_url?: string } | undefined;
+  return { demo: readLeft('demo.json') as Demo | undefined, baseUrl: services && (services.base_url ?? null) };
 }
 
 function readLeft(name: string): unknown {

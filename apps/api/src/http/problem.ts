@@ -11,6 +11,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { z } from 'zod';
 import { challenge } from './challenge.ts';
 import { isHungUp } from './connection/connections.ts';
+import { KEY_CHARACTERS_MAX, NO_FIELD, fieldErrors } from './field-errors.ts';
 import { logDefect } from './log-defect.ts';
 import { withOutcome } from './writing/with-outcome.ts';
 
@@ -327,19 +328,13 @@ export function validatorCompiler({ schema, httpPart }: { schema: z.ZodType; htt
 }
 
 /** The refusal for a value that zod does not take; `at` is put before every path. */
-export function invalidRequest(error: z.ZodError, at = ''): Refusal {
-  // What is not told is not written out: there may be as many as a body has values.
-  const told = error.issues.slice(0, LIMITS.problems).flatMap((issue) => fieldErrors(issue, at));
-  const countOf = (issue: z.core.$ZodIssue) => (issue.code === 'unrecognized_keys' ? issue.keys.length : 1);
-  const count = error.issues.reduce((sum, issue) => sum + countOf(issue), 0);
-  return invalidFields(told, count);
+export function invalidRequest({ issues }: z.ZodError, at = ''): Refusal {
+  const { errors, count } = fieldErrors(issues, at);
+  return invalidFields(errors, count);
 }
 
 /** As many as one reads in a sentence. */
 const ERRORS_TOLD_MAX = 3;
-
-/** Enough to find an unknown field by, or a key; its name may be as long as the body. */
-export const KEY_CHARACTERS_MAX = 100;
 
 /** `count` is how many there are, where `errors` are only the first ones. */
 export function invalidFields(errors: FieldError[], count = errors.length): Refusal {
@@ -379,42 +374,9 @@ export function detailAlone(refusal: Refusal): string {
   return `${told.join('; ')}${more}.`;
 }
 
-const NO_FIELD = 'is not a field of this request: check its spelling';
-
 /** The refusal of fields where none is taken. */
 export function unknownFields(names: readonly string[]): Refusal {
   return invalidFields(names.map((name) => ({ path: name.slice(0, KEY_CHARACTERS_MAX), message: NO_FIELD })));
-}
-
-function fieldErrors(issue: z.core.$ZodIssue, at: string): FieldError[] {
-  const path = issue.path.reduce<string>((whole, step) => {
-    if (typeof step === 'number') return `${whole}[${step}]`;
-    return whole === '' ? String(step) : `${whole}.${String(step)}`;
-  }, at);
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys.slice(0, LIMITS.problems).map((whole) => {
-      const key = whole.slice(0, KEY_CHARACTERS_MAX);
-      return {
-        path: path === '' ? key : `${path}.${key}`,
-        // Where it says more than what zod says of every object, the schema says it.
-        message: issue.message.startsWith('Unrecognized key') ? NO_FIELD : issue.message,
-      };
-    });
-  }
-  if (issue.code === 'invalid_type') {
-    if (issue.message.endsWith('received undefined')) return [{ path, message: 'is required' }];
-    const isOwn = !issue.message.startsWith('Invalid input');
-    return [{ path, message: isOwn ? lowerFirst(issue.message) : `must be ${article(issue.expected)}` }];
-  }
-  return [{ path, message: lowerFirst(issue.message) }];
-}
-
-function article(type: string): string {
-  return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
-}
-
-function lowerFirst(text: string): string {
-  return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
 /**

@@ -9,7 +9,8 @@ import { LIMITS } from '@weir/shared/limits';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { sizeOf } from '../http/fields.ts';
-import { invalidFields, KEY_CHARACTERS_MAX } from '../http/problem.ts';
+import { KEY_CHARACTERS_MAX } from '../http/field-errors.ts';
+import { invalidFields } from '../http/problem.ts';
 
 type Filters = [key: string, value: unknown][];
 
