@@ -1,6 +1,17 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { chmod, cp, mkdir, mkdtemp, readdir, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import {
+  chmod,
+  cp,
+  mkdir,
+  mkdtemp,
+  readFile,
+  readdir,
+  realpath,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -24,6 +35,8 @@ test('data outside of the home goes with a home that is moved, and a copy of the
   ];
   await mkdir(home);
   await writeFile(join(home, 'postgres-folder'), `${outside}\n`);
+  await mkdir(outside);
+  await writeFile(join(outside, 'home'), home);
   expect(await folderOf(home)).toBe(outside);
   await cp(home, copy, { recursive: true });
   await expect(folderOf(copy)).rejects.toThrow(`${copy} is a copy of ${home}, whose data of Postgres is in ${outside}`);
@@ -35,18 +48,23 @@ test('data outside of the home goes with a home that is moved, and a copy of the
   expect(await folderOf(moved)).toBe(outside);
 });
 
-test('a copy of a home of 1.0.0 is refused while a Postgres runs on the data of the home', async () => {
-  const [copy, outside] = ['copy', 'outside'].map((name) => join(root, name)) as [string, string];
-  await mkdir(copy);
+test('data that 1.0.0 made for a home at another path is taken once somebody says that this is the home', async () => {
+  const [home, outside] = ['home', 'outside'].map((name) => join(root, name)) as [string, string];
+  await mkdir(home);
   await mkdir(outside);
-  await writeFile(join(copy, 'postgres-folder'), `${outside}\n`);
-  // What has its name and its folder on the command line is taken for it.
-  const waits = ['-e', 'setInterval(() => {}, 1_000)', `${outside}/data`];
-  const running = spawn(process.execPath, waits, { argv0: 'postgres', stdio: 'ignore' });
-  await once(running, 'spawn');
-  await expect(folderOf(copy)).rejects.toThrow(`A Postgres runs on ${outside}`);
+  await writeFile(join(home, 'postgres-folder'), `${outside}\n`);
+  const said = `If that one was moved to ${home}: echo '${home}' > ${outside}/home.`;
+  await expect(folderOf(home)).rejects.toThrow(said);
   expect(await readdir(outside)).toEqual([]);
-  running.kill();
-  await once(running, 'exit');
-  expect(await folderOf(copy)).toBe(outside);
+  await writeFile(join(outside, 'home'), `${home}\n`);
+  expect(await folderOf(home)).toBe(outside);
+});
+
+test('data that 1.0.0 made for this home is taken', async () => {
+  const home = join(root, 'home');
+  const outside = join(root, createHash('sha256').update(home).digest('hex').slice(0, 16));
+  await mkdir(home);
+  await writeFile(join(home, 'postgres-folder'), `${outside}\n`);
+  expect(await folderOf(home)).toBe(outside);
+  expect(await readFile(join(outside, 'home'), 'utf8')).toBe(home);
 });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { chmod, chown, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { findProcesses, isCode } from './processes.ts';
+import { isCode } from './processes.ts';
 import { type User, run } from './run.ts';
 
 /** Where things go that another user has to reach when the home cannot be entered by it. */
@@ -32,9 +32,9 @@ export async function settlePostgresFolder(home: string, log: (line: string) => 
   const kept = await readPointer(pointer);
   const folder = kept ?? inHome;
   const user = await findUser(folder);
-  if (kept !== undefined) await refuseOfAnother(home, kept);
+  const isNew = kept !== undefined && (await refuseOfAnother(home, kept));
   await prepare(folder, user);
-  if (kept !== undefined) await writeFile(join(kept, homeFile), home);
+  if (isNew) await writeFile(join(folder, homeFile), home);
   if (user === undefined || (await canEnter(user, folder))) return { folder, user };
 
   if (await exists(join(folder, 'data'))) {
@@ -84,20 +84,20 @@ async function readPointer(pointer: string): Promise<string | undefined> {
 
 /**
  * A home that was copied points to the data of the first one; two Postgres on it would fight. One that was moved takes it along, also where a
- * link, or a mount, leads to it from its former place.
+ * link, or a mount, leads to it from its former place. Returns whether the folder does not say yet that it is of this home.
  */
-async function refuseOfAnother(home: string, folder: string): Promise<void> {
+async function refuseOfAnother(home: string, folder: string): Promise<boolean> {
   const owner = await readPointer(join(folder, homeFile));
-  if (owner === home) return;
-  // Weir 1.0.0 named folders by their homes alone, and wrote nothing into them. Of a home that was moved since nobody knows whether it is a copy.
+  if (owner === home) return false;
+  // Weir 1.0.0 named folders by their homes alone, and wrote nothing into them: of one that is of another path nobody knows who has it by now.
   if (owner === undefined) {
-    if (basename(folder) === nameOf(home) || (await findProcesses(['postgres'], `${folder}/`)).length === 0) return;
+    if (basename(folder) === nameOf(home)) return true;
     throw new Error(
-      `A Postgres runs on ${folder}, the data of ${home}: stop the Weir that it is of, which may be another home.`,
+      `The data of Postgres in ${folder} was made for a home at another path. If that one was moved to ${home}: echo '${home}' > ${folder}/${homeFile}. If ${home} is a copy of it, set WEIR_HOME to an empty folder.`,
     );
   }
-  if (await isSameFile(join(owner, pointerFile), join(home, pointerFile))) return;
-  if ((await readPointer(join(owner, pointerFile)).catch(() => undefined)) !== folder) return;
+  if (await isSameFile(join(owner, pointerFile), join(home, pointerFile))) return true;
+  if ((await readPointer(join(owner, pointerFile)).catch(() => undefined)) !== folder) return true;
   throw new Error(
     `${home} is a copy of ${owner}, whose data of Postgres is in ${folder}. Set WEIR_HOME to ${owner}, or to an empty folder to begin without data.`,
   );

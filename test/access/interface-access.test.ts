@@ -50,6 +50,7 @@ describe('the fields of an API key', () => {
     ['one of them twice', ['usage.read', 'usage.read'], 422],
     ['another word', ['usage.admin'], 422],
     ['a text instead of a list', 'usage.read', 422],
+    ['an empty text', '', 422],
     ['null', null, 422],
     ['nothing at all', undefined, 422],
   ])('scopes: %s', async (_, scopes, status) => {

@@ -127,16 +127,17 @@ test('a replay sends a part of the feed again, by sequence or by time, and one a
   await until(ended, 'the replay is over');
 
   receiver.received.length = 0;
-  const { rows } = await weir.pool.query<{ created_at: Date }>(
-    `SELECT created_at FROM billing_events WHERE organization_id = $1 AND sequence = 252`,
+  // With its microseconds: the event before may be of the same millisecond.
+  const { rows } = await weir.pool.query<{ at: string }>(
+    `SELECT to_json(created_at) AS at FROM billing_events WHERE organization_id = $1 AND sequence = 252`,
     [admin.id],
   );
-  expect((await replay({ from: rows[0]?.created_at.toISOString() })).status).toBe(200);
+  expect((await replay({ from: rows[0]?.at })).status).toBe(200);
   await came(receiver, 2);
   expect(sequences(receiver.received).slice(-2)).toEqual([252, 253]);
   await until(ended, 'the replay is over');
   // The end is not a part of it.
-  const before = await replay({ from: 251, to: rows[0]?.created_at.toISOString() });
+  const before = await replay({ from: 251, to: rows[0]?.at });
   expect(before.body.replay).toEqual({ next_sequence: 251, last_sequence: 251 });
   await until(ended, 'the replay is over');
   expect((await replay({ from: 1, to: '2001-01-01' })).body.replay).toBeNull();

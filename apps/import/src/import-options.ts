@@ -119,7 +119,7 @@ export function parseImportOptions(
   const extension = extname(file).toLowerCase();
   const givenUrl = given.url ?? environment.WEIR_URL;
   // Another program may listen at 3000, and is to get no key.
-  if (givenUrl === undefined && demo === undefined && baseUrl === null) {
+  if (givenUrl === undefined && demo === undefined && baseUrl === null && given.dryRun === undefined) {
     refuse('npm start does not run here: start it, or set WEIR_URL');
   }
   const url = trimSlashes(givenUrl ?? demo?.base_url ?? baseUrl ?? 'http://127.0.0.1:3000');

@@ -25,9 +25,9 @@ export function fieldErrors(issues: readonly Issue[], at: string): { errors: Fie
   };
 }
 
-/** A text in place of a list has a length too, which zod holds against the most that the list may have. */
+/** A text in place of a list has a length too, which zod holds against those that the list may have. */
 function isOfAnotherType(issue: Issue, issues: readonly Issue[]): boolean {
-  if (issue.code !== 'too_big') return false;
+  if (issue.code !== 'too_big' && issue.code !== 'too_small') return false;
   const path = issue.path.join('\n');
   return issues.some((other) => other.code === 'invalid_type' && other.path.join('\n') === path);
 }
