@@ -1,9 +1,9 @@
 // What was voided to be billed again is on the next invoice of its subscription, or on one of its own, for whoever does not wait.
 
-import { checkBilling } from '@weir/db/billing/checks/billing-checks';
 import { settleSubscription } from '@weir/db/billing/run/settlements';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
+import { expectSound } from '../support/expect-sound.ts';
 import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
@@ -16,17 +16,6 @@ beforeEach(async () => {
   billing = await startInvoicing(weir);
 });
 afterEach(() => billing.close());
-
-/** All of its invoices can be computed again, and reconcile finds nothing. */
-async function expectSound(): Promise<void> {
-  const { data } = await billing.get(`/subscriptions/${subscription}/invoices?page_size=100`);
-  for (const { id, status } of data) {
-    if (status === 'DRAFT') continue;
-    for (const from of ['rollups', 'events'])
-      expect(await billing.post(`/invoices/${id}/recompute`, { from })).toMatchObject({ identical: true });
-  }
-  expect(await checkBilling(billing.database, { organizationId: billing.admin.id }, () => {})).toEqual([]);
-}
 
 const settle = () => billing.request('POST', `/subscriptions/${subscription}/settle`);
 
@@ -86,7 +75,7 @@ test('of a subscription that goes on it is billed at once where somebody settles
   ]);
   await billing.post(`/subscriptions/${subscription}/cancel`, { cancel_at_period_end: false });
   expect((await billing.finalizeAll(subscription))[0]).toMatchObject({ total: '-1196.71' });
-  await expectSound();
+  await expectSound(billing, subscription);
 });
 
 test('a draft takes it, and what comes to nothing waits for the next invoice', async () => {
@@ -101,7 +90,7 @@ test('a draft takes it, and what comes to nothing waits for the next invoice', a
   await billing.post(`/invoices/${paidByGift.id}/void`);
   await use(1, '2026-01-01T00:05:00Z');
   expectProblem(await settle(), 409, 'subscription_not_ended');
-  await expectSound();
+  await expectSound(billing, subscription);
 });
 
 test('beside whoever ends the subscription it is billed once', async () => {
@@ -120,7 +109,7 @@ test('beside whoever ends the subscription it is billed once', async () => {
   expect(live.reduce((sum: number, { total }: { total: string }) => sum + Math.round(Number(total) * 100), 0)).toBe(
     1644,
   );
-  await expectSound();
+  await expectSound(billing, subscription);
 });
 
 test('a void invoice says whether it is billed again or was waived, and so does who refuses its payment', async () => {
@@ -146,7 +135,7 @@ test('a void invoice says whether it is billed again or was waived, and so does 
     expect.stringContaining('its charges are billed again'),
     'The invoice is void: it was waived.',
   ]);
-  await expectSound();
+  await expectSound(billing, subscription);
 });
 
 test('what an invoice only took away, beside a line by hand, comes with the next one however it is voided', async () => {
@@ -163,7 +152,7 @@ test('what an invoice only took away, beside a line by hand, comes with the next
   expect(last.lines).toMatchObject([{ amount: '0.00' }, { amount: '-1196.71' }, { kind: 'ADJUSTMENT' }]);
   expect(await billing.post(`/invoices/${last.id}/void`)).toMatchObject({ rebilled: false });
   expect((await settle()).body.invoice).toMatchObject({ total: '-1196.71' });
-  await expectSound();
+  await expectSound(billing, subscription);
 });
 
 test('what is only added by hand to what all charges give back is waived, however its invoice is voided', async () => {
@@ -190,7 +179,7 @@ test('what is only added by hand to what all charges give back is waived, howeve
     expect(await billing.post(`/invoices/${fined.id}/void`, { rebill })).toMatchObject({ rebilled: false });
   }
   expect((await settle()).body.invoice).toMatchObject({ total: '-7.00' });
-  await expectSound();
+  await expectSound(billing, subscription);
 });
 
 test('of a line that bills a due again all events came in since: those of the void one count no more', async () => {

@@ -94,18 +94,20 @@ test('a period is of the month of its last day, where its customer is', async ()
   expect(await open()).toContainEqual(['EUR', '100.00']);
 });
 
+/** What is expected in euros, as it is reckoned at that time. */
+async function expectedAt(time: string) {
+  await billing.moveTo(time);
+  await look();
+  await reckon();
+  return (await look()).currencies.find(({ currency }: { currency: string }) => currency === 'EUR');
+}
+
 test('what was voided to be billed again is expected, where no draft and no invoice of this month has it', async () => {
   const plan = await billing.plan([{ type: 'FIXED', display_name: 'Base', unit_price: '1200' }], {
     currency: 'EUR',
     billing_interval: 'year',
   });
   const { id } = await billing.subscribe(plan.id, (await billing.customer()).id, { start_date: '2025-02-01' });
-  const expected = async (at: string) => {
-    await billing.moveTo(at);
-    await look();
-    await reckon();
-    return (await look()).currencies.find(({ currency }: { currency: string }) => currency === 'EUR');
-  };
   const of = (drafts: string, rebilled: string, total: string) => ({
     currency: 'EUR',
     drafts,
@@ -115,15 +117,15 @@ test('what was voided to be billed again is expected, where no draft and no invo
     left_out: 0,
   });
   const [nothing, price] = ['0.00', '1200.00'];
-  expect(await expected('2025-02-01T01:00:00Z')).toEqual(of(price, nothing, price));
+  expect(await expectedAt('2025-02-01T01:00:00Z')).toEqual(of(price, nothing, price));
   const [invoice] = await billing.finalizeAll(id);
-  expect(await expected('2025-02-01T02:00:00Z')).toBeUndefined();
+  expect(await expectedAt('2025-02-01T02:00:00Z')).toBeUndefined();
   await billing.post(`/invoices/${invoice.id}/void`, { rebill: true });
-  expect(await expected('2025-02-01T03:00:00Z')).toEqual(of(nothing, price, price));
+  expect(await expectedAt('2025-02-01T03:00:00Z')).toEqual(of(nothing, price, price));
   // In the month that the period ends in, its invoice has it, and then its draft.
-  expect(await expected('2026-01-20T00:00:00Z')).toEqual({ ...of(nothing, nothing, price), open_periods: price });
+  expect(await expectedAt('2026-01-20T00:00:00Z')).toEqual({ ...of(nothing, nothing, price), open_periods: price });
   await billing.moveTo('2026-02-01T00:00:00Z', id);
-  expect(await expected('2026-02-01T00:10:00Z')).toEqual(of('2400.00', nothing, '2400.00'));
+  expect(await expectedAt('2026-02-01T00:10:00Z')).toEqual(of('2400.00', nothing, '2400.00'));
 });
 
 test('what is to be billed again is expected once where a draft of a subscription that has ended has it', async () => {
@@ -131,21 +133,15 @@ test('what is to be billed again is expected once where a draft of a subscriptio
   const charge = { type: 'FIXED', display_name: 'Setup', unit_price: '90', timing: 'in_arrears' };
   const plan = await billing.plan([charge], { currency: 'EUR' });
   const { id } = await billing.subscribe(plan.id, (await billing.customer()).id, { start_date: '2025-02-01' });
-  const expected = async (at: string) => {
-    await billing.moveTo(at);
-    await look();
-    await reckon();
-    return (await look()).currencies.find(({ currency }: { currency: string }) => currency === 'EUR');
-  };
   await billing.post(`/subscriptions/${id}/cancel`, { cancel_at_period_end: false });
   const [last] = await billing.finalizeAll(id);
   await billing.post(`/invoices/${last.id}/void`, { rebill: true });
   const { total } = last;
   const figures = { currency: 'EUR', open_periods: '0.00', total, left_out: 0 };
-  expect(await expected('2025-02-01T01:00:00Z')).toEqual({ ...figures, drafts: '0.00', rebilled: total });
+  expect(await expectedAt('2025-02-01T01:00:00Z')).toEqual({ ...figures, drafts: '0.00', rebilled: total });
   const settled = await settleSubscription(billing.database, billing.admin.id, id, { actor: 'weir' });
   expect(settled.outcome).toBe('drafted');
-  expect(await expected('2025-02-01T02:00:00Z')).toEqual({ ...figures, drafts: total, rebilled: '0.00' });
+  expect(await expectedAt('2025-02-01T02:00:00Z')).toEqual({ ...figures, drafts: total, rebilled: '0.00' });
 });
 
 test('two workers that reckon at the same time count every subscription once', async () => {
