@@ -33,7 +33,7 @@ interface DirectWay {
 
 /**
  * Reads the log of one API. It leaves Redis that does not answer, that is full, or that is badly set up, and says of each by itself when
- * it is over; all that while it may record directly.
+ * it is over; all that while it may record directly. A flush that it records directly by itself is a moment.
  */
 export async function readDirectWays(lines: AsyncIterable<string> | Iterable<string>): Promise<DirectWay[]> {
   const ways: DirectWay[] = [];
@@ -46,6 +46,10 @@ export async function readDirectWays(lines: AsyncIterable<string> | Iterable<str
       open.clear();
     }
     if (entry.way === undefined) continue;
+    if (entry.because === ONE_FLUSH) {
+      ways.push({ from: entry.time, until: entry.time });
+      continue;
+    }
     const reason = reasonOf(entry);
     const way = open.get(reason);
     if (entry.way === 'direct' && way === undefined) {
@@ -60,19 +64,23 @@ export async function readDirectWays(lines: AsyncIterable<string> | Iterable<str
   return ways;
 }
 
+/** What an API names as the reason where one flush alone went directly, since its sender had been looked up in another epoch. */
+const ONE_FLUSH = 'unsure';
+
 interface Entry {
   time: number;
   msg?: string;
   way?: string;
-  /** When Redis did not answer, and when it was taken again. */
+  /** When Redis did not answer, what keeps it away since, and when it was taken again. */
   because?: string;
+  err?: object;
   seconds?: number;
   /** Of what is said of its room. */
   memoryShare?: number;
 }
 
-function reasonOf({ because, seconds, memoryShare }: Entry): string {
-  if (because !== undefined || seconds !== undefined) return 'away';
+function reasonOf({ because, err, seconds, memoryShare }: Entry): string {
+  if (because !== undefined || err !== undefined || seconds !== undefined) return 'away';
   return memoryShare === undefined ? 'badly set up' : 'full';
 }
 

@@ -326,6 +326,33 @@ test('a process that has never seen Redis takes events, by keys that it does not
   await expectEqual();
 });
 
+test('a key that waits in Redis is held also where its sender was looked up while Redis was away', async () => {
+  await redis.refuse();
+  const fresh = await weir.startApi(env);
+  const key = await tenant.createKey();
+  expect((await track({}, key, fresh.url)).status).toBe(201);
+  await redis.heal();
+  await until(async () => (await ready(fresh.url)).body.way === 'redis', 'events go through Redis');
+  let [more, waiting] = [{}, ''];
+  // The other process had not seen the key, either: its first event may be recorded directly.
+  const waits = async () => {
+    const staged = await weir.stagedEvents();
+    more = { idempotency_key: newKey() };
+    waiting = (await track(more, key, weir.baseUrl)).body.id;
+    return (await weir.stagedEvents()) > staged;
+  };
+  await until(waits, 'an event waits in Redis');
+  // By the sender that this process knows from before.
+  const [recorded, staged] = [await countRecorded(), await weir.stagedEvents()];
+  const same = await track(more, key, fresh.url);
+  expectProblem(same, 409, 'duplicate_event');
+  expect(same.body.id).toBe(waiting);
+  expect([await countRecorded(), await weir.stagedEvents()]).toEqual([recorded, staged]);
+  await fresh.close();
+  await drain();
+  await expectEqual();
+});
+
 test('while both are away an event is refused at once, leaves nothing, and is taken once either is back', async () => {
   expect((await track()).status).toBe(201);
   await redis.refuse();
