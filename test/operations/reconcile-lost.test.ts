@@ -6,9 +6,9 @@ import { recordEvents } from '@weir/db/record';
 import { ALL_ROLLUPS, rowsOfTable } from '@weir/db/rollups';
 import { newId } from '@weir/shared/ids';
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
-import { loseMonth, makeMonthsSince } from '../support/months.ts';
+import { detachMonth, loseMonth, makeMonthsSince, recordUsed } from '../support/months.ts';
 import { reconcileHere, reportHere, runReconcile } from '../support/reconcile-fixture.ts';
 import { openTestDatabase } from '../support/test-database.ts';
 import { ownWeir } from '../support/use-weir.ts';
@@ -24,7 +24,7 @@ let billing: Invoicing;
 beforeAll(async () => {
   database = openTestDatabase(weir);
   billing = await startInvoicing(weir);
-  await makeMonthsSince(weir, '2024-03-01');
+  await makeMonthsSince(weir, '2024-01-01');
   await weir.pool.query(`UPDATE organizations SET created_at = '2024-03-01' WHERE id = $1`, [billing.admin.id]);
 });
 afterAll(async () => {
@@ -119,4 +119,47 @@ test('what was counted and billed of a lost month stays, and the rest is repaire
   // As from then on.
   const archived = await reconcileHere(weir, database, { archivedThrough: '2024-03' });
   expect(archived).toMatchObject({ isEqual: true, rollups: { differing: [] } });
+});
+
+test('usage of events that came in far ahead of their time stays when their month was archived', async () => {
+  const priced = await startInvoicing(weir);
+  onTestFinished(() => priced.close());
+  const { id: organizationId } = priced.admin;
+  await weir.pool.query(`UPDATE organizations SET created_at = '2024-01-01' WHERE id = $1`, [organizationId]);
+  await weir.pool.query('UPDATE installation SET ahead_seconds_max = 90 * 86400');
+  const { id } = await priced.meter();
+  await priced.moveTo('2024-02-29T00:00:00Z');
+  const { id: plan } = await priced.plan([{ type: 'USAGE', display_name: 'Booked', meter_id: id, unit_price: '2' }]);
+  const { id: customer, external_id: acme } = await priced.customer();
+  await priced.moveTo('2024-03-01T00:00:00Z');
+  const { id: subscription } = await priced.subscribe(plan, customer, { start_date: '2024-03-01T00:00:00Z' });
+  const booked = (at: string, receivedAt: string) => {
+    return { meter: { id, aggregation: 'SUM' as const }, customer: acme, at, receivedAt };
+  };
+  await recordUsed(weir, organizationId, [
+    booked('2024-03-20T10:10:00Z', '2024-01-05T00:00:00Z'),
+    booked('2024-03-20T10:20:00Z', '2024-01-06T00:00:00Z'),
+    // The last one of the hour is there.
+    booked('2024-03-20T10:40:00Z', '2024-03-20T10:40:00Z'),
+    booked('2024-06-20T10:10:00Z', '2024-06-20T10:10:00Z'),
+  ]);
+  await priced.moveTo('2024-04-01T00:10:00Z', subscription);
+  const [invoice] = (await priced.finalizeAll(subscription)).slice(-1);
+  expect(invoice.total).toBe('6.00');
+  const before = await rollupsOf('2024-03');
+  await detachMonth(weir, '2024-01');
+
+  // Also where nobody says that it was archived.
+  const { rollups } = await reconcileHere(weir, database, { organizationId, repair: true });
+  expect(rollups.differing.map(({ month, isRebuilt }) => ({ month, isRebuilt }))).toContainEqual({
+    month: '2024-03',
+    isRebuilt: false,
+  });
+  expect(rollups.differing.filter(({ isRebuilt }) => isRebuilt)).toEqual([]);
+  expect(await rollupsOf('2024-03')).toEqual(before);
+
+  const archived = await reconcileHere(weir, database, { organizationId, archivedThrough: '2024-01', repair: true });
+  expect(archived).toMatchObject({ isEqual: true, rollups: { compared: 1, differing: [] } });
+  expect(archived.billing?.dues).toMatchObject({ compared: 0, miscounted: 0 });
+  expect(await rollupsOf('2024-03')).toEqual(before);
 });

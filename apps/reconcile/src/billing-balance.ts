@@ -11,6 +11,7 @@ import {
 } from '@weir/db/billing/checks/billed-events';
 import { BILLING_CHECKS, checkBilling, hasBilling, type BrokenPromise } from '@weir/db/billing/checks/billing-checks';
 import type { Database } from '@weir/db/database';
+import { firstMonthClearOf } from '@weir/db/times-ahead';
 import { monthAfter, startOfMonth } from '@weir/shared/months';
 import { computeInvoicesAgain, type ComputedAgain } from './computed-again.ts';
 import type { ReconcileOptions } from './reconcile-options.ts';
@@ -46,9 +47,10 @@ export async function balanceBilling(
     invoices: undefined,
     isEqual: false,
   };
+  const bounds = await boundsOf(database, options);
   for (const id of await listPricing(database, organizationId)) {
     onPart(`what is billed of organization ${id}`);
-    add(balance, id, await countBilledEvents(database, { organizationId: id, ...boundsOf(options) }));
+    add(balance, id, await countBilledEvents(database, { organizationId: id, ...bounds }));
   }
   balance.checks.broken = await checkBilling(database, { organizationId, archivedThrough }, onPart);
   if (options.invoices) balance.invoices = await computeInvoicesAgain(database, options, onPart);
@@ -60,9 +62,12 @@ export async function balanceBilling(
   return balance;
 }
 
-function boundsOf({ month, archivedThrough }: ReconcileOptions): { from?: string; before?: string } {
-  // An event may lie ahead of the time of its receipt, so the month after the archived ones has some of theirs.
-  const since = archivedThrough === undefined ? undefined : monthAfter(monthAfter(archivedThrough));
+async function boundsOf(
+  database: Database,
+  { month, archivedThrough }: ReconcileOptions,
+): Promise<{ from?: string; before?: string }> {
+  // As of rollups: months after the archived ones have some of their events.
+  const since = archivedThrough === undefined ? undefined : await firstMonthClearOf(database, archivedThrough);
   const first = month !== undefined && (since === undefined || month > since) ? month : since;
   return {
     ...(first !== undefined && { from: startOfMonth(first) }),

@@ -11,7 +11,7 @@ import {
   type RollupDifference,
   type Unit,
 } from '@weir/db/rollup-check';
-import { monthAfter } from '@weir/shared/months';
+import { firstMonthClearOf } from '@weir/db/times-ahead';
 import type { ReconcileOptions } from './reconcile-options.ts';
 
 /** One table for one meter in one month, where it is not what the events give. */
@@ -40,8 +40,9 @@ export async function balanceRollups(
   onPart: (name: string) => void,
   lockedMsMax = LOCKED_MS_MAX,
 ): Promise<RollupBalances> {
-  // An event may lie ahead of the time of its receipt, so the month after the archived ones has some of theirs.
-  const since = options.archivedThrough === undefined ? '' : monthAfter(monthAfter(options.archivedThrough));
+  // An event may lie ahead of the time of its receipt, so months after the archived ones have some of theirs.
+  const { archivedThrough } = options;
+  const since = archivedThrough === undefined ? '' : await firstMonthClearOf(database, archivedThrough);
   const balances: RollupBalances = { compared: 0, differing: [] };
   let msMax = lockedMsMax;
   for (const unit of await listUnits(database, options)) {

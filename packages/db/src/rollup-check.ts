@@ -10,7 +10,7 @@ import { sql, type Kysely, type Transaction } from 'kysely';
 import { valueHash } from './aggregations.ts';
 import { IDLE_IN_TRANSACTION_MS_MAX, type Database } from './database.ts';
 import type { CountFilter } from './accounted.ts';
-import { AHEAD } from './months-taken-out.ts';
+import { AHEAD, completeFrom } from './months-taken-out.ts';
 import {
   ALL_ROLLUPS,
   amountsOf,
@@ -174,14 +174,15 @@ async function rebuildUnlessLocked(database: Database, unit: Unit): Promise<Roll
 const HOURS = ROLLUPS.customerUsageHours;
 
 /**
- * An hour has counted more events than there are, and either its last one is gone, or events that may be among them were written off:
- * those of a month of receipt that reaches to before the unit, as far as an event may be ahead. All that is counted is in `events`, also
- * what was voided, moved or erased since; only of a month that was taken out it is elsewhere.
+ * An hour has counted more events than there are, and its last one is gone, or a month that may hold some of them was taken out, or events
+ * that may be among them were written off: those of a month of receipt that reaches to before the unit, as far as an event may be ahead.
+ * All that is counted is in `events`, also what was voided, moved or erased since; only of a month that was taken out it is elsewhere.
  */
 const FIND_COUNTED_GONE = `
 SELECT 'yes' AS found FROM ${HOURS.table} AS kept LEFT JOIN (${madeRows(HOURS)}) AS made USING (${keyOf(HOURS).join(', ')})
 WHERE ${ofUnit(HOURS)} AND kept.event_count > coalesce(made.event_count, 0) AND (
   NOT EXISTS (SELECT FROM events WHERE events.organization_id = $1 AND events.id = kept.last_event_id OFFSET 0)
+  OR kept.hour < ${completeFrom('$3', '= $1')}
   OR EXISTS (SELECT FROM accepted_corrections AS written WHERE written.organization_id = $1 AND written.events < 0
     AND (written.month + interval '1 month') AT TIME ZONE 'UTC' + ${AHEAD} > $3)
 ) LIMIT 1`;
