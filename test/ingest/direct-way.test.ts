@@ -92,6 +92,28 @@ async function expectEqual(): Promise<void> {
   });
   expect(isEqual).toBe(true);
 }
+/** A new API key of which this process took an event while Redis was away, and has seen nothing since. */
+async function seenWithoutRedis(): Promise<string> {
+  const key = await tenant.createKey();
+  await redis.refuse();
+  expect((await track({}, key)).status).toBe(201);
+  await redis.heal();
+  await until(async () => !(await isDirect()), 'events go through Redis');
+  return key;
+}
+
+/** An idempotency key whose event waits in Redis. What comes first by an API key that this Redis does not know is recorded directly. */
+async function keyThatWaits(url: string, apiKey: string): Promise<{ more: object; id: string }> {
+  const staged = await weir.stagedEvents();
+  let held = { more: {}, id: '' };
+  await until(async () => {
+    const more = { idempotency_key: newKey() };
+    held = { more, id: (await track(more, apiKey, url)).body.id };
+    return (await weir.stagedEvents()) > staged;
+  }, 'an event waits in Redis');
+  return held;
+}
+
 /** One row for each of these keys, and no other event was made of them. */
 async function expectOnce(sent: readonly string[]): Promise<void> {
   const { rows } = await weir.pool.query(
@@ -189,14 +211,7 @@ test('a key that was recorded directly is held on the way through Redis too, by 
 });
 
 test('while Redis answers but has no room, keys of what waits there are held, and it is told of new ones', async () => {
-  let [more, waiting] = [{}, ''];
-  // What comes first by a key that this Redis does not know is recorded directly.
-  const waits = async () => {
-    more = { idempotency_key: newKey() };
-    waiting = (await track(more)).body.id;
-    return (await weir.stagedEvents()) === 1;
-  };
-  await until(waits, 'an event waits in Redis');
+  const { more, id: waiting } = await keyThatWaits(baseUrl, tenant.apiKey);
   const full = await weir.startApi({ QUEUE_BATCHES_MAX: '1' });
   await until(async () => (await ready(full.url)).body.way === 'direct', 'there is no room');
   const recorded = await countRecorded();
@@ -327,30 +342,26 @@ test('a process that has never seen Redis takes events, by keys that it does not
 });
 
 test('a key that waits in Redis is held also where its sender was looked up while Redis was away', async () => {
-  await redis.refuse();
-  const fresh = await weir.startApi(env);
-  const key = await tenant.createKey();
-  expect((await track({}, key, fresh.url)).status).toBe(201);
-  await redis.heal();
-  await until(async () => (await ready(fresh.url)).body.way === 'redis', 'events go through Redis');
-  let [more, waiting] = [{}, ''];
-  // The other process had not seen the key, either: its first event may be recorded directly.
-  const waits = async () => {
-    const staged = await weir.stagedEvents();
-    more = { idempotency_key: newKey() };
-    waiting = (await track(more, key, weir.baseUrl)).body.id;
-    return (await weir.stagedEvents()) > staged;
-  };
-  await until(waits, 'an event waits in Redis');
-  // By the sender that this process knows from before.
+  const key = await seenWithoutRedis();
+  const { more, id } = await keyThatWaits(weir.baseUrl, key);
   const [recorded, staged] = [await countRecorded(), await weir.stagedEvents()];
-  const same = await track(more, key, fresh.url);
+  const same = await track(more, key);
   expectProblem(same, 409, 'duplicate_event');
-  expect(same.body.id).toBe(waiting);
+  expect(same.body.id).toBe(id);
   expect([await countRecorded(), await weir.stagedEvents()]).toEqual([recorded, staged]);
-  await fresh.close();
   await drain();
   await expectEqual();
+});
+
+test('a key that was looked up without Redis costs no other its use while Postgres is away', async () => {
+  const often = await tenant.createKey();
+  const once = await seenWithoutRedis();
+  await keyThatWaits(baseUrl, often);
+  await postgres.refuse();
+  await until(async () => (await ready()).body.postgres === 'away', 'Postgres is away');
+  expect((await track({}, often)).status).toBe(201);
+  expectProblem(await track({}, once), 503, 'unavailable');
+  expect((await track({}, often)).status).toBe(201);
 });
 
 test('while both are away an event is refused at once, leaves nothing, and is taken once either is back', async () => {

@@ -133,7 +133,7 @@ test('a standby that is no longer named is missed while all runs, with one line,
   await worker.close();
 });
 
-test('sessions that wait for a standby that is away are counted by all, told once, and workers add none', async () => {
+test('sessions that wait for a standby are counted by all, told once, and neither workers nor APIs add any', async () => {
   const [meter, apiKey] = await Promise.all([admin.createMeter('SUM'), admin.createKey()]);
   const event = { meter_token: meter.token, customer_external_id: 'globex', quantity: 1 };
   const lines: { level: number; msg: string }[] = [];
@@ -149,6 +149,10 @@ test('sessions that wait for a standby that is away are counted by all, told onc
   const isSaid = async (isSo: (sessions: number) => boolean) =>
     isSo(await countAt(baseUrl)) && isSo(await countAt(worker.url));
   await until(() => isSaid((sessions) => sessions === 0), 'nobody waits');
+  const withoutRedis = await weir.startApi({ ...env, REDIS_URL: 'redis://127.0.0.1:9' });
+  const trackDirectly = () =>
+    weir.request('POST', '/api/v1/sdk/track', { apiKey, body: event, baseUrl: withoutRedis.url });
+  expect(await trackDirectly()).toMatchObject({ status: 201 });
 
   pair.replication.silence(['forth', 'back']);
   const others = openDatabase(pair.url, {
@@ -158,7 +162,9 @@ test('sessions that wait for a standby that is away are counted by all, told onc
   });
   const waiting = Array.from({ length: 12 }, () => others.pool.query(BARRIER));
   await until(() => isSaid((sessions) => sessions >= 12), 'they are counted');
+  await until(async () => (await countAt(withoutRedis.url)) >= 12, 'the API without Redis counts them');
   const before = (await pair.waiting()).length;
+  expect(await trackDirectly()).toMatchObject({ status: 503, body: { outcome: 'not_accepted' } });
   const readiness = () => weir.request('GET', '/readyz', { baseUrl: worker.url });
   expect(await readiness()).toMatchObject({
     status: 503,
@@ -176,7 +182,9 @@ test('sessions that wait for a standby that is away are counted by all, told onc
   await until(async () => (await staged()) === 0, 'the event is recorded');
   await until(() => isSaid((sessions) => sessions === 0), 'nobody waits any more');
   expect(await readiness()).toMatchObject({ status: 200 });
+  await until(async () => (await trackDirectly()).status === 201, 'events are recorded directly again');
   watch.close();
+  await withoutRedis.close();
   await worker.close();
   await others.close();
 });

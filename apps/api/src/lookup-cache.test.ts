@@ -46,6 +46,19 @@ test('a key is looked up once, and then answered from memory in the same turn', 
   expect(lookUps).toBe(1);
 });
 
+test('a key that is to be looked up again is, before it is used, and stays in use while Postgres is away', async () => {
+  await cache.get(hash);
+  cache.lookUpAgain(({ scope }) => scope === 'another');
+  expect(cache.get(hash)).toBe(grant);
+  cache.lookUpAgain(({ scope }) => scope === grant.scope);
+  expect(await cache.get(hash)).toBe(grant);
+  expect(lookUps).toBe(2);
+  cache.lookUpAgain(() => true);
+  answer = () => Promise.reject(new Error('away'));
+  expect(await cache.get(hash)).toBe(grant);
+  expect(lookUps).toBe(3);
+});
+
 test('requests that come at the same time share one look-up', async () => {
   const answers = await Promise.all([cache.get(hash), cache.get(hash), cache.get(hash)]);
   expect(answers).toEqual([grant, grant, grant]);

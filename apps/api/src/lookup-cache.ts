@@ -111,9 +111,9 @@ export class LookupCache<Value> {
     return (await this.#renew(entry, lookUp)) === undefined;
   }
 
-  /** Forgets all that is known; each is looked up again when it is asked for. */
-  clear(): void {
-    this.#entries.clear();
+  /** Has those that are meant looked up again before they are used next; used from memory all the same while Postgres is away. */
+  lookUpAgain(isMeant: (value: Value) => boolean): void {
+    for (const entry of this.#entries.values()) if (isMeant(entry.value)) entry.lookUpAgainAt = -Infinity;
   }
 
   /** What Postgres says now, or what is known if Postgres does not answer. */

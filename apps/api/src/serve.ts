@@ -6,6 +6,7 @@ import { identify, requireSchema, type SchemaRange } from '@weir/db/installation
 import { forgetClaims, listPendingClaims } from '@weir/db/pending-claims';
 import { DIRECT_MS_MAX } from '@weir/db/record-directly';
 import { openServerWatch } from '@weir/db/server-watch';
+import { STALLED_SESSIONS_MAX } from '@weir/db/standby';
 import { awaitStandby } from '@weir/db/standby';
 import { raiseAhead } from '@weir/db/times-ahead';
 import { admit } from '@weir/queue/admit';
@@ -147,7 +148,12 @@ export async function serveApi(
     closer.add('the watch on the queue', () => ownership.close());
     await ownership.requireOurs();
 
-    const serverWatch = openServerWatch(probe, settings.DATABASE_COPIES, log, metrics.showServer);
+    // Each flush that is recorded while the standby is away leaves its session in Postgres, until there is none left for reading.
+    let hasStandby = true;
+    const serverWatch = openServerWatch(probe, settings.DATABASE_COPIES, log, (state) => {
+      metrics.showServer(state);
+      hasStandby = !(state.stalledSessions >= STALLED_SESSIONS_MAX);
+    });
     closer.add('the watch on the server of Postgres', () => serverWatch.close());
     const claims = new PendingClaims({
       list: (page) => listPendingClaims(lookups.pool, page),
@@ -210,18 +216,16 @@ export async function serveApi(
       leaveRedis: ({ cause, message }) => way.leave(cause instanceof Error ? cause.message : message),
       direct: {
         record: (flush, isPerhapsStaged) => recordFlush(directly, flush, isPerhapsStaged),
-        isPostgresAway: () => databaseWatch.away() !== undefined,
+        isPostgresAway: () => databaseWatch.away() !== undefined || !hasStandby,
         onAnswered: (answers) => countOutcomes(metrics.directEvents, answers),
       },
       admit: (batch, candidates) => admit(queue, batch, candidates, watch.state().claimSeconds),
       enqueue: (batch) => jobs.enqueue(batch),
       onAdmitted: (admissions) => countOutcomes(metrics.admissions, admissions),
-      onUnsure() {
-        log.warn(
-          { way: 'direct', because: UNSURE },
-          'Redis has no word of deleted API keys: a flush is recorded directly',
-        );
-        apiKeys.clear();
+      onUnsure(epochs, isDirect) {
+        const message = 'Redis has no word of deleted API keys: a flush is recorded directly';
+        if (isDirect) log.warn({ way: 'direct', because: UNSURE }, message);
+        apiKeys.lookUpAgain(({ epoch }) => epochs.has(epoch));
       },
     });
     closer.add('the buffer', () => ingest.close());

@@ -24,7 +24,7 @@ const CLOSED_MS = 1_000;
 export interface DirectDeps {
   /** Records a flush. The answers are in its order. */
   record(flush: readonly Candidate[], isPerhapsStaged: boolean): Promise<DirectAnswer[]>;
-  /** Whether Postgres is known to be away. */
+  /** Whether Postgres is known to be away, or to wait for its standby at each commit. */
   isPostgresAway(): boolean;
   /** Called with what became of the events, flush by flush. */
   onAnswered(answers: readonly DirectAnswer[]): void;

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { Ingest } from './ingest.ts';
 
 const candidate = (id: string): Candidate => ({ id, event: '{}', sender: null, claim: null });
+const sender = { organizationId: 'o', apiKeyId: 'key', epoch: 'a former one' };
 const staged: Admission = { outcome: 'staged' };
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -27,7 +28,7 @@ function openIngest(hasPostgres = false) {
   const flushes: Flush[] = [];
   const directs: DirectFlush[] = [];
   const enqueued: string[] = [];
-  const seen = { ms: 0, unsure: 0, isDirect: false, hasPostgres, left: [] as string[] };
+  const seen = { ms: 0, unsure: [] as [string[], boolean][], isDirect: false, hasPostgres, left: [] as string[] };
   const ingest = new Ingest({
     refusal: () => undefined,
     isDirect: () => seen.isDirect,
@@ -54,7 +55,7 @@ function openIngest(hasPostgres = false) {
       }),
     enqueue: (batch) => enqueued.push(batch),
     onAdmitted: () => {},
-    onUnsure: () => (seen.unsure += 1),
+    onUnsure: (epochs, isDirect) => void seen.unsure.push([[...epochs], isDirect]),
     now: () => seen.ms,
   });
   const flushAt = async (index: number): Promise<Flush> => {
@@ -93,7 +94,7 @@ test('events of one turn of the event loop share a flush, in the order they came
 
 test('each event gets the answer that the flush gave for it', async () => {
   const { ingest, flushAt, seen } = openIngest();
-  const answered = Promise.all(['a', 'b', 'c', 'd'].map((id) => ingest.submit(candidate(id)).catch((error) => error)));
+  const answered = ingest.submitAll([...['a', 'b', 'c'].map(candidate), { ...candidate('d'), sender }]);
   const held: Admission = { outcome: 'held', id: 'x', isSamePayload: true };
   (await flushAt(0)).answer([staged, held, { outcome: 'revoked' }, { outcome: 'unsure' }]);
   expect(await answered).toMatchObject([
@@ -102,7 +103,7 @@ test('each event gets the answer that the flush gave for it', async () => {
     { code: 'unauthenticated' },
     { code: 'unavailable', fields: { outcome: 'not_accepted' } },
   ]);
-  expect(seen.unsure).toBe(1);
+  expect(seen.unsure).toEqual([[['a former one'], false]]);
 });
 
 test('the events of one request are answered together, in their order', async () => {
@@ -382,13 +383,13 @@ describe('the direct way', () => {
 
   test('an event whose API key Redis cannot vouch for is taken there, and no other of its flush', async () => {
     const open = openIngest(true);
-    const answered = ['a', 'b'].map((id) => open.ingest.submit(candidate(id)));
+    const answered = [candidate('a'), { ...candidate('b'), sender }].map((each) => open.ingest.submit(each));
     (await open.flushAt(0)).answer([staged, { outcome: 'unsure' }]);
     const direct = await open.directAt(0);
     expect([direct.ids, direct.isPerhapsStaged, open.seen.isDirect]).toEqual([['b'], false, false]);
     direct.answer();
     await Promise.all(answered);
-    expect(open.seen.unsure).toBe(1);
+    expect(open.seen.unsure).toEqual([[['a former one'], true]]);
   });
 
   test('has two flushes under way at most, and room for others beside one organization', async () => {

@@ -43,8 +43,11 @@ export interface IngestDeps {
   enqueue(batch: string): void;
   /** Called with what the admit script said, flush by flush. */
   onAdmitted(admissions: readonly Admission[]): void;
-  /** Called when nobody knows any more which API keys were deleted. */
-  onUnsure(): void;
+  /**
+   * Called when Redis has another epoch than these, which senders of a flush were looked up in, so that it cannot say whether their API keys
+   * were deleted. `isDirect`: their events go directly now.
+   */
+  onUnsure(epochs: ReadonlySet<string>, isDirect: boolean): void;
   /** Milliseconds. */
   now?: () => number;
 }
@@ -209,8 +212,9 @@ export class Ingest {
 
   /** Redis does not know whether their API key was deleted; Postgres does. */
   #goAsUnsure(unsure: Waiting[]): void {
-    this.#deps.onUnsure();
-    if (this.#direct.isOpen()) this.#direct.takeOver(unsure, false);
+    const isDirect = this.#direct.isOpen();
+    this.#deps.onUnsure(new Set(unsure.flatMap(({ candidate }) => candidate.sender?.epoch ?? [])), isDirect);
+    if (isDirect) this.#direct.takeOver(unsure, false);
     else settleAll(unsure, () => refusalOfAdmission({ outcome: 'unsure' }));
   }
 
