@@ -1,5 +1,6 @@
 // Starts in the future: nothing is due before them, their meters are reserved, and they come at their instant.
 
+import { lockPlanAlone } from '@weir/db/plans';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { FIXED, IN_ARREARS, startBilling, type Billing, type TestCharge } from '../support/billing.ts';
 import { expectProblem } from '../support/expect-problem.ts';
@@ -119,6 +120,46 @@ describe('a start that is to come', () => {
       'invoice.created DRAFT',
     ]);
     expect(await get(id)).toMatchObject({ cycle: 1, current_period_start: '2024-05-20T00:00:00.000Z' });
+  });
+
+  describe('with a trial, of a plan that somebody changes when it has come, and before the run has been there', () => {
+    const TRIAL_END = '2024-04-20T00:00:00.000Z';
+
+    /** Asks at the start, while the plan is held. */
+    async function askAtStart<Answer>(plan_id: string, ask: () => Promise<Answer>): Promise<Answer> {
+      await billing.at(START);
+      return await billing.database.kysely.transaction().execute(async (transaction) => {
+        await lockPlanAlone(transaction, billing.admin.id, plan_id);
+        return await ask();
+      });
+    }
+
+    test('ends with its trial where that is asked for, which can be taken back', async () => {
+      const { id, plan_id } = await subscribe({ trial_end_date: '2024-04-20' });
+      const canceled = await askAtStart(plan_id, () => billing.post(`/subscriptions/${id}/cancel`));
+      expect(canceled).toMatchObject({ status: 'TRIAL', cancel_at_period_end: true, ended_at: TRIAL_END });
+      const kept = await billing.ask('PATCH', `/subscriptions/${id}`, { cancel_at_period_end: false });
+      expect(kept).toMatchObject({ status: 200, body: { status: 'TRIAL', ended_at: null } });
+      const [, ...rest] = await told(id);
+      expect(rest).toEqual([
+        'subscription.activated TRIAL',
+        'subscription.changed TRIAL',
+        'subscription.changed TRIAL',
+      ]);
+    });
+
+    test('changes its plan at the end of its trial', async () => {
+      const { id, plan_id } = await subscribe({ trial_end_date: '2024-04-20' });
+      const next = await billing.plan({ billing_interval: 'year' }, [FIXED]);
+      const changed = await askAtStart(plan_id, () => billing.post(`/subscriptions/${id}/change`, { plan_id: next }));
+      expect(changed).toMatchObject({ plan_id, pending_plan_id: next, billing_interval: 'month' });
+    });
+
+    test('is told of by the run', async () => {
+      const { id, plan_id } = await subscribe({ trial_end_date: '2024-04-20' });
+      await askAtStart(plan_id, () => billing.run());
+      expect((await told(id)).slice(1)).toEqual(['subscription.activated TRIAL']);
+    });
   });
 
   test('is the first instant of its date in the zone, also where the clocks skip midnight', async () => {

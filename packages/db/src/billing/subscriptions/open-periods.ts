@@ -74,7 +74,7 @@ async function passAll(
   const rows = await readSubscriptions(transaction, organizationId, subscriptionIds);
   const reached = rows.filter((row) => row.status !== 'CANCELED' && isReached(row, now));
   const stray = rows.filter((row) => !reached.includes(row) && isStray(row));
-  const behind = await holdPlans(transaction, organizationId, reached);
+  const behind = await holdPlans(transaction, organizationId, reached, now);
   if (behind.length === 0 && stray.length === 0) return { events: [], passed: 0 };
   const plans = await readPlans(transaction, organizationId, behind);
   const withArrears = await findArrears(transaction, organizationId, behind);
@@ -160,7 +160,9 @@ async function holdPlans(
   transaction: Queries,
   organizationId: string,
   rows: readonly SubscriptionRow[],
+  now: Micros,
 ): Promise<SubscriptionRow[]> {
+  const plansOf = (row: SubscriptionRow) => plansAtBoundary(row, now);
   const ids = [...new Set(rows.flatMap(plansOf))];
   if (ids.length === 0) return [...rows];
   const { rows: plans } = await sql<{ id: string }>`
@@ -170,9 +172,10 @@ async function holdPlans(
   return rows.filter((row) => plansOf(row).every((id) => held.has(id)));
 }
 
-/** Which plans may say what happens at its next boundary: none where it ends there. */
-function plansOf({ cancel_at_period_end, plan_id, pending_plan_id }: SubscriptionRow): string[] {
-  if (cancel_at_period_end) return [];
+/** Which plans may say what happens at its next boundary: none where it ends there, or where only its start with a trial has come. */
+function plansAtBoundary(row: SubscriptionRow, now: Micros): string[] {
+  const { cancel_at_period_end, current_period_end, plan_id, pending_plan_id } = row;
+  if (cancel_at_period_end || microsOfText(current_period_end) > now) return [];
   return pending_plan_id === null ? [plan_id] : [plan_id, pending_plan_id];
 }
 
