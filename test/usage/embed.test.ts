@@ -59,6 +59,12 @@ describe('the page', () => {
     await api.close();
   });
 
+  test.each(["'none'", 'none'])('may be framed by nobody where the operator says %s', async (EMBED_ANCESTORS) => {
+    const api = await weir.startApi({ EMBED_ANCESTORS });
+    expect(policyOf((await embed(api.url)).headers)['frame-ancestors']).toBe("'none'");
+    await api.close();
+  });
+
   test.each(['app.example.com', "https://a.example; script-src 'unsafe-inline'", 'https://a.example, *', 'self'])(
     'is not served where they are named in a way that browsers would not understand: %s',
     async (EMBED_ANCESTORS) => {

@@ -25,9 +25,11 @@ const settings = z.object({
   EMBED_ANCESTORS: z
     .string()
     .regex(
-      /^(\*|'none'|https?:\/\/[^\s;,']+( https?:\/\/[^\s;,']+)*)$/,
-      "must be the origins of your apps, such as https://app.example.com, separated by spaces; or *; or 'none'",
+      /^(\*|'none'|none|https?:\/\/[^\s;,']+( https?:\/\/[^\s;,']+)*)$/,
+      'must be the origins of your apps, such as https://app.example.com, separated by spaces; or *; or none',
     )
+    // Whoever reads it from a file takes quotes off; the header has them.
+    .transform((text) => (text === 'none' ? "'none'" : text))
     .default('*'),
   SMTP_URL: smtpUrl.optional(),
   SMTP_FROM: z
