@@ -1,90 +1,25 @@
 // Turns of an endpoint, one after the other, as no worker would have them: what a failure means depends on what was tried before it.
 
-import { appendFeed } from '@weir/db/billing/feed';
-import type { Database } from '@weir/db/database';
 import { findEndpointsWithWork, readWebhookState } from '@weir/db/webhooks/turns';
 import { verifyWebhook } from '@weir/sdk';
 import { Networks } from '@weir/shared/networks';
+import { EndpointPlaces } from '@weir/worker/webhooks/endpoint-places';
 import { openNameLookup } from '@weir/worker/webhooks/receiver-address';
 import { Sender } from '@weir/worker/webhooks/send-request';
 import type { ServerResponse } from 'node:http';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { EndpointPlaces } from '@weir/worker/webhooks/endpoint-places';
-import { deliverTo } from '../support/deliver-to.ts';
+import { beforeEach, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
-import { signUp, until, type Organization } from '../support/harness.ts';
-import { openReceiver, type Answering, type Receiver } from '../support/receiver.ts';
+import { until, type Organization } from '../support/harness.ts';
 import { rowsReadBy } from '../support/reading-effort.ts';
-import { openTestDatabase } from '../support/test-database.ts';
-import { ownWeir } from '../support/use-weir.ts';
+import type { Answering } from '../support/receiver.ts';
+import { ownTurns } from '../support/turns.ts';
 
-const weir = ownWeir({ withWorker: false, unobserved: true, api: { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' } });
-let database: Database;
-let sender: Sender;
+const turns = ownTurns();
+const { weir, database, receiving, createEndpoint, happen, deliver, deliverMore, read, deliveriesOf, passTime } = turns;
 let admin: Organization;
-const receivers: Receiver[] = [];
-
-beforeAll(() => {
-  database = openTestDatabase(weir);
-  sender = new Sender({ lookup: openNameLookup(), allowed: new Networks('127.0.0.0/8'), attemptMsMax: 60_000 });
+beforeEach(() => {
+  admin = turns.admin();
 });
-afterAll(async () => {
-  sender.close();
-  await database.close();
-});
-beforeEach(async () => {
-  admin = await signUp(weir);
-});
-afterEach(async () => {
-  for (const receiver of receivers.splice(0)) await receiver.close();
-});
-
-async function receiving(answer?: Answering): Promise<Receiver> {
-  const receiver = await openReceiver(answer);
-  receivers.push(receiver);
-  return receiver;
-}
-
-async function createEndpoint(url: string) {
-  const { status, body } = await admin.ask('POST', '/webhook-endpoints', { url });
-  expect(status).toBe(201);
-  return body as { id: string; secret: string };
-}
-
-const happen = (count = 1): Promise<void> =>
-  database.kysely.transaction().execute((transaction) =>
-    appendFeed(
-      transaction,
-      admin.id,
-      Array.from({ length: count }, (_, n) => ({ type: 'invoice.created', actor: 'weir', data: { n } })),
-    ),
-  );
-
-const deliver = (endpointId: string) => deliverTo({ database, sender }, admin.id, endpointId);
-
-const read = async (id: string) => (await admin.ask('GET', `/webhook-endpoints/${id}`)).body;
-
-/** Has turns until the receiver has got something more: one may end just before another part of it has staged what is to be sent. */
-async function deliverMore(endpointId: string, { received }: Receiver): Promise<void> {
-  const before = received.length;
-  await until(async () => {
-    await deliver(endpointId);
-    return received.length > before;
-  }, 'something more came');
-}
-
-/** As if all that there is of an endpoint were older by so much. */
-async function passTime(endpointId: string, interval: string): Promise<void> {
-  await weir.pool.query(`UPDATE webhook_endpoints SET failing_since = failing_since - $2::interval WHERE id = $1`, [
-    endpointId,
-    interval,
-  ]);
-  await weir.pool.query(
-    `UPDATE webhook_deliveries SET next_attempt_at = next_attempt_at - $2::interval, created_at = created_at - $2::interval
-     WHERE endpoint_id = $1`,
-    [endpointId, interval],
-  );
-}
 
 test('ten tests of an endpoint wait and no more, and its events go out beside them', async () => {
   const receiver = await receiving();
@@ -216,10 +151,7 @@ test.each([
     await happen();
     const turn = deliver(id);
     await until(() => hanging.length === 2, 'an attempt is under way');
-    const find = async () =>
-      (await admin.ask('GET', `/webhook-endpoints/${id}/deliveries`)).body.data.find(
-        ({ sequence }: { sequence: number }) => sequence === 1,
-      );
+    const find = async () => (await deliveriesOf(id)).find(({ sequence }: { sequence: number }) => sequence === 1);
     if (asked === 'by itself') await admin.ask('POST', `/deliveries/${(await find()).id}/retry`);
     else await admin.ask('POST', `/webhook-endpoints/${id}/replay`, { from: 1, to: 1 });
     await until(async () => (await read(id)).replay === null, 'it is to be sent again');
@@ -248,7 +180,7 @@ test.each(['by itself', 'in a replay'])(
     await happen();
     const turn = deliver(id);
     await until(() => hanging.length === 1, 'the first attempt is under way');
-    const find = async () => (await admin.ask('GET', `/webhook-endpoints/${id}/deliveries`)).body.data[0];
+    const find = async () => (await deliveriesOf(id))[0];
     if (asked === 'by itself') await admin.ask('POST', `/deliveries/${(await find()).id}/retry`);
     else await admin.ask('POST', `/webhook-endpoints/${id}/replay`, { from: 1, to: 1 });
     await until(async () => (await read(id)).replay === null, 'what was asked for is staged');
@@ -271,7 +203,7 @@ test('a turn for which there is no place writes nothing, and gives back the one 
   const version = async () =>
     (await weir.pool.query('SELECT xmin FROM webhook_endpoints WHERE id = $1', [id])).rows[0].xmin;
   const before = await version();
-  const turn = () => deliverTo({ database, sender }, admin.id, id, places);
+  const turn = () => deliver(id, { places });
   expect([await turn(), await version(), receiver.received]).toEqual([false, before, []]);
   leave?.();
   await turn();
@@ -290,11 +222,11 @@ test('an attempt that fails by itself ends the turn, which says so, and the next
   }
   const broken = new Broken({ lookup: openNameLookup(), allowed: new Networks('') });
   await happen();
-  await expect(deliverTo({ database, sender: broken }, admin.id, id)).rejects.toThrow('broken');
+  await expect(deliver(id, { sender: broken })).rejects.toThrow('broken');
   await deliver(id);
   expect(receiver.received.map(({ sequence }) => sequence)).toEqual([1]);
   await admin.ask('POST', `/webhook-endpoints/${id}/test`);
-  await expect(deliverTo({ database, sender: broken }, admin.id, id)).rejects.toThrow('broken');
+  await expect(deliver(id, { sender: broken })).rejects.toThrow('broken');
 });
 
 test('a changed URL and a new secret hold for what a turn sends next, also of what it has read before', async () => {
@@ -346,14 +278,14 @@ test('what is sent again by request or by the schedule waits from then on, and n
   const receiver = await receiving((_, response) => response.writeHead(status).end());
   const { id } = await createEndpoint(receiver.url);
   const DAY = 86_400;
-  const waited = async () => (await readWebhookState(database.kysely)).oldestSeconds;
+  const waited = async () => (await readWebhookState(database().kysely)).oldestSeconds;
   const leaveAlone = () =>
     weir.pool.query(`UPDATE webhook_endpoints SET held_until = now() - interval '11 minutes' WHERE id = $1`, [id]);
   await happen();
   await deliver(id);
   await passTime(id, '20 days');
   await leaveAlone();
-  const [{ id: deliveryId }] = (await admin.ask('GET', `/webhook-endpoints/${id}/deliveries`)).body.data;
+  const [{ id: deliveryId }] = await deliveriesOf(id);
   await admin.ask('POST', `/deliveries/${deliveryId}/retry`);
   expect(await waited()).toBeLessThan(DAY);
   await passTime(id, '2 days');

@@ -33,7 +33,7 @@ export interface DeliveryDeps {
   database: Database;
   sender: Sender;
   places: EndpointPlaces;
-  pace: Pace;
+  pace: Pick<Pace, 'turn'>;
   log: Logger;
   metrics: { webhookAttempts: { inc(labels: { outcome: 'delivered' | 'failed' }): void } };
   /** Begins nothing more once this is aborted. */
@@ -102,6 +102,8 @@ class Turn {
   #recording: Promise<void> | undefined;
   #recordedAt = 0;
   #hasFirstsEnded = false;
+  /** It has had its time. */
+  #isLate = false;
   /** The endpoint is another turn's, turned off or gone, or what comes of attempts cannot be written down. */
   #isLost = false;
   #failure: unknown;
@@ -133,8 +135,7 @@ class Turn {
       const { due, target } = await this.#look((db, held) => stageDeliveries(db, held, after));
       for (const delivery of due) {
         while (this.#firsts.size >= FIRSTS_MAX) await Promise.race(this.#firsts);
-        await this.#waitForTurn();
-        if (this.#isOver()) return;
+        if (!(await this.#maySend())) return;
         if (this.#target.takes !== target.takes) break;
         after = delivery.sequence ?? after;
         // That it takes longer is all that can fail here.
@@ -153,8 +154,7 @@ class Turn {
       const { due, target } = await this.#look((db, held) => findRetries(db, held, [...this.#open], RETRIES_READ));
       for (const delivery of due) {
         while (this.#retries.size >= RETRIES_MAX) await Promise.race(this.#retries);
-        await this.#waitForTurn();
-        if (this.#isOver()) return;
+        if (!(await this.#maySend())) return;
         if (this.#target.takes !== target.takes) break;
         void this.#send(delivery, this.#retries);
       }
@@ -164,11 +164,12 @@ class Turn {
     }
   }
 
+  /** Once it is for one part it stays so for the other, whose last request would have it go on for nothing else. */
   #isOver(): boolean {
     const now = performance.now();
     if (this.#isLost || this.#deps.closing.aborted || now > this.#heldUntil) return true;
     const isWaiting = this.#firsts.size + this.#retries.size > 0;
-    return now - this.#beganAt > (isWaiting ? TURN_MS_MAX : TURN_MS);
+    return (this.#isLate ||= now - this.#beganAt > (isWaiting ? TURN_MS_MAX : TURN_MS));
   }
 
   /**
@@ -219,11 +220,17 @@ class Turn {
     void this.#recordSoon();
   }
 
-  /** Waits while much is to be written down, and for this worker's pace; then sees to it that the target is that of now. */
-  async #waitForTurn(): Promise<void> {
+  /**
+   * Waits while much is to be written down, and for this worker's pace; then sees to it that the target is that of now. Returns false where
+   * the turn is over. That is asked before: a place in the pace is nobody else's, and waiting for it may take longer than a turn.
+   */
+  async #maySend(): Promise<boolean> {
+    const { pace, closing } = this.#deps;
     while (this.#open.size >= UNRECORDED_MAX && !this.#isLost) await this.#recordSoon();
-    await this.#deps.pace.turn();
+    if (this.#isOver()) return false;
+    await pace.turn(closing);
     if (performance.now() - this.#lookedAt > LOOK_MS) await this.#look(lookAtTarget);
+    return !this.#isLost && !closing.aborted;
   }
 
   /** Writes down what came of attempts so far and in the next moments. Never fails, and says so by ending the turn. */

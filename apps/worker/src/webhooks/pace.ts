@@ -15,12 +15,12 @@ export class Pace {
     this.#stepMs = 1_000 / perSecond;
   }
 
-  /** Resolves when the next one may begin. */
-  async turn(): Promise<void> {
+  /** Resolves when the next one may begin, or once it is given up. */
+  async turn(giveUp?: AbortSignal): Promise<void> {
     const now = performance.now();
     const at = Math.max(now, this.#nextAt);
     this.#nextAt = at + this.#stepMs;
     const wholeMs = Math.floor((at - now) / TOGETHER_MS) * TOGETHER_MS;
-    if (wholeMs > 0) await delay(wholeMs);
+    if (wholeMs > 0) await delay(wholeMs, undefined, { signal: giveUp }).catch(() => {});
   }
 }
