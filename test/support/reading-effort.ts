@@ -22,9 +22,9 @@ export function rowsReadBy(where: Where, work: Work, bounds?: Bounds): Promise<n
 }
 
 /** The pages of the indexes of a table that some work reads: also those on which it finds no row. */
-export function indexPagesReadBy(where: Where, work: Work, table: string): Promise<number> {
+export function indexPagesReadBy(where: Where, work: Work, table: string, bounds?: Bounds): Promise<number> {
   const ofTable = `FROM pg_statio_user_indexes WHERE relname = '${table}'`;
-  return readBy(where, work, `SELECT sum(idx_blks_hit + idx_blks_read) AS read ${ofTable}`);
+  return readBy(where, work, `SELECT sum(idx_blks_hit + idx_blks_read) AS read ${ofTable}`, bounds);
 }
 
 async function readBy(

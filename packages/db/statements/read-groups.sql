@@ -253,26 +253,47 @@ SELECT
                   )
                 FROM someone
                 WHERE someone.customer IS NOT NULL
+              ), passed AS MATERIALIZED (SELECT count(*) AS count FROM (SELECT FROM someone LIMIT 10001) AS first),
+              of_days AS MATERIALIZED (
+                SELECT customer_external_id AS customer
+                FROM customer_usage_days
+                WHERE
+                  (SELECT count FROM passed) > 10000
+                  AND uuid_hash_extended (meter_id, 0) = uuid_hash_extended ($2::uuid, 0)
+                  AND (organization_id = $1::uuid) IS TRUE
+                  AND (meter_id = $2::uuid) IS TRUE
+                  AND day >= date_trunc('day', $10::timestamptz, 'UTC')
+                  AND day < $8::timestamptz
+                  AND last_timestamp >= $10::timestamptz
+                  AND last_timestamp < $8::timestamptz
+                LIMIT 1000001
+              ),
+              shorter AS MATERIALIZED (
+                SELECT (SELECT count FROM passed) > 10000 AND (SELECT count(*) FROM of_days) <= 1000000 AS is_by_day
               )
             SELECT customer
-            FROM someone
-            WHERE customer IS NOT NULL
-            OFFSET 0
-          ) AS someone
-          CROSS JOIN LATERAL (
-            SELECT
-            FROM customer_usage_days
-            WHERE
-              organization_id = $1::uuid
-              AND meter_id = $2::uuid
-              AND customer_external_id = someone.customer
-              AND day >= date_trunc('day', $10::timestamptz, 'UTC')
-              AND day < $8::timestamptz
-              AND last_timestamp >= $10::timestamptz
-              AND last_timestamp < $8::timestamptz
-            ORDER BY day
-            LIMIT 1
-          ) AS present
+            FROM of_days
+            WHERE (SELECT is_by_day FROM shorter)
+            UNION ALL
+            SELECT customer
+            FROM
+              (SELECT customer FROM someone WHERE customer IS NOT NULL OFFSET 0) AS someone
+              CROSS JOIN LATERAL (
+                SELECT
+                FROM customer_usage_days
+                WHERE
+                  organization_id = $1::uuid
+                  AND meter_id = $2::uuid
+                  AND customer_external_id = someone.customer
+                  AND day >= date_trunc('day', $10::timestamptz, 'UTC')
+                  AND day < $8::timestamptz
+                  AND last_timestamp >= $10::timestamptz
+                  AND last_timestamp < $8::timestamptz
+                ORDER BY day
+                LIMIT 1
+              ) AS present
+            WHERE NOT (SELECT is_by_day FROM shorter)
+          ) AS walked
         UNION
         SELECT customer
         FROM

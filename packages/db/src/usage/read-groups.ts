@@ -3,6 +3,7 @@
 // that have its value. All of it is one statement, so the groups and the rest always add up to the total.
 
 import { countsValues } from '@weir/shared/meter';
+import { HOUR } from '@weir/shared/time-zone';
 import type { Window } from '@weir/shared/window';
 import type pg from 'pg';
 import { columnsRead, readingOf } from '../aggregations.ts';
@@ -211,8 +212,11 @@ function hasChosenEvent(parameters: Parameters, scope: Scope, window: Window, ke
   const [start, end] = [parameters.instant(window.start), parameters.instant(window.end)];
   // Written so that the list of combinations is hashed, and each customer asked by the primary key.
   const mine = `${own({ ...scope, customer: 'present.customer' })} AND (group_hash IN (SELECT group_hash FROM chosen)) IS TRUE`;
-  return `CASE WHEN EXISTS (SELECT FROM ${HOURS} WHERE ${mine}
-      AND hour >= ${BEGINNING.hour(start)} AND hour < ${end} AND last_timestamp >= ${start} AND last_timestamp < ${end}) THEN true
+  const isOver = `EXISTS (SELECT FROM ${HOURS} WHERE ${mine}
+      AND hour >= ${BEGINNING.hour(start)} AND hour < ${end} AND last_timestamp >= ${start} AND last_timestamp < ${end})`;
+  // The hour that begins with the end has nothing in the window.
+  if (window.end % HOUR === 0) return isOver;
+  return `CASE WHEN ${isOver} THEN true
     ELSE EXISTS (SELECT FROM (SELECT hour, group_hash FROM ${HOURS}
         WHERE ${mine} AND hour = ${BEGINNING.hour(end)} AND last_timestamp >= ${end} OFFSET 0) AS kept
       CROSS JOIN LATERAL (SELECT FROM events WHERE ${inStream(scope, 'present.customer')}
