@@ -11,6 +11,8 @@ import type { AggregationType } from '@weir/shared/meter';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { signUp, until, type Organization } from '../support/harness.ts';
+import { attachMonth, detachMonth, makeMonthsSince, recordUsed } from '../support/months.ts';
+import { expectProblem } from '../support/expect-problem.ts';
 import { openTestDatabase } from '../support/test-database.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
 import { untilAvailable } from '../support/until-available.ts';
@@ -273,4 +275,68 @@ test('a day of more combinations than are kept is filled by old and new events, 
   expect(await groupedOf(meterId)).toBe(2_900);
   await expectRollupsToEqualEvents(weir.pool);
   expect(await compareUnit(database, { organizationId: admin.id, meterId, month: '2026-10' })).toEqual([]);
+});
+
+/** A meter by whose `model` usage of two months is grouped: 3 events in 2025-01, and 2 in 2025-02. */
+async function usedInTwoMonths(): Promise<{ meterId: string; groupedIn: (month: string) => Promise<number[]> }> {
+  await makeMonthsSince(weir, '2025-01-01');
+  await weir.pool.query(`UPDATE organizations SET created_at = '2025-01-01' WHERE id = $1`, [admin.id]);
+  const { id: meterId } = await admin.createMeter('SUM', undefined, ['model']);
+  const used = (at: string) => ({ meter: { id: meterId, aggregation: 'SUM' as const }, customer: 'acme', at });
+  await recordUsed(
+    weir,
+    admin.id,
+    ['01-05T00:10', '01-20T10:10', '01-20T10:40', '02-01T00:10', '02-20T10:10'].map((at) => used(`2025-${at}:00Z`)),
+  );
+  const groupedIn = async (month: string) => {
+    const path = `/meters/${meterId}/usage?start_date=${month}-01&end_date=${month}-28&group_by_metadata=model`;
+    const { event_count: count, groups } = await admin.call('GET', path);
+    return [count, ...groups.map((group: { event_count: number }) => group.event_count)];
+  };
+  return { meterId, groupedIn };
+}
+
+test('usage is not grouped by other keys while a month of it is detached, and stays grouped as it is', async () => {
+  const { meterId, groupedIn } = await usedInTwoMonths();
+  const before = await groupedIn('2025-01');
+  await detachMonth(weir, '2025-01');
+  try {
+    for (const keys of [['model', 'region'], ['region']]) {
+      const refused = await admin.ask('PATCH', `/meters/${meterId}`, { metadata_keys: keys });
+      expectProblem(refused, 409, 'month_taken_out');
+      expect(refused.body.detail).toContain('attach events_2025_01 first');
+    }
+    expect(await groupedIn('2025-01')).toEqual(before);
+    // Neither a meter of later usage nor one that names no keys any more needs the month.
+    const { id: later } = await admin.createMeter('SUM');
+    const at = '2025-02-20T10:10:00Z';
+    await recordUsed(weir, admin.id, [{ meter: { id: later, aggregation: 'SUM' }, customer: 'acme', at }]);
+    await admin.call('PATCH', `/meters/${later}`, { metadata_keys: ['model'] }, 200);
+    await admin.call('PATCH', `/meters/${meterId}`, { metadata_keys: [] }, 200);
+    await backfillGroups(database, 60_000);
+    expect([await groupedOf(later), await groupedOf(meterId)]).toEqual([1, 0]);
+  } finally {
+    await attachMonth(weir, '2025-01');
+  }
+});
+
+test('usage of a month that is detached while it is grouped is grouped once the month is attached', async () => {
+  const { meterId, groupedIn } = await usedInTwoMonths();
+  await changeKeys(meterId, ['model', 'region']);
+  await detachMonth(weir, '2025-01');
+  const taken: string[] = [];
+  try {
+    const onTakenOut = ({ month }: { month: string }) => taken.push(month);
+    expect(await backfillGroups(database, 60_000, { onTakenOut })).toBe(0);
+    expect(taken).toEqual(['2025-01']);
+    expect(await stagesOf(meterId)).toEqual(['grouping']);
+  } finally {
+    await attachMonth(weir, '2025-01');
+  }
+  expect(await backfillGroups(database, 60_000)).toBe(1);
+  expect(await groupedOf(meterId)).toBe(5);
+  expect([await groupedIn('2025-01'), await groupedIn('2025-02')]).toEqual([
+    [3, 3],
+    [2, 2],
+  ]);
 });

@@ -162,7 +162,12 @@ function tasksOf(deps: MaintenanceDeps, queue: QueueConnection, sweeper: Sweeper
       // Who changes the metadata keys of a meter waits for its usage to be grouped anew.
       everyMs: 2_000,
       async perform() {
-        const meters = await backfillGroups(database, TURN_MS);
+        const meters = await backfillGroups(database, TURN_MS, {
+          onTakenOut(error, fields) {
+            const key = `${fields.meter_id} ${error.message}`;
+            sparseLog.warn(log, key, { err: error, ...fields }, 'usage could not be grouped on; it is tried again');
+          },
+        });
         if (meters > 0) log.info({ meters }, 'usage of before was grouped by new metadata keys');
       },
     },

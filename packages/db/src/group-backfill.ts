@@ -4,6 +4,7 @@
 // - grouping: the events that were there when the keys were changed are grouped, by customer, hour and id. Those that are noted
 //   came later, and are left out.
 // - catching_up: the noted ones are grouped, while the record statement groups what comes from here on.
+// Groups are made of events: while a month is detached that may have some of the meter's, nothing is grouped.
 // A slice is a transaction that moves the mark too: killed anywhere, it was made or was not. Other keys begin all of it again.
 
 import type pg from 'pg';
@@ -11,6 +12,7 @@ import { RECORDING_LOCK } from './advisory-locks.ts';
 import { valueHash } from './aggregations.ts';
 import { isLockTimeout, type Database } from './database.ts';
 import { SILENCE_MS_MAX } from './known-for-recording.ts';
+import { monthToAttach, MonthTakenOut } from './months-taken-out.ts';
 import { dropConnection, poolTransaction } from './pool-transaction.ts';
 import { addTo, BEGINNING, GROUP_ROLLUPS, OVERFLOW, PARTS, ROLLUPS, rowsOfEvents, rowsOfFiner } from './rollups.ts';
 import { inStream, ofAll, own } from './usage/usage-rows.ts';
@@ -53,17 +55,20 @@ const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 export interface BackfillOptions {
   sliceEventsMax?: number;
+  /** Told of each meter that waits for a month to be attached. */
+  onTakenOut?: (error: MonthTakenOut, meter: Meter) => void;
 }
 
 /**
  * Makes slices until no meter has any left, or the time is over; at least one. All meters have their turn, so that none waits for
  * the millions of another. Safe to run in several processes at once, and to be cut off anywhere. Returns how many meters were
- * done with. Throws what Postgres says of a meter, once the others have had their turns; its slice is made another time then.
+ * done with. A meter of which events are in a month that was taken out waits for it. Throws what Postgres says of a meter, once the others
+ * have had their turns; its slice is made another time then.
  */
 export async function backfillGroups(
   { pool }: Database,
   milliseconds: number,
-  { sliceEventsMax = SLICE_EVENTS_MAX }: BackfillOptions = {},
+  { sliceEventsMax = SLICE_EVENTS_MAX, onTakenOut = () => {} }: BackfillOptions = {},
 ): Promise<number> {
   const until = performance.now() + milliseconds;
   const { rows } = await pool.query<Meter>(
@@ -76,7 +81,8 @@ export async function backfillGroups(
     const again: Meter[] = [];
     for (const meter of turns) {
       const outcome = await makeSlice(pool, meter, sliceEventsMax).catch((error: unknown) => {
-        errors.push(error);
+        if (error instanceof MonthTakenOut) onTakenOut(error, meter);
+        else errors.push(error);
       });
       if (outcome === 'done') done += 1;
       if (outcome === 'made') again.push(meter);
@@ -116,6 +122,7 @@ async function makeNext(client: pg.PoolClient, meter: Meter, eventsMax: number):
   const [pending] = (await client.query<Pending>(FIND, ids)).rows;
   if (pending === undefined) return 'busy';
   const slice = { client, ids, pending, eventsMax };
+  if (pending.stage !== 'clearing') await expectAllThere(slice);
   switch (pending.stage) {
     case 'clearing': {
       if (await clear(slice)) return 'made';
@@ -161,6 +168,24 @@ async function finish(slice: Slice): Promise<Outcome> {
 }
 
 const OF_METER = own({ organization: '$1::uuid', meter: '$2::uuid' });
+
+/**
+ * Finds a `month` without a partition in which events of the meter may be, from its first usage on; no row, or null, where all of them are
+ * there. With the organization and the meter as $1 and $2.
+ */
+export const FIND_MISSING_MONTH = `SELECT ${monthToAttach('quarter', '= $1::uuid', 'ARRAY[last_event_id]')} AS month FROM (
+  SELECT quarter, last_event_id FROM ${ROLLUPS.meterUsageQuarters.table} WHERE ${OF_METER} ORDER BY quarter LIMIT 1) AS first_used`;
+
+/** The error of usage that is not grouped without a month. */
+export const notGrouped = (month: string): MonthTakenOut =>
+  new MonthTakenOut('Usage is not grouped by other keys', month);
+
+/** Throws where events may be away. None is taken out from here to the end of the transaction. */
+async function expectAllThere(slice: Slice): Promise<void> {
+  await slice.client.query('LOCK TABLE ONLY events IN ACCESS SHARE MODE');
+  const { rows } = await slice.client.query<{ month: string | null }>(statement(slice, FIND_MISSING_MONTH));
+  if (rows[0]?.month != null) throw notGrouped(rows[0].month);
+}
 const OF_ALL = ofAll({ organization: '$1::uuid', meter: '$2::uuid' });
 
 /** What is kept by keys, with the column of its time, and its rows of the meter by an index that leads to a time. */

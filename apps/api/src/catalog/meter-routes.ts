@@ -20,7 +20,7 @@ import {
   time,
   sortOf,
 } from '../http/fields.ts';
-import { found } from '../http/problem.ts';
+import { found, problemResponses } from '../http/problem.ts';
 import { RECORDING_STOP_COST } from '../http/load/read-budget.ts';
 import { changing, reading, type Versioned } from '../http/writing/versions.ts';
 import { metadataKeys, unit } from './meter-fields.ts';
@@ -105,10 +105,11 @@ export function meterRoutes(app: App, { database, guards }: RouteDeps): void {
           'An archived meter refuses new events within some seconds, and what it has counted stays readable, and is billed where it ' +
           'has a price. metadata_keys are ' +
           'replaced by those that are sent; what was counted before is grouped by them within moments, or minutes where it is ' +
-          'millions of events, and until then reading by them is 409 groups_not_ready.',
+          'millions of events, and until then reading by them is 409 groups_not_ready. Where events of it may be in a month that was ' +
+          'taken out of the database, other keys are 409 month_taken_out, which names it; to name none is not.',
         params: idInPath,
         body: meterChanges,
-        response: { 200: meterAnswer },
+        response: { 200: meterAnswer, ...problemResponses('month_taken_out') },
       },
     },
     changing(database, meters, async (request, write) => {
