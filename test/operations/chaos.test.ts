@@ -76,14 +76,17 @@ test.each(BY_NIGHT)(
 test('beside hostile clients every event is counted; lost slots and a closing read too early are found', async () => {
   const options = ['--minutes', '0.15', '--seed', '43', '--hostile', '--faults', 'none'];
   const { code, out, report } = await runChaos('hostile', ...options, '--broken', 'leaking-slots', 'stale-closing');
-  const violationsOf = (...names: string[]) =>
-    report.checks.filter(({ name, violations }) => names.includes(name) && violations > 0).map(({ name }) => name);
-  expect(violationsOf('accepted', 'held', 'refused', 'usage', 'reconcile', 'drained', 'hostile events'), out).toEqual(
-    [],
-  );
-  expect(report.checks.find(({ name }) => name === 'hostile events')?.examined).toBeGreaterThan(0);
-  expect(violationsOf('slots')).toHaveLength(1);
   const bills = ['billed lines', 'billed', 'recompute'];
-  expect(violationsOf(...bills)).toEqual(expect.arrayContaining(bills));
+  // What a build without slots does to its readers, and a busy machine to everyone.
+  const disturbed = ['memory', 'speed', 'readers', 'deadlines', 'statuses', 'processes'];
+  const violated = report.checks.filter(({ violations }) => violations > 0).map(({ name }) => name);
+  expect(
+    violated.filter((name) => !['slots', ...bills, ...disturbed].includes(name)),
+    out,
+  ).toEqual([]);
+  expect(report.checks.find(({ name }) => name === 'hostile events')?.examined).toBeGreaterThan(0);
+  // One of each API.
+  expect(report.checks.find(({ name }) => name === 'slots')?.violations, out).toBe(2);
+  expect(violated, out).toEqual(expect.arrayContaining(bills));
   expect(code).toBe(1);
 }, 300_000);
