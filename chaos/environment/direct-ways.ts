@@ -22,8 +22,8 @@ export async function writeDirectWays(
   }
 }
 
-/** An API that has just started was on no way. */
-const STARTED = 'the API listens';
+/** By so much the clock of a process may be off. No API is silent for half of it. */
+const OFF_MS = 3_600_000;
 
 /** Milliseconds since 1970. `until` is missing where the way back is not in the log. */
 interface DirectWay {
@@ -33,44 +33,53 @@ interface DirectWay {
 
 /**
  * Reads the log of one API. It leaves Redis that does not answer, that is full, or that is badly set up, and says of each by itself when
- * it is over; all that while it may record directly. A flush that it records directly by itself is a moment.
+ * it is over; all that while it may record directly. A flush that it records directly by itself is a moment. A process that has just
+ * started was on no way, and its clock may be off: from the line before its first one to that pass seconds.
  */
 export async function readDirectWays(lines: AsyncIterable<string> | Iterable<string>): Promise<DirectWay[]> {
   const ways: DirectWay[] = [];
   const open = new Map<string, DirectWay>();
+  let [pid, offMs, lastAt] = ['', 0, NaN];
   for await (const line of lines) {
-    const entry = entryOf(line);
-    if (entry === undefined) continue;
-    if (entry.msg === STARTED) {
-      for (const way of open.values()) way.until = entry.time;
+    const stamp = STAMP.exec(line);
+    if (stamp === null) continue;
+    const saidAt = Number(stamp[1]);
+    if (stamp[2] !== pid) {
+      pid = stamp[2] ?? '';
+      if (!Number.isNaN(lastAt)) offMs = Math.round((saidAt - lastAt) / OFF_MS) * OFF_MS;
+      for (const way of open.values()) way.until = saidAt - offMs;
       open.clear();
     }
-    if (entry.way === undefined) continue;
+    const at = saidAt - offMs;
+    lastAt = at;
+    const entry = entryOf(line);
+    if (entry === undefined) continue;
     if (entry.because === ONE_FLUSH) {
-      ways.push({ from: entry.time, until: entry.time });
+      ways.push({ from: at, until: at });
       continue;
     }
     const reason = reasonOf(entry);
     const way = open.get(reason);
     if (entry.way === 'direct' && way === undefined) {
-      const left = { from: entry.time };
+      const left = { from: at };
       ways.push(left);
       open.set(reason, left);
     } else if (entry.way === 'redis' && way !== undefined) {
-      way.until = entry.time;
+      way.until = at;
       open.delete(reason);
     }
   }
   return ways;
 }
 
+/** When a line was written, and by which process. */
+const STAMP = /"time":(\d+),"pid":(\d+)/;
+
 /** What an API names as the reason where one flush alone went directly, since its sender had been looked up in another epoch. */
 const ONE_FLUSH = 'unsure';
 
 interface Entry {
-  time: number;
-  msg?: string;
-  way?: string;
+  way: string;
   /** When Redis did not answer, what keeps it away since, and when it was taken again. */
   because?: string;
   err?: object;
@@ -85,7 +94,7 @@ function reasonOf({ because, err, seconds, memoryShare }: Entry): string {
 }
 
 function entryOf(line: string): Entry | undefined {
-  if (!line.includes('"way":') && !line.includes(STARTED)) return undefined;
+  if (!line.includes('"way":')) return undefined;
   try {
     return JSON.parse(line) as Entry;
   } catch {

@@ -71,9 +71,10 @@ function problemOf(
   if (mayHaveCrossed(facts, keyHistory, id, duplicateOf)) return undefined;
   // What was rejected held no key in Postgres until it was replayed.
   if (facts.replays.has(duplicateOf) && mayHaveCrossed(facts, keyHistory, duplicateOf, id)) return undefined;
-  // Either may be recorded first, so the claim was lost before the later of the two was accepted.
-  const holders = keyHistory.answers.filter((answer) => answer.id === duplicateOf);
-  const laterAt = Math.max(at, ...holders.map((answer) => answer.at));
+  // Either may be recorded first, so the claim was lost before the later of the two was accepted; of one that nobody heard of, by then.
+  const heard = keyHistory.answers.filter((answer) => answer.id === duplicateOf && answer.status === 201);
+  const holderAt = heard.length > 0 ? Math.max(...heard.map((answer) => answer.at)) : keyHistory.unclearUntil;
+  const laterAt = Math.max(at, holderAt);
   return mayHaveLostClaim(facts, keyHistory.firstSentAt, laterAt)
     ? undefined
     : 'is a duplicate, though Redis never lost its claim';
@@ -88,13 +89,16 @@ function mayBeRejected(facts: Facts, { organization, payloads }: KeyHistory): bo
 export function refusedLeavesNoTrace(facts: Facts, index: StateIndex): Check {
   const check = new Check(
     'refused',
-    'Nothing is recorded, rejected or a duplicate of which every answer was a refusal (4xx, or 503 not_accepted).',
+    'Nothing is recorded, rejected or a duplicate of which every answer was a refusal (4xx, or 503 not_accepted), and no later answer says that such an attempt holds the key.',
   );
   const rejectedNames = new Set([...index.rejected.values()].map((event) => keyName(event.organization, event)));
   for (const keyHistory of facts.keyHistories.values()) {
-    if (keyHistory.answers.length > 0 || keyHistory.unclear > 0 || keyHistory.refused + keyHistory.notAccepted === 0)
-      continue;
+    if (keyHistory.unclear > 0 || keyHistory.refused + keyHistory.notAccepted === 0) continue;
+    const [first] = keyHistory.answers;
+    if (first !== undefined && keyHistory.answers.every(({ status }) => status !== 201))
+      check.violate(`${keyHistory.name} was refused each time and is held by ${first.id}`);
     check.examine();
+    if (first !== undefined) continue;
     if (index.recordedByName.has(keyHistory.name)) check.violate(`${keyHistory.name} was refused and is recorded`);
     if (rejectedNames.has(keyHistory.name))
       check.violate(`${keyHistory.name} was refused and is among the rejected events`);

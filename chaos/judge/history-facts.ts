@@ -222,6 +222,9 @@ const UNDER_WAY_MS_MAX = 5_000;
 /** An API that has left Redis may stay away for so long after Redis is whole again: it wants to be sure of it. */
 const WAY_BACK_MS_MAX = 25_000;
 
+/** A process that waits for its core may be late with a line, or with what the line tells of. */
+const LOGGED_MS_MAX = 1_000;
+
 /** So soon after a key was recorded directly every process knows it that reaches Redis. */
 const TOLD_MS_MAX = 1_000;
 
@@ -244,7 +247,12 @@ export function mayHaveCrossed(
   const heardAt = ofHolder.filter(({ status }) => status === 201).map(({ at }) => at);
   const takenBy = heardAt.length > 0 ? Math.min(...heardAt) : unclearUntil;
   const hasCrossed = answers.every((answer) => answer.id !== id || mayNotKnow(facts, takenBy, answer.sentAt));
-  return hasCrossed && isRedisInTrouble(facts, firstSentAt, takenBy);
+  return hasCrossed && wentDirectly(facts, firstSentAt, takenBy);
+}
+
+/** Whether an API was on the direct way at some time of these, as its log says; its lines are written as it leaves and as it comes back. */
+function wentDirectly({ directWays }: Facts, from: number, until: number): boolean {
+  return directWays.some((way) => way.until + LOGGED_MS_MAX >= from && way.at - LOGGED_MS_MAX <= until);
 }
 
 /**

@@ -110,6 +110,12 @@ export class MadeUpRun {
     return this;
   }
 
+  /** When an API recorded events directly, as its log says. */
+  direct(at: number, until: number): this {
+    this.#lines.push({ type: 'direct way', api: 'api-0', at, until });
+    return this;
+  }
+
   /** What a worker writes for an event that counts. */
   record(event: SentEvent, id: string, organization = 0): this {
     this.state.events.push(storedOf(event, id, organization));

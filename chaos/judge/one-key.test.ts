@@ -95,6 +95,12 @@ test.for([
   expect(claimsAreHeld(run.facts, run.index).violations).toBe(0);
 });
 
+test('two 201 are found also where Redis lost its claims after both', () => {
+  const run = new MadeUpRun().accept(a, idOf(1)).accept(a, idOf(2));
+  run.fault({ at: 4_000, until: 4_100, losesClaims: true }).exchange([a], { ...held(idOf(2)), at: 5_000 });
+  expect(claimsAreHeld(run.facts, run.index).violations).toBe(1);
+});
+
 test('422 for the same payload is forgiven where a replay changed the event and Redis is away, or found', () => {
   const [sent, corrected] = [eventOf('u', { meter: UNIQUE_COUNT }), eventOf('u', { meter: UNIQUE_COUNT, userId: 'x' })];
   const run = (target: string, isReplayed: boolean) =>
@@ -123,18 +129,19 @@ test('422 for the same payload is forgiven where a replay changed the event and 
 
 test('a second 201 is forgiven of an event that was rejected while Redis was away, and then replayed', () => {
   const [sent, corrected] = [eventOf('u', { meter: UNIQUE_COUNT }), eventOf('u', { meter: UNIQUE_COUNT, userId: 'x' })];
-  const run = (target: string) =>
+  const run = (directFrom: number) =>
     new MadeUpRun()
       .accept(sent, idOf(1))
       .exchange([sent], { status: 201, body: { id: idOf(2) }, at: 5_000 })
       .exchange([corrected], { operation: 'replay', subject: idOf(1), status: 202, expect: [202] })
       .record(corrected, idOf(1))
-      .fault({ at: 16, until: 5_500, target });
-  for (const [target, violations] of [
-    ['redis', 0],
-    ['postgres', 1],
+      .fault({ at: 16, until: 5_500, target: 'redis' })
+      .direct(directFrom, directFrom + 500);
+  for (const [directFrom, violations] of [
+    [4_900, 0],
+    [9_000, 1],
   ] as const) {
-    const { facts, index } = run(target);
+    const { facts, index } = run(directFrom);
     expect(claimsAreHeld(facts, index).violations).toBe(violations);
   }
 });

@@ -81,9 +81,9 @@ export function claimsAreHeld(facts: Facts, index: StateIndex): Check {
     const [first] = keyHistory.answers;
     if (first === undefined) continue;
     check.examine(keyHistory.answers.length);
-    const latest = Math.max(...keyHistory.answers.map(({ at }) => at));
-    if (mayHaveLostClaim(facts, keyHistory.firstSentAt, latest)) continue;
-    const answers = withoutCrossed(facts, index, keyHistory);
+    const answers = withoutCrossed(facts, index, keyHistory).filter(
+      ({ at }) => !mayHaveLostClaim(facts, keyHistory.firstSentAt, at),
+    );
     const problem = problemOfClaim(answers.filter((each) => each.status !== 422 || !isComparedWithReplay(facts, each)));
     if (problem !== undefined) check.violate(`${keyHistory.name} ${problem}`);
   }
