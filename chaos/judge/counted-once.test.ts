@@ -79,7 +79,7 @@ describe('an accepted event', () => {
     expect(acceptedIsCountedOnce(run.facts, run.index).violations).toBe(1);
   });
 
-  test('may be a duplicate of one that it crossed while an API was on the direct way, and not before or after', () => {
+  test('may be a duplicate of one that it crossed while an API went directly, and not before or after', () => {
     for (const [at, until, violations] of [
       [-9_000, -1_016, 1],
       [0, 900, 0],
