@@ -152,6 +152,8 @@ CREATE TABLE corrections (
   closing bigint NOT NULL,
   actor text NOT NULL,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
+  event_meter_id uuid,
+  event_time timestamp with time zone,
   CONSTRAINT corrections_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   CONSTRAINT corrections_pkey PRIMARY KEY (organization_id, event_id)
 );
@@ -1008,7 +1010,11 @@ CREATE INDEX charges_plan_id_idx ON public.charges USING btree (plan_id, organiz
 
 CREATE UNIQUE INDEX corrections_amended_by_organization_id_key ON public.corrections USING btree (amended_by, organization_id) WHERE (amended_by IS NOT NULL);
 
+CREATE INDEX corrections_event_meter_id_idx ON public.corrections USING btree (event_meter_id, event_id) INCLUDE (event_time) WHERE (event_meter_id IS NOT NULL);
+
 CREATE UNIQUE INDEX corrections_id_key ON public.corrections USING btree (uuid_send(organization_id), id);
+
+CREATE INDEX corrections_without_meter_idx ON public.corrections USING btree (uuid_hash_extended(organization_id, (0)::bigint), event_id) WHERE (event_meter_id IS NULL);
 
 CREATE INDEX credit_entries_invoice_id_idx ON public.credit_entries USING btree (invoice_id, id) WHERE (invoice_id IS NOT NULL);
 

@@ -176,7 +176,7 @@ test('a page of a customer costs neither all of its events nor what others have 
   const busy = (await admin.createMeter('SUM')).id;
   await use(busy, 'wrong', { at: '2025-08-01T10:00:00Z', count: 2 * MANY });
   await weir.pool.query(
-    `INSERT INTO corrections SELECT organization_id, id, gen_random_uuid(), 'wrong', NULL, 0, 'console'
+    `INSERT INTO corrections SELECT organization_id, id, gen_random_uuid(), 'wrong', NULL, 0, 'console', now(), meter_id, "timestamp"
      FROM events WHERE meter_id = $1 AND customer_external_id = 'wrong'`,
     [busy],
   );
@@ -196,6 +196,60 @@ test('a page of a customer costs neither all of its events nor what others have 
   await weir.pool.query('ANALYZE events');
   await listAll();
   expect(await list({ status: 'voided' })).toBeLessThan(2 * FEW);
+  expect(await list({ status: 'voided', meterId: busy })).toBeLessThan(2 * FEW);
+});
+
+test('a page of a meter or of days looks up what is void of these, and not what is void of others', async () => {
+  const own = await signUp(weir);
+  const [busy, quiet] = [(await own.createMeter('SUM')).id, (await own.createMeter('SUM')).id];
+  await use(busy, 'wrong', { at: '2025-08-01T10:00:00Z', count: 2 * MANY, of: own });
+  await use(quiet, 'wrong', { at: '2025-03-01T10:00:00Z', count: 2, of: own });
+  await weir.pool.query('DELETE FROM customer_usage_days WHERE organization_id = $1', [own.id]);
+  await weir.pool.query(
+    `INSERT INTO corrections SELECT organization_id, id, gen_random_uuid(), 'wrong', NULL, 0, 'console', now(), meter_id, "timestamp"
+     FROM events WHERE organization_id = $1`,
+    [own.id],
+  );
+  await use(quiet, 'in order', { at: '2025-03-01T10:00:00Z', count: 10, of: own });
+  const until = '2025-03-02T00:00:00Z';
+  const read = async () => {
+    for (const [filter, found, max] of [
+      [{ meterId: quiet }, 12, FEW],
+      [{ meterId: quiet, status: 'voided' }, 2, FEW],
+      // Newer ones are passed, by the index alone.
+      [{ until }, 12, 2 * MANY + FEW],
+      [{ until, status: 'voided' }, 2, 2 * MANY + FEW],
+    ] as const) {
+      const rows = await rowsReadBy(weir, async (database) => {
+        expect(await listStoredEvents(database, own.id, { ...filter, limit: 20 })).toHaveLength(found);
+      });
+      expect(rows, JSON.stringify(filter)).toBeLessThan(max);
+    }
+  };
+  await read();
+  await weir.pool.query('ANALYZE');
+  await read();
+  // As a process of 1.0.0 writes them.
+  await weir.pool.query('UPDATE corrections SET event_meter_id = NULL, event_time = NULL WHERE organization_id = $1', [
+    own.id,
+  ]);
+  for (const filter of [{ meterId: quiet }, { until }])
+    await rowsReadBy(weir, async (database) => {
+      expect(await listStoredEvents(database, own.id, { ...filter, limit: 20 })).toHaveLength(12);
+    });
+});
+
+test('a correction says of which meter and time the event is that it makes void', async () => {
+  const timestamp = '2025-01-10T10:05:00.123456Z';
+  const of = { organization_id: admin.id, meter_id: meter, customer_external_id: 'corrected', quantity: '1' };
+  const event = { ...of, id: newId(), timestamp };
+  await recordEvents(weir.pool, [{ event, countsUniqueValues: false }]);
+  await rowsReadBy(weir, (database) => correct(database, admin.id, [{ eventId: event.id, reason: 'a test' }]));
+  const { rows } = await weir.pool.query(
+    'SELECT event_meter_id, event_time = $2 AS is_of_time FROM corrections WHERE event_id = $1',
+    [event.id, timestamp],
+  );
+  expect(rows).toEqual([{ event_meter_id: meter, is_of_time: true }]);
 });
 
 test('the corrections of an event are found by it, whatever Postgres believes of how many there are', async () => {

@@ -156,12 +156,19 @@ const holderOf = (organizationId: string, idempotencyKey: string) =>
   sql`SELECT event_id FROM idempotency_keys WHERE key_hash = idempotency_key_hash(${organizationId}::uuid, ${idempotencyKey}::text)`;
 
 /** From where the recorded events of a filter are taken. */
-async function sourceOf(database: Database, organizationId: string, filter: EventFilter): Promise<RawBuilder<unknown>> {
+async function sourceOf(
+  database: Database,
+  organizationId: string,
+  filter: BoundedFilter,
+): Promise<RawBuilder<unknown>> {
   const { customerExternalId, idempotencyKey, status } = filter;
   if (idempotencyKey !== undefined) {
     return sql`(SELECT * FROM events WHERE organization_id = ${organizationId}::uuid AND id = (${holderOf(organizationId, idempotencyKey)}))`;
   }
-  if (status === 'voided') return sql`(${voidedOf(organizationId)})`;
+  if (status === 'voided') {
+    const isOfAll = [filter.meterId, filter.since, filter.until].every((each) => each === undefined);
+    return sql`(${isOfAll || customerExternalId !== undefined ? voidedOf(organizationId) : voidOfFilter(organizationId, filter)})`;
+  }
   if (!(await isLookedUp(database, organizationId, filter))) return ALL_EVENTS;
   return customerExternalId === undefined
     ? lookedUp(organizationId, filter)
@@ -250,14 +257,39 @@ function streamsOf(organizationId: string, { meterId, customerExternalId, since,
 
 /** All that are void, of whatever days: one of which every event is void has no row. They are read in the order of ids. */
 function voidedOf(organizationId: string) {
-  return sql`SELECT corrections.event_id AS id, found.organization_id, meter_id, "timestamp", customer_external_id, quantity, idempotency_key, metadata
+  return sql`SELECT corrections.event_id AS id, found.organization_id, found.meter_id, "timestamp", customer_external_id, quantity, idempotency_key, metadata
     FROM corrections CROSS JOIN LATERAL (
-      SELECT * FROM events WHERE organization_id = ${organizationId}::uuid AND id = corrections.event_id OFFSET 0
+      ${voidEvent(organizationId)}
     ) AS found WHERE corrections.organization_id = ${organizationId}::uuid`;
 }
 
+/** The event that a row of `corrections` has made void. */
+const voidEvent = (organizationId: string) =>
+  sql`SELECT * FROM events WHERE organization_id = ${organizationId}::uuid AND id = corrections.event_id OFFSET 0`;
+
+/**
+ * Those of a filter that are void, the newest of each meter: an organization may have voided very many others. What 1.0.0 has voided does
+ * not say of which meter and time it is, so that each event is looked up.
+ */
+function voidOfFilter(organizationId: string, { meterId, since, until, receivedSince, before, limit }: BoundedFilter) {
+  const ofMeter = meterId === undefined ? sql`true` : sql`meters.id = ${meterId}::uuid`;
+  const from = since === undefined ? sql`true` : sql`corrections.event_time >= ${since}::timestamptz`;
+  const to = until === undefined ? sql`true` : sql`corrections.event_time < ${until}::timestamptz`;
+  const first = firstIdAt(Math.max(0, receivedSince ?? 0));
+  return sql`SELECT newest.* FROM meters CROSS JOIN LATERAL (
+      SELECT found.* FROM corrections CROSS JOIN LATERAL (${voidEvent(organizationId)}) AS found
+      WHERE corrections.event_meter_id = meters.id AND corrections.event_id >= ${first}::uuid AND corrections.event_id < ${before ?? LAST}::uuid
+        AND ${from} AND ${to}
+      ORDER BY corrections.event_id DESC LIMIT ${limit}
+    ) AS newest WHERE meters.organization_id = ${organizationId}::uuid AND ${ofMeter}
+    UNION ALL
+    SELECT found.* FROM corrections CROSS JOIN LATERAL (${voidEvent(organizationId)}) AS found
+    WHERE corrections.event_meter_id IS NULL AND uuid_hash_extended(corrections.organization_id, 0) = uuid_hash_extended(${organizationId}::uuid, 0)
+      AND (corrections.organization_id = ${organizationId}::uuid) IS TRUE`;
+}
+
 /** The events of a filter, one day after the other, and those that are void. */
-function lookedUp(organizationId: string, filter: EventFilter) {
+function lookedUp(organizationId: string, filter: BoundedFilter) {
   const since = filter.since === undefined ? sql`day_of.day` : sql`greatest(day_of.day, ${filter.since}::timestamptz)`;
   const nextDay = sql`day_of.day + interval '24 hours'`;
   const until = filter.until === undefined ? nextDay : sql`least(${nextDay}, ${filter.until}::timestamptz)`;
@@ -266,7 +298,7 @@ function lookedUp(organizationId: string, filter: EventFilter) {
         AND (organization_id = ${organizationId}::uuid) IS TRUE
         AND meter_id = day_of.meter_id AND customer_external_id = day_of.customer_external_id
         AND "timestamp" >= ${since} AND "timestamp" < ${until} AND NOT ${sql.raw(IS_VOID)} OFFSET 0
-    ) AS found ${filter.status === 'recorded' ? sql`` : sql`UNION ALL ${voidedOf(organizationId)}`})`;
+    ) AS found ${filter.status === 'recorded' ? sql`` : sql`UNION ALL ${voidOfFilter(organizationId, filter)}`})`;
 }
 
 /** Events that were rejected for one reason on one meter and not replayed yet. */

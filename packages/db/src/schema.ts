@@ -290,6 +290,8 @@ interface Corrections {
   closing: ColumnType<string, never, never>;
   actor: string;
   created_at: ColumnType<string, never, never>;
+  event_meter_id: string | null;
+  event_time: TimeOrNull;
 }
 
 interface DuplicateEvents {

@@ -196,6 +196,7 @@ export async function correctEvents(
 
   const corrections = await insertCorrections(queries, organizationId, {
     asked,
+    found,
     amended,
     actor,
     closing: closed.number,
@@ -364,6 +365,8 @@ function locksOf(organizationId: string, events: readonly UsageEvent[]): [text: 
 
 interface NewCorrections {
   asked: readonly AskedCorrection[];
+  /** Their events, by id. */
+  found: ReadonlyMap<string, FoundEvent>;
   amended: readonly (UsageEvent | undefined)[];
   actor: string;
   closing: string;
@@ -373,14 +376,17 @@ interface NewCorrections {
 async function insertCorrections(
   db: Queries,
   organizationId: string,
-  { asked, amended, actor, closing }: NewCorrections,
+  { asked, found, amended, actor, closing }: NewCorrections,
 ): Promise<Correction[]> {
+  const events = asked.map(({ eventId }) => found.get(eventId)?.event);
   const { rows } = await sql<Correction>`
-    INSERT INTO corrections (organization_id, event_id, id, reason, amended_by, closing, actor)
-    SELECT ${organizationId}::uuid, event_id, id, reason, amended_by, ${closing}::bigint, ${actor}
+    INSERT INTO corrections (organization_id, event_id, id, reason, amended_by, closing, actor, event_meter_id, event_time)
+    SELECT ${organizationId}::uuid, event_id, id, reason, amended_by, ${closing}::bigint, ${actor}, meter_id, event_time
     FROM unnest(${plainArray(asked.map(({ eventId }) => eventId))}::uuid[], ${plainArray(asked.map(() => newId()))}::uuid[],
-      ${textArray(asked.map(({ reason }) => reason))}::text[], ${plainArray(amended.map((event) => event?.id ?? null))}::uuid[])
-      AS t (event_id, id, reason, amended_by)
+      ${textArray(asked.map(({ reason }) => reason))}::text[], ${plainArray(amended.map((event) => event?.id ?? null))}::uuid[],
+      ${plainArray(events.map((event) => event?.meter_id ?? null))}::uuid[],
+      ${plainArray(events.map((event) => event?.timestamp ?? null))}::timestamptz[])
+      AS t (event_id, id, reason, amended_by, meter_id, event_time)
     ORDER BY event_id ON CONFLICT (organization_id, event_id) DO NOTHING
     RETURNING id, event_id, reason, amended_by, actor, created_at`.execute(db);
   const ofEvent = new Map(rows.map((row) => [row.event_id, row]));
