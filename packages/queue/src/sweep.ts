@@ -7,14 +7,14 @@ import { noteOfRedis } from './redis-away.ts';
 import { RECORD_QUEUE, recordJobOptions, type RecordJob } from './record-jobs.ts';
 
 /**
- * Batches that are looked at in one sweep, the oldest first: some 10 ms of work. Behind a longer backlog a batch without a
- * job waits until those before it are recorded, which is its turn anyway.
+ * Batches that are looked at in one sweep, the oldest first: some 10 ms of work. Where there are more, the next sweep goes on behind them:
+ * those that cannot be recorded stay, and must not hide one without a job.
  */
 const BATCHES_MAX = 5_000;
 
 export interface Sweeper {
   /**
-   * Enqueues every batch that was staged more than `ageMs` ago and has no job, and has failed jobs and those that wait for their
+   * Enqueues each batch that was staged more than `ageMs` ago and has no job (of 5,000 in one call, and of the next ones in the next), and has failed jobs and those that wait for their
    * next attempt tried now. Returns how many batches it had to enqueue. Clocks may differ by hours: a batch of the future is
    * one of a machine whose clock is ahead, and its job, like one that such a machine has delayed, would wait as long.
    */
@@ -25,10 +25,11 @@ export interface Sweeper {
 export function openSweeper({ redis, keys }: QueueConnection, onError: (error: Error) => void): Sweeper {
   const queue = new Queue<RecordJob>(RECORD_QUEUE, { connection: redis, prefix: keys.prefix });
   queue.on('error', (error) => onError(noteOfRedis(error)));
+  let from = 0;
   return {
     async sweep(ageMs) {
       const now = Date.now();
-      const old = await redis.zrangebyscore(keys.staged, '-inf', now - ageMs, 'LIMIT', 0, BATCHES_MAX);
+      const old = await redis.zrangebyscore(keys.staged, '-inf', now - ageMs, 'LIMIT', from, BATCHES_MAX);
       const ahead = await redis.zrangebyscore(keys.staged, now + ageMs, '+inf', 'LIMIT', 0, BATCHES_MAX);
       const staged = [...old, ...ahead];
       const pipeline = redis.pipeline();
@@ -46,6 +47,7 @@ export function openSweeper({ redis, keys }: QueueConnection, onError: (error: E
       );
       await queue.retryJobs({ state: 'failed' });
       await queue.promoteJobs();
+      from = old.length < BATCHES_MAX ? 0 : from + BATCHES_MAX;
       return orphans.length;
     },
     close: () => queue.close(),
