@@ -172,13 +172,18 @@ test('an endpoint that was full of what it takes no longer is sent what it takes
      SELECT $1, gen_random_uuid(), $2, sequence, 1, now() + interval '1 hour' FROM billing_events WHERE organization_id = $1`,
     [admin.id, endpoint],
   );
-  await weir.pool.query('UPDATE webhook_endpoints SET last_sequence = 10001 WHERE id = $1', [endpoint]);
+  await weir.pool.query(
+    'UPDATE webhook_endpoints SET last_sequence = 10001, failing_since = now(), held_until = now() WHERE id = $1',
+    [endpoint],
+  );
+  answer = (_, response) => response.writeHead(422).end();
   await call('POST', `/webhook-endpoints/${endpoint}/test`, {}, 201);
   await happen(1, 'invoice.finalized');
   await deliver();
   expect(receiver.received.map(({ type }) => type)).toEqual(['webhook.test']);
   await call('POST', `/webhook-endpoints/${endpoint}/test`, {}, 201);
   await narrow();
+  answer = (_, response) => response.writeHead(204).end();
   await deliver();
   expect(receiver.received.map(({ type }) => type).toSorted()).toEqual([
     'invoice.finalized',

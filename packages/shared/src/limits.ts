@@ -338,6 +338,12 @@ export const LIMIT_TABLE = {
     of: 'deliveries of an endpoint that are kept so: the last ones, cut at least once a day',
     why: 'as above',
   },
+  waitingDeliveries: {
+    under: 'Webhooks',
+    max: 10_000,
+    of: 'deliveries to an endpoint that fails which wait for another attempt: until it does well it is sent one new event each five minutes',
+    why: 'one that is gone would fill the disk; the feed has its event for ever',
+  },
   waitingTests: { under: 'Webhooks', max: 10, of: 'tests of an endpoint that wait', why: 'events go out beside them' },
   failingDays: {
     under: 'Webhooks',
@@ -366,12 +372,7 @@ export const LIMIT_TABLE = {
     of: 'bytes of an answer that is kept for a repeat with its `Idempotency-Key`',
     why: 'of a longer one lists are left out, and `Idempotent-Withheld` names them',
   },
-  keptAnswerDays: {
-    under: 'Access',
-    max: 30,
-    of: 'days that such an answer is kept',
-    why: 'nobody repeats a request later',
-  },
+  keptAnswerDays: { under: 'Access', max: 30, of: 'days that such an answer is kept', why: 'nobody repeats it later' },
   invitationDays: { under: 'Access', max: 7, of: 'days of the link of an invitation', why: 'mail is read by then' },
   passwordResetHours: {
     under: 'Access',

@@ -68,11 +68,12 @@ export async function deliverTurn(deps: DeliveryDeps, key: EndpointKey): Promise
   const { kysely } = deps.database;
   // A look alone: of many that wait for a place each asks again every second.
   const pace = await findPace(kysely, key);
-  const leave = pace && deps.places.take(pace);
+  if (pace === undefined) return false;
+  const leave = deps.places.take(pace);
   if (leave === undefined) return false;
   try {
     const asked = performance.now();
-    const held = await holdEndpoint(kysely, key);
+    const held = await holdEndpoint(kysely, pace);
     if (held === undefined) return false;
     try {
       return await new Turn(deps, held, asked).run();
@@ -131,8 +132,8 @@ class Turn {
   /** New events, one after the other. */
   async #sendFirsts(): Promise<void> {
     let after = 0;
-    while (!this.#isOver()) {
-      const { due, target } = await this.#look((db, held) => stageDeliveries(db, held, after));
+    for (let isFirst = true; !this.#isOver(); isFirst = false) {
+      const { due, target } = await this.#look((db, held) => stageDeliveries(db, held, after, isFirst));
       for (const delivery of due) {
         while (this.#firsts.size >= FIRSTS_MAX) await Promise.race(this.#firsts);
         if (!(await this.#maySend())) return;

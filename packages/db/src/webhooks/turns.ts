@@ -21,6 +21,8 @@ export interface EndpointPace extends EndpointKey {
   failingSince: string | null;
   /** How long its last answer took. */
   answerMs: number | null;
+  /** Whether no turn has had it in hand for some minutes: of one that is full a new event tries then whether it does well again. */
+  isQuiet: boolean;
 }
 
 /** An endpoint that a turn has in hand. */
@@ -73,9 +75,6 @@ const STAGED_MAX = 100;
 /** So much of the feed is searched at once for events of the types that an endpoint takes: some tenths of a second, where there are none. */
 const SEARCHED_MAX = 100_000;
 
-/** With so many that wait for another attempt no more are taken from the feed: a receiver that is gone fills no disk. */
-const PENDING_MAX = 10_000;
-
 /** Endpoints that have something to send, which nobody has in hand. What counts rows is asked last: of most that are full something is due. */
 export async function findEndpointsWithWork(db: Queries): Promise<EndpointKey[]> {
   const { rows } = await sql<EndpointKey>`
@@ -84,11 +83,14 @@ export async function findEndpointsWithWork(db: Queries): Promise<EndpointKey[]>
     WHERE endpoints.status = 'ACTIVE' AND ${isFree} AND (
       EXISTS (SELECT FROM ${pending} AND next_attempt_at IS NULL)
       OR (SELECT min(next_attempt_at) FROM ${pending}) <= now()
-      OR (endpoints.last_sequence < feeds.last_sequence OR endpoints.replay_next IS NOT NULL) AND NOT ${isFull})`.execute(
+      OR (endpoints.last_sequence < feeds.last_sequence OR endpoints.replay_next IS NOT NULL) AND (${isQuiet} OR NOT ${isFull}))`.execute(
     db,
   );
   return rows;
 }
+
+/** Also where none ever had it. */
+const isQuiet = sql`coalesce(held_until < now() - interval '5 minutes', true)`;
 
 /** Nobody has it in hand, or who had it did not let go. */
 const isFree = sql`(held_by IS NULL OR held_until < now())`;
@@ -102,7 +104,13 @@ const pending = sql.raw(`webhook_deliveries AS deliveries WHERE deliveries.organ
  */
 const isTriedAgain = sql`EXISTS (SELECT FROM ${pending} AND tries > 0 AND next_attempt_at > now() - interval '1 day')`;
 
-const isFull = sql`EXISTS (SELECT FROM ${pending} OFFSET ${sql.lit(PENDING_MAX)} LIMIT 1)`;
+/**
+ * Whether so much waits that nothing more is taken for it. While it fails all counts that is tried again: a receiver that is gone fills no
+ * disk. Of one that does well only what is due counts, which is sent now, and bounds a replay: what is tried again in hours keeps out nothing.
+ */
+const isFull = sql`CASE WHEN failing_since IS NULL
+  THEN EXISTS (SELECT FROM ${pending} AND next_attempt_at <= now() OFFSET ${sql.lit(LIMITS.waitingDeliveries)} LIMIT 1)
+  ELSE EXISTS (SELECT FROM ${pending} OFFSET ${sql.lit(LIMITS.waitingDeliveries)} LIMIT 1) END`;
 
 /** How an endpoint did last. Undefined: another turn has it, or it is turned off or gone. */
 export async function findPace(
@@ -110,16 +118,16 @@ export async function findPace(
   { organizationId, endpointId }: EndpointKey,
 ): Promise<EndpointPace | undefined> {
   const { rows } = await sql<Omit<EndpointPace, keyof EndpointKey>>`
-    SELECT failing_since AS "failingSince", answer_ms AS "answerMs" FROM webhook_endpoints
+    SELECT failing_since AS "failingSince", answer_ms AS "answerMs", ${isQuiet} AS "isQuiet" FROM webhook_endpoints
     WHERE organization_id = ${organizationId} AND id = ${endpointId} AND status = 'ACTIVE'
       AND ${isFree}`.execute(db);
   return rows[0] && { organizationId, endpointId, ...rows[0] };
 }
 
-/** Takes an endpoint in hand. Undefined: another turn has it, or it is turned off or gone. */
+/** Takes an endpoint in hand, which was quiet or not. Undefined: another turn has it, or it is turned off or gone. */
 export async function holdEndpoint(
   db: Queries,
-  { organizationId, endpointId }: EndpointKey,
+  { organizationId, endpointId, isQuiet }: EndpointKey & Pick<EndpointPace, 'isQuiet'>,
 ): Promise<HeldEndpoint | undefined> {
   const heldBy = newId();
   const { rows } = await sql<TargetRow & { failing_since: string | null; answer_ms: number | null }>`
@@ -130,7 +138,7 @@ export async function holdEndpoint(
   const [row] = rows;
   if (row === undefined) return undefined;
   const { failing_since: failingSince, answer_ms: answerMs } = row;
-  return { organizationId, endpointId, heldBy, target: targetOf(row), failingSince, answerMs };
+  return { organizationId, endpointId, heldBy, target: targetOf(row), failingSince, answerMs, isQuiet };
 }
 
 interface TargetRow {
@@ -186,22 +194,31 @@ export async function lookAtTarget(db: Queries, held: HeldEndpoint): Promise<Loo
 
 /**
  * Takes what is new from the feed and what is to be replayed, and finds deliveries that have had no attempt, in the order of the feed,
- * behind those that this turn has begun (`after`). Undefined: the turn is over.
+ * behind those that this turn has begun (`after`). For one that was quiet and is full, the first look of a turn takes one of each; else
+ * nobody would know for hours that it does well again. Undefined: the turn is over.
  */
-export async function stageDeliveries(db: Queries, held: HeldEndpoint, after: number): Promise<Look | undefined> {
+export async function stageDeliveries(
+  db: Queries,
+  held: HeldEndpoint,
+  after: number,
+  isFirst = false,
+): Promise<Look | undefined> {
   return await db.transaction().execute(async (transaction) => {
     const endpoint = await keep(transaction, held);
     if (endpoint === undefined) return undefined;
     const target = targetOf(endpoint);
     const waiting = await findFirsts(transaction, held, after);
-    if (waiting.length > 0 || (await hasNoRoom(transaction, held))) return { target, due: waiting };
-    await stageNew(transaction, held, endpoint);
-    await stageReplay(transaction, held, endpoint);
+    if (waiting.length > 0) return { target, due: waiting };
+    const hasRoom = !(await isFullNow(transaction, held));
+    if (!hasRoom && !(isFirst && held.isQuiet)) return { target, due: [] };
+    const most = hasRoom ? STAGED_MAX : 1;
+    await stageNew(transaction, held, endpoint, most);
+    await stageReplay(transaction, held, endpoint, most);
     return { target, due: await findFirsts(transaction, held, after) };
   });
 }
 
-async function hasNoRoom(transaction: Queries, { organizationId, endpointId }: HeldEndpoint): Promise<boolean> {
+async function isFullNow(transaction: Queries, { organizationId, endpointId }: HeldEndpoint): Promise<boolean> {
   const { rows } = await sql<{ isFull: boolean }>`
     SELECT ${isFull} AS "isFull" FROM webhook_endpoints AS endpoints
     WHERE organization_id = ${organizationId} AND id = ${endpointId}`.execute(transaction);
@@ -209,14 +226,14 @@ async function hasNoRoom(transaction: Queries, { organizationId, endpointId }: H
 }
 
 /** Reads on in the feed. How far it has come stands, whatever it has found: the next turn goes on from there. */
-async function stageNew(transaction: Queries, held: HeldEndpoint, endpoint: KeptEndpoint): Promise<void> {
+async function stageNew(transaction: Queries, held: HeldEndpoint, endpoint: KeptEndpoint, most: number): Promise<void> {
   const { organizationId, endpointId } = held;
   // First of all: an event that comes after it is for the next time.
   const told = await sql<{ last_sequence: string }>`
     SELECT last_sequence FROM billing_feeds WHERE organization_id = ${organizationId}`.execute(transaction);
   const end = Number(told.rows[0]?.last_sequence ?? 0);
   const { last_sequence, event_types } = endpoint;
-  const { sequences, until } = await searchFeed(transaction, held, event_types, Number(last_sequence) + 1, end);
+  const { sequences, until } = await searchFeed(transaction, held, event_types, Number(last_sequence) + 1, end, most);
   await sql`INSERT INTO webhook_deliveries (organization_id, id, endpoint_id, sequence)
     SELECT ${organizationId}, id, ${endpointId}, sequence FROM ${withIds(sequences)}
     ON CONFLICT (organization_id, endpoint_id, sequence) DO NOTHING`.execute(transaction);
@@ -229,11 +246,12 @@ async function stageReplay(
   transaction: Queries,
   held: HeldEndpoint,
   { event_types, replay_next, replay_last }: KeptEndpoint,
+  most: number,
 ): Promise<void> {
   const { organizationId, endpointId } = held;
   if (replay_next === null || replay_last === null) return;
   const last = Number(replay_last);
-  const { sequences, until } = await searchFeed(transaction, held, event_types, Number(replay_next), last);
+  const { sequences, until } = await searchFeed(transaction, held, event_types, Number(replay_next), last, most);
   await sql`INSERT INTO webhook_deliveries AS deliveries (organization_id, id, endpoint_id, sequence, next_attempt_at)
     SELECT ${organizationId}, id, ${endpointId}, sequence, now() FROM ${withIds(sequences)}
     ON CONFLICT (organization_id, endpoint_id, sequence) DO UPDATE
@@ -244,22 +262,23 @@ async function stageReplay(
     WHERE organization_id = ${organizationId} AND id = ${endpointId}`.execute(transaction);
 }
 
-/** At most {@link STAGED_MAX} events of a part of the feed that are of these types (null: of any), and up to where it was searched. */
+/** At most so many events of a part of the feed that are of these types (null: of any), and up to where it was searched. */
 async function searchFeed(
   transaction: Queries,
   { organizationId }: HeldEndpoint,
   types: string[] | null,
   first: number,
   last: number,
+  most: number,
 ): Promise<{ sequences: string[]; until: number }> {
   const end = Math.min(last, first + SEARCHED_MAX - 1);
   const { rows } = await sql<{ sequence: string }>`
     SELECT sequence FROM billing_events
     WHERE organization_id = ${organizationId} AND sequence BETWEEN ${first} AND ${end}
       AND (${types}::text[] IS NULL OR type = ANY (${types}::text[]))
-    ORDER BY sequence LIMIT ${STAGED_MAX}`.execute(transaction);
+    ORDER BY sequence LIMIT ${most}`.execute(transaction);
   const sequences = rows.map(({ sequence }) => sequence);
-  return { sequences, until: sequences.length === STAGED_MAX ? Number(sequences.at(-1)) : end };
+  return { sequences, until: sequences.length === most ? Number(sequences.at(-1)) : end };
 }
 
 const withIds = (sequences: string[]) =>
