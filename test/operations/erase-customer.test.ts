@@ -171,7 +171,10 @@ test('a customer is erased: nothing names it but its invoices, and counts and bi
   await track(usageOf(story, '2025-01', 400, KEY));
   await billing.moveTo('2025-02-01T00:10:00Z', subscription);
   const [draft] = await billing.drafts(subscription);
-  await billing.post(`/invoices/${draft?.id}/lines`, { description: REFERENCE, amount: '1' }, 201);
+  await addLine(billing, draft?.id, REFERENCE);
+  // Its description is in no invoice.
+  const { id: line } = await addLine(billing, draft?.id, NOTE);
+  expect((await billing.request('DELETE', `/invoices/${draft?.id}/lines/${line}`)).status).toBe(204);
   const [first] = await billing.finalizeAll(subscription);
   // Late for January, and then for what was billed of it.
   await track(usageOf(story, '2025-01', 90));
@@ -207,7 +210,8 @@ test('a customer is erased: nothing names it but its invoices, and counts and bi
   const token = await weir.request('POST', '/api/v1/widget/token', { apiKey, body: { customer_external_id: ID } });
   expect(token.status).toBe(201);
 
-  expect((await findInTables(weir, EMAIL)).some((row) => row.startsWith('request_keys: '))).toBe(true);
+  for (const text of [EMAIL, NOTE, REFERENCE])
+    expect((await findInTables(weir, text)).filter((row) => row.startsWith('request_keys: '))).not.toEqual([]);
 
   const before = { all: await readAll(story), own: await readOwn(story, ID), invoices: await recomputeAll(billing) };
   expect(await equal(billing.admin.id)).toBe(true);
@@ -289,6 +293,17 @@ test('a customer is erased: nothing names it but its invoices, and counts and bi
   await billing.close();
 }, 120_000);
 
+/** Adds a line to a draft as the console does, which may send it again. */
+async function addLine({ admin }: Invoicing, draft: string | undefined, description: string): Promise<{ id: string }> {
+  const { status, body } = await weir.request('POST', `/api/v1/invoices/${draft}/lines`, {
+    session: admin.session,
+    headers: { 'idempotency-key': description },
+    body: { description, amount: '1' },
+  });
+  expect(status).toBe(201);
+  return body;
+}
+
 /** The same external id, in another organization. */
 async function tellElsewhere(): Promise<Organization> {
   const other = await signUp(weir);
@@ -309,7 +324,7 @@ async function tellElsewhere(): Promise<Organization> {
   return other;
 }
 
-/** A duplicate, a rejected event, and a rejected event that was replayed. */
+/** A duplicate, a rejected event, and two that were replayed: one is recorded, and the other is a duplicate of it. */
 async function keepUncounted({ billing, meters, track }: Story): Promise<void> {
   const sum = {
     meter_token: meters[0]?.token,
@@ -322,16 +337,18 @@ async function keepUncounted({ billing, meters, track }: Story): Promise<void> {
   await weir.redis.unlink(await weir.claim(billing.admin.id, `${KEY}-twice`));
   await track([keyed]);
   const users = { ...sum, meter_token: meters[1]?.token };
-  const [, rejected] = await track([
-    { ...users, metadata: { note: NOTE } },
-    { ...users, idempotency_key: `${KEY}-rejected`, metadata: { note: NOTE } },
-  ]);
-  await billing.post(`/events/${rejected?.id}/replay`, { metadata: { user_id: 'ada-user 9' } }, 202);
-  await weir.drained();
+  const rejectable = { ...users, idempotency_key: `${KEY}-rejected`, metadata: { note: NOTE } };
+  const [, rejected] = await track([{ ...users, metadata: { note: NOTE } }, rejectable]);
+  await weir.redis.unlink(await weir.claim(billing.admin.id, rejectable.idempotency_key));
+  const [again] = await track([rejectable]);
+  for (const each of [rejected, again]) {
+    await billing.post(`/events/${each?.id}/replay`, { metadata: { user_id: 'ada-user 9', note: NOTE } }, 202);
+    await weir.drained();
+  }
   const { rows } = await weir.pool.query(
     `SELECT (SELECT count(*)::int FROM duplicate_events) AS duplicates, (SELECT count(*)::int FROM rejected_events) AS rejected`,
   );
-  expect(rows).toEqual([{ duplicates: 1, rejected: 1 }]);
+  expect(rows).toEqual([{ duplicates: 2, rejected: 1 }]);
 }
 
 /** What would be half of it is not told. */

@@ -265,6 +265,12 @@ test('the feed names the customer no more, and what receivers answered goes; wha
      SELECT $1, gen_random_uuid(), endpoint.id, place, $2 FROM endpoint, generate_series(1, 4) AS place`,
     [id, JSON.stringify([unanswered, answered])],
   );
+  const deliveries = await weir.pool.query('SELECT id FROM webhook_deliveries WHERE organization_id = $1', [id]);
+  for (const { id: delivery } of deliveries.rows) {
+    const headers = { 'idempotency-key': delivery };
+    const retried = await weir.request('POST', `/api/v1/deliveries/${delivery}/retry`, { session, headers });
+    expect(retried).toMatchObject({ status: 200, body: { attempts: [unanswered, { ...answered, answer: null }] } });
+  }
   await send('/erasures', { customer_id: customer });
   await performAllMoves(billing.database);
   const { data: erasures } = (await weir.request('GET', '/api/v1/erasures', { session })).body;
@@ -284,6 +290,7 @@ test('the feed names the customer no more, and what receivers answered goes; wha
   );
   const erased = [unanswered, { ...answered, answer: null }];
   expect(rows.map(({ attempts }) => attempts)).toEqual([erased, erased, erased, [unanswered, answered]]);
+  expect((await findInTables(weir, 'Who is')).map((row) => row.split(':', 1)[0])).toEqual(['webhook_deliveries']);
 });
 
 const changesOf = async (organizationId: string, action: string): Promise<(Record<string, unknown> | null)[]> => {
@@ -359,6 +366,21 @@ test('of a record that was deleted, and of alerts, the audit log has nothing onc
   const found = await findInTables(weir, 'Hopper', 'hopper', 'of Grace');
   expect(found.filter((row) => row.startsWith('audit_entries: '))).toEqual([]);
   expect((await changesOf(admin.id, 'customer.create')).at(-1)).toEqual({ external_id: '[erased]', name: 'Jean' });
+});
+
+test('what was sent to make a record is erased also where it was not written down what came of it', async () => {
+  const admin = await signUp(weir);
+  const sent = [{ name: 'Mary Somerville' }, { email: 'mary@somerville.example' }, { phone: '+44 131 0000' }];
+  const { id } = await admin.call('POST', '/customers', Object.assign({}, ...sent), 201);
+  for (const each of sent) await admin.call('POST', '/customers', { ...each, legal_name: 'Somerville & Greig' }, 201);
+  const another = { external_id: 'another', name: 'Mary Somerville' };
+  for (const body of [{ name: 'Jean' }, another]) await admin.call('POST', '/customers', body, 201);
+  await weir.pool.query('UPDATE audit_entries SET is_done = false, resource_id = NULL WHERE organization_id = $1', [
+    admin.id,
+  ]);
+  await admin.call('POST', '/erasures', { customer_id: id });
+  await performAllMoves(billing.database);
+  expect(await changesOf(admin.id, 'customer.create')).toEqual([null, null, null, null, { name: 'Jean' }, another]);
 });
 
 test('what was sent of alerts over the customer alone goes page by page, also once their rows are gone', async () => {

@@ -36,6 +36,9 @@ const adjustment = z.strictObject({
   amount: signedAmount,
 });
 
+// By the id of the invoice the erasure of its customer finds the answers that are kept for repeats.
+const addedLine = invoiceLine.extend({ invoice_id: z.uuid() }).meta({ id: 'AddedInvoiceLine' });
+
 const FINALIZED = 'Finalized invoices do not change: add the line to the next draft.';
 
 const TOO_MANY =
@@ -57,7 +60,7 @@ export function lineRoutes(app: App, { database, guards, turns }: RouteDeps & { 
         description: `A draft takes ${LIMITS.addedLines} of them.`,
         params: idInPath,
         body: adjustment,
-        response: { 201: invoiceLine, ...problemResponses('invoice_not_draft') },
+        response: { 201: addedLine, ...problemResponses('invoice_not_draft') },
       },
     },
     writing(database, async (request, write) => {
@@ -70,7 +73,7 @@ export function lineRoutes(app: App, { database, guards, turns }: RouteDeps & { 
         const added = await insertAdjustmentLine(transaction, organizationId, id, { description, amount });
         switch (added.outcome) {
           case 'done':
-            return made(added.line);
+            return made({ ...added.line, invoice_id: id });
           case 'not_found':
             throw new Refusal('not_found', NO_SUCH_THING);
           case 'not_draft':

@@ -20,7 +20,10 @@ const attempt = answerOf<Attempt>()({
   status: z.int().nullable().meta({ description: 'Of the answer. Null: there was none.' }),
   ms: z.int().min(0),
   error: z.string().nullable().meta({ description: 'Why there was none.' }),
-  answer: z.string().nullable().meta({ description: 'The first KiB of the answer.' }),
+  answer: z
+    .string()
+    .nullable()
+    .meta({ description: 'The first KiB of the answer. Null: there was none, or it was erased with a customer.' }),
 }).meta({ id: 'WebhookAttempt' });
 
 const deliveryAnswer = answerOf<Delivery>()({
@@ -98,7 +101,8 @@ export function deliveryRoutes(app: App, { database, guards }: RouteDeps): void 
         tags: ['Webhooks'],
         summary: 'Send one event to its endpoint again',
         description:
-          'Now, and by the schedule while that fails, whatever came of it before. While the endpoint is turned off it waits.',
+          'Now, and by the schedule while that fails, whatever came of it before. While the endpoint is turned off it waits. What the ' +
+          'receiver answered is null here: the list of deliveries has it.',
         params: idInPath,
         response: { 200: deliveryAnswer },
       },
@@ -106,7 +110,8 @@ export function deliveryRoutes(app: App, { database, guards }: RouteDeps): void 
     writing(database, ({ caller, params }, write) =>
       write.transaction(async (transaction) => {
         const delivery = found(await retryDelivery(transaction, caller.organizationId, params.id));
-        return done(delivery);
+        // They may quote a customer. With the key of a request they would be kept once more, where its erasure does not find them.
+        return done({ ...delivery, attempts: delivery.attempts.map((each) => ({ ...each, answer: null })) });
       }),
     ),
   );

@@ -373,6 +373,33 @@ export interface components {
                 name: string;
             };
         };
+        AddedInvoiceLine: {
+            id: string;
+            kind: "FIXED" | "USAGE" | "LATE_USAGE" | "ADJUSTMENT";
+            description: string;
+            charge_id: string | null;
+            charge: components["schemas"]["ChargeTerms"] | null;
+            cycle: number | null;
+            period_start: string | null;
+            period_end: string | null;
+            days: string | null;
+            quantity: string | null;
+            event_count: number | null;
+            detail: ({
+                up_to: string | null;
+                quantity: string;
+                exact_amount: string;
+            }[] | {
+                packages: string;
+            }) | null;
+            exact_amount: string;
+            billed_before: string;
+            amount: string;
+            waived: string | null;
+            closing: number | null;
+            rating_version: number;
+            invoice_id: string;
+        };
         Alert: {
             id: string;
             name: string;
@@ -3615,7 +3642,7 @@ export interface operations {
         responses: {
             201: {
                 content: {
-                    "application/json": components["schemas"]["InvoiceLine"];
+                    "application/json": components["schemas"]["AddedInvoiceLine"];
                 };
             };
         };

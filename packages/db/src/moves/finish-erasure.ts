@@ -7,6 +7,7 @@
 
 import { sql } from 'kysely';
 import { touchUsage, type Touched } from '../alerts/touched-usage.ts';
+import { CUSTOMER_NAMES } from '../customer-fields.ts';
 import type { Queries } from '../database.ts';
 import { alsoOf, hashed, ofCustomer } from '../of-organization.ts';
 import { ROLLUPS } from '../rollups.ts';
@@ -266,14 +267,20 @@ const auditPage = (organizationId: string, after: string) => sql`page AS MATERIA
       WHERE organization_id = ${organizationId}::uuid AND id > ${after || BEFORE_ALL}::uuid ORDER BY id LIMIT ${ROWS_MAX}) AS next) AS summed
   WHERE before < ${BYTES_MAX})`;
 
-/** What was sent of records that had the external id and were deleted, and of alerts on these or the customer, goes wherever it stands. */
+/**
+ * What was sent of records that had the external id and were deleted, and of alerts on these or the customer, goes wherever it stands. So
+ * does what was sent to make a record that would have got its id as the external id, and of which it is not known what came: by its names.
+ */
 async function eraseFormerRecords(db: Queries, move: RunningMove, after: string): Promise<string | undefined> {
-  const { organization_id, customer_id, from_external_id } = move;
+  const { organization_id, id, customer_id, from_external_id } = move;
+  const isNamesake = sql`action = 'customer.create' AND resource_id IS NULL AND changes ->> 'external_id' IS NULL
+    AND ARRAY[${sql.join(CUSTOMER_NAMES.map((name) => sql`name_hash(changes ->> ${name}::text)`))}] && (
+      SELECT name_hashes FROM usage_moves WHERE organization_id = ${organization_id}::uuid AND id = ${id}::uuid)`;
   const { rows } = await sql<{ id: string }>`
     WITH ${auditPage(organization_id, after)}, named AS MATERIALIZED (
       SELECT id, resource_id FROM page
       WHERE action IN ('customer.create', 'customer.update')
-        AND (changes ->> 'external_id' = ${from_external_id}::text OR resource_id::text = ${from_external_id}::text)
+        AND (changes ->> 'external_id' = ${from_external_id}::text OR resource_id::text = ${from_external_id}::text OR ${isNamesake})
         AND NOT EXISTS (SELECT FROM customers WHERE customers.organization_id = ${organization_id}::uuid AND customers.id = page.resource_id)
     ), own AS MATERIALIZED (
       SELECT resource_id FROM named WHERE resource_id IS NOT NULL
@@ -298,6 +305,9 @@ async function eraseAudit(db: Queries, move: RunningMove, after: string): Promis
   const own = sql`${await listOwn(db, move)}::uuid[]`;
   const isOf = (table: string) => sql`EXISTS (SELECT FROM ${sql.table(table)} AS kept
     WHERE kept.organization_id = ${organization_id}::uuid AND kept.id = page.resource_id AND kept.customer_external_id = ${to_external_id})`;
+  // One that was rejected may have been replayed, and have come twice.
+  const isDuplicate = sql`EXISTS (SELECT FROM duplicate_events AS kept WHERE kept.organization_id = ${organization_id}::uuid
+    AND kept.id = page.resource_id AND kept.event::json ->> 'customer_external_id' = ${to_external_id}::text)`;
   const isCorrected = sql`EXISTS (
     SELECT FROM jsonb_array_elements(page.changes -> 'corrections') AS asked CROSS JOIN LATERAL (
       SELECT customer_external_id FROM events AS kept WHERE kept.organization_id = ${organization_id}::uuid
@@ -305,7 +315,7 @@ async function eraseAudit(db: Queries, move: RunningMove, after: string): Promis
     WHERE kept.customer_external_id = ${to_external_id})`;
   const isOwn = sql`(page.resource_id = ANY (${own}) OR page.changes ->> 'customer_id' = ANY (${own}::text[])
     OR page.changes ->> 'invoice_id' = ANY (${own}::text[])
-    OR action IN ('event.replay', 'event.void', 'event.amend') AND (${isOf('events')} OR ${isOf('rejected_events')})
+    OR action IN ('event.replay', 'event.void', 'event.amend') AND (${isOf('events')} OR ${isOf('rejected_events')} OR ${isDuplicate})
     OR action = 'correction.create' AND ${isCorrected}) IS TRUE`;
   const member = (name: string, value: string) => `"${name}": ${JSON.stringify(value)}`;
   const has = (name: string) => sql`strpos(changes::text, ${member(name, from_external_id)}) > 0`;
