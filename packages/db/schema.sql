@@ -1080,6 +1080,10 @@ CREATE INDEX invoices_period_end_idx ON public.invoices USING btree (uuid_hash_e
 
 CREATE INDEX invoices_run_error_idx ON public.invoices USING btree (organization_id, subscription_id) WHERE ((run_error IS NOT NULL) AND (status = ANY (ARRAY['DRAFT'::text, 'OPEN'::text])));
 
+CREATE INDEX invoices_status_idx ON public.invoices USING btree (uuid_hash_extended(organization_id, (5)::bigint), hashtextextended(status, (0)::bigint), id) INCLUDE (organization_id, status);
+
+CREATE INDEX invoices_status_issue_date_idx ON public.invoices USING btree (uuid_hash_extended(organization_id, (6)::bigint), hashtextextended(status, (0)::bigint), issue_date, id) INCLUDE (organization_id, status) WHERE (issue_date IS NOT NULL);
+
 CREATE INDEX late_events_closing_idx ON public.late_events USING btree (organization_id, meter_id, customer_external_id, closing) WHERE (closing > 0);
 
 CREATE INDEX metadata_groups_values_idx ON public.metadata_groups USING gin (array_prepend((organization_id)::text, group_values)) WITH (fastupdate=off);
@@ -1112,6 +1116,8 @@ CREATE INDEX subscriptions_customer_external_id_idx ON public.subscriptions USIN
 
 CREATE INDEX subscriptions_customer_id_idx ON public.subscriptions USING btree (customer_id, organization_id);
 
+CREATE INDEX subscriptions_ended_idx ON public.subscriptions USING btree (uuid_hash_extended(organization_id, (2)::bigint), id) WHERE (ended_at IS NOT NULL);
+
 CREATE INDEX subscriptions_organization_id_pending_plan_id_idx ON public.subscriptions USING btree (organization_id, pending_plan_id) WHERE (pending_plan_id IS NOT NULL);
 
 CREATE INDEX subscriptions_organization_id_run_at_id_idx ON public.subscriptions USING btree (organization_id, run_at, id) WHERE (run_at IS NOT NULL);
@@ -1119,6 +1125,10 @@ CREATE INDEX subscriptions_organization_id_run_at_id_idx ON public.subscriptions
 CREATE INDEX subscriptions_plan_id_idx ON public.subscriptions USING btree (plan_id, organization_id);
 
 CREATE INDEX subscriptions_run_error_idx ON public.subscriptions USING btree (organization_id) WHERE (run_error IS NOT NULL);
+
+CREATE INDEX subscriptions_scheduled_idx ON public.subscriptions USING btree (uuid_hash_extended(organization_id, (1)::bigint), id) WHERE is_scheduled;
+
+CREATE INDEX subscriptions_status_idx ON public.subscriptions USING btree (uuid_hash_extended(organization_id, (0)::bigint), hashtextextended(status, (0)::bigint), id) WHERE (status <> 'CANCELED'::text);
 
 CREATE INDEX usage_moves_created_at_idx ON public.usage_moves USING btree (created_at, organization_id, id) WHERE (finished_at IS NULL);
 

@@ -1,5 +1,6 @@
 // What an auditor's questions cost, where an organization has grown since Postgres looked at it: by an index each, whatever it believes.
 
+import { INVOICE_STATUSES, SUBSCRIPTION_STATUSES } from '@weir/billing/kinds';
 import {
   listEntriesOfGrant,
   listEntriesOfInvoice,
@@ -13,7 +14,11 @@ import {
   type InvoiceSort,
 } from '@weir/db/billing/invoices/find-invoices';
 import { listLines, type LinePlace } from '@weir/db/billing/invoices/list-lines';
-import { listSubscriptions } from '@weir/db/billing/subscriptions/subscriptions';
+import {
+  listSubscriptions,
+  SUBSCRIPTION_SORTS,
+  type SubscriptionFilter,
+} from '@weir/db/billing/subscriptions/subscriptions';
 import { findTouchedInvoices } from '@weir/db/corrections/touched-invoices';
 import { newId } from '@weir/shared/ids';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -29,6 +34,14 @@ const FEW = 400;
 const ONCE = 6 * COPIES;
 /** Of a page of a hundred lines: their invoices, their dues, and each as often as an index is asked. */
 const OF_A_PAGE = 3_000;
+
+/** Invoices and subscriptions of these are thousands, and of the others a few. */
+const USUAL: readonly string[] = ['DRAFT', 'OPEN', 'ACTIVE'];
+/** The status of a row of `t`, most of which are as they were: each of these five times. */
+const exceptFew = (column: string, few: Record<number, string>) =>
+  `'${column}', CASE n % ${COPIES / 5} ${Object.entries(few)
+    .map(([place, value]) => `WHEN ${place} THEN ${value}`)
+    .join(' ')} ELSE t.${column} END`;
 
 /** When Postgres has looked at the tables. */
 describe.each([
@@ -48,6 +61,7 @@ describe.each([
     ({ id: grant } = await billing.post(`/customers/${customer}/credits`, { amount: '1', currency: 'USD' }, 201));
     const [finalized] = await billing.finalizeAll(billing.subscription);
     invoice = finalized.id;
+    await weir.pool.query(`UPDATE subscriptions SET external_id = 'own' WHERE id = $1`, [billing.subscription]);
     if (looked === 'one') await weir.pool.query('ANALYZE');
     if (looked === 'other') {
       await copyAll(`'${crypto.randomUUID()}'::uuid`);
@@ -79,14 +93,17 @@ describe.each([
     await copy('customers', `${ids('id')}, 'external_id', 'copy-' || n`);
     await copy(
       'subscriptions',
-      `${ids('id', 'customer_id')}, 'run_at', null, 'external_id', null, 'run_error', CASE WHEN n = 7 THEN 'x' END`,
+      `${ids('id', 'customer_id')}, 'run_at', null, 'external_id', null, 'run_error', CASE WHEN n = 7 THEN 'x' END,
+       ${exceptFew('status', { 1: `'PAST_DUE'`, 2: `'TRIAL'`, 3: `'CANCELED'` })}, ${exceptFew('is_scheduled', { 4: 'true' })},
+       ${exceptFew('start_at', { 4: `'2100-01-01'` })}, ${exceptFew('ended_at', { 3: `'2025-01-01'`, 5: `'2025-01-01'` })}`,
     );
     await copy('subscription_periods', ids('subscription_id'));
     await copy('dues', ids('subscription_id'));
     await copy(
       'invoices',
       `${ids('id', 'customer_id', 'subscription_id')}, 'run_at', null, 'past_due_at', null,
-       'status', CASE WHEN n % 4 = 0 THEN 'DRAFT' ELSE t.status END,
+       'status', CASE WHEN n % 4 = 0 THEN 'DRAFT' WHEN n % 400 = 1 THEN 'PAID' WHEN n % 400 = 2 THEN 'VOID'
+         WHEN n % 400 = 3 THEN 'UNCOLLECTIBLE' ELSE t.status END,
        'invoice_number', CASE WHEN n % 4 > 0 THEN t.invoice_number || '-' || n END, 'issue_date', CASE WHEN n % 4 > 0 THEN ${day} END,
        'period_end', ${day}::timestamptz, 'is_past_due', n = 7 AND t.status = 'OPEN', 'run_error', CASE WHEN n = 8 THEN 'x' END`,
     );
@@ -107,6 +124,13 @@ describe.each([
     ['number', () => ({ number: 'inv-2025-000001-17' })],
     ['the beginning of their number', () => ({ numberPrefix: 'inv-2025-000001-17' })],
     ['being past due', () => ({ isPastDue: true })],
+    ['being void', () => ({ status: 'VOID' })],
+    ['being void, of many issue dates', () => ({ status: 'VOID', issuedFrom: '2010-01-01' })],
+    ['being void, of many periods', () => ({ status: 'VOID', from: '2010-01-01T00:00:00Z' })],
+    [
+      'being void, of many periods by issue date',
+      () => ({ status: 'VOID', from: '2010-01-01T00:00:00Z', sort: 'issue_date' }),
+    ],
   ];
 
   test.each(Object.keys(INVOICE_SORTS) as InvoiceSort[])('invoices go on in the order %s', async (sort) => {
@@ -125,6 +149,56 @@ describe.each([
       const found = await listInvoiceRows(kysely, billing.admin.id, filter(), { page: 1, page_size: 20 });
       expect(found.counted?.total).toBeGreaterThan(0);
       expect(found.counted?.total).toBeLessThan(200);
+    });
+    expect(rows).toBeLessThan(few);
+  });
+
+  const byStatus = INVOICE_STATUSES.flatMap((status) =>
+    (Object.keys(INVOICE_SORTS) as InvoiceSort[])
+      // A draft has no issue date.
+      .filter((sort) => status !== 'DRAFT' || !sort.endsWith('issue_date'))
+      .map((sort) => ({ status, sort })),
+  );
+  test.each(byStatus)('invoices that are $status go on in the order $sort', async (filter) => {
+    const isUsual = USUAL.includes(filter.status);
+    const { kysely: own } = billing.database;
+    const far = await listInvoiceRows(own, billing.admin.id, filter, { page: 30, page_size: 20 });
+    const rows = await rowsReadBy(weir, async ({ kysely }) => {
+      for (const cursor of [undefined, far.next ?? undefined]) {
+        const page = await listInvoiceRows(kysely, billing.admin.id, filter, { cursor, limit: 20 });
+        expect(page.rows).toHaveLength(isUsual ? 20 : 10);
+      }
+    });
+    expect(rows).toBeLessThan(FEW);
+  });
+
+  test.each(
+    SUBSCRIPTION_STATUSES.flatMap((status) =>
+      (Object.keys(SUBSCRIPTION_SORTS) as (keyof typeof SUBSCRIPTION_SORTS)[]).map((sort) => ({ status, sort })),
+    ),
+  )('subscriptions that are $status go on in the order $sort', async (filter) => {
+    const isUsual = USUAL.includes(filter.status);
+    const { kysely: own } = billing.database;
+    const far = await listSubscriptions(own, billing.admin.id, filter, { page: 30, page_size: 20 });
+    const rows = await rowsReadBy(weir, async ({ kysely }) => {
+      for (const cursor of [undefined, far.next ?? undefined]) {
+        const page = await listSubscriptions(kysely, billing.admin.id, filter, { cursor, limit: 20 });
+        // Of those that have ended the run has been at half of them.
+        const few = filter.status === 'CANCELED' ? 10 : 5;
+        expect(page.rows.map(({ status }) => status)).toEqual(Array(isUsual ? 20 : few).fill(filter.status));
+      }
+    });
+    expect(rows).toBeLessThan(FEW);
+  });
+
+  test.each([
+    ['customer', () => ({ customerId: billing.ownCustomer.id })],
+    ['customer and status', () => ({ customerId: billing.ownCustomer.id, status: 'ACTIVE' })],
+    ['external id', () => ({ externalId: 'own' })],
+  ] satisfies [string, () => SubscriptionFilter][])('subscriptions are found by %s', async (_by, filter) => {
+    const rows = await rowsReadBy(weir, async ({ kysely }) => {
+      const found = await listSubscriptions(kysely, billing.admin.id, filter(), { page: 1, page_size: 20 });
+      expect(found.rows).toMatchObject([{ id: billing.subscription }]);
     });
     expect(rows).toBeLessThan(few);
   });

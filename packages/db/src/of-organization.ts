@@ -19,6 +19,16 @@ export function hashed(organizationId: string, seed: number): RawBuilder<SqlBool
 }
 
 /**
+ * By the index with this seed and a hash of the status: a status that is itself a column of an index leads there from questions of
+ * something else.
+ */
+export function ofStatus(organizationId: string, seed: number, status: string): RawBuilder<SqlBool> {
+  const wanted = sql.lit(status);
+  return sql<SqlBool>`(${hashed(organizationId, seed)} AND hashtextextended(status, 0) = hashtextextended(${wanted}, 0)
+    AND (status = ${wanted}) IS TRUE)`;
+}
+
+/**
  * By the index on a hash of the organization and of the external id that a column has. A key on both is no better than one on the
  * organization alone while Postgres believes that this one has next to no rows.
  */

@@ -4,7 +4,7 @@
 import type { InvoiceStatus } from '@weir/billing/kinds';
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import type { Queries } from '../../database.ts';
-import { hashed, ofOrganization } from '../../of-organization.ts';
+import { hashed, ofOrganization, ofStatus } from '../../of-organization.ts';
 import { NEWEST_FIRST, OLDEST_FIRST, reversed, type Order } from '../../order.ts';
 import { beginningWith, selectPage, type Page, type PageOf } from '../../page.ts';
 import type { InvoiceRow } from './invoices.ts';
@@ -70,9 +70,9 @@ function wayTo(organizationId: string, filter: InvoiceFilter): { lead: Lead | un
   const lead = leadOf(organizationId, filter);
   if (isByIssueDate(sort)) return { lead: lead ?? issuedOf(organizationId, filter), sort };
   const isLed = lead?.order === 'issue_date';
-  if (sort === undefined) return { lead, sort: isLed ? '-issue_date' : '-created_at' };
+  if (sort === undefined && isLed) return { lead, sort: '-issue_date' };
   // Many may be issued in that time: they are looked for in the order that is wanted.
-  return { lead: isLed ? undefined : lead, sort };
+  return { lead: (isLed ? undefined : lead) ?? madeOf(organizationId, filter), sort: sort ?? '-created_at' };
 }
 
 function isByIssueDate(sort: InvoiceSort | undefined): sort is 'issue_date' | '-issue_date' {
@@ -129,9 +129,10 @@ interface Lead {
   order?: 'issue_date' | 'created_at';
 }
 
-/** By what they are found; undefined for all of an organization. */
+/** By what they are found; undefined for all of an organization, or of a status. */
 function leadOf(organizationId: string, filter: InvoiceFilter): Lead | undefined {
   const { customerId, subscriptionId, from, to, issuedFrom, issuedTo, isPastDue, number, numberPrefix, sort } = filter;
+  const isOfFew = filter.status === 'VOID' || filter.status === 'UNCOLLECTIBLE';
   if (number !== undefined || numberPrefix !== undefined) {
     return { rows: sql`${hashed(organizationId, 3)} AND ${ofNumber(filter)}` };
   }
@@ -143,15 +144,21 @@ function leadOf(organizationId: string, filter: InvoiceFilter): Lead | undefined
       : { rows: sql`${hashed(organizationId, 2)} AND is_past_due`, order: 'created_at' };
   }
   if (issuedFrom !== undefined || issuedTo !== undefined) return issuedOf(organizationId, filter);
-  if (from !== undefined || to !== undefined) {
+  // Of a year there may be more than were ever voided.
+  if ((from !== undefined || to !== undefined) && !isOfFew) {
     return { rows: sql`${hashed(organizationId, 1)} AND ${between('period_end', 'timestamptz', from, to)}` };
   }
   return undefined;
 }
 
-function issuedOf(organizationId: string, { issuedFrom, issuedTo }: InvoiceFilter): Lead {
+function issuedOf(organizationId: string, { status, issuedFrom, issuedTo }: InvoiceFilter): Lead {
+  const own = status === undefined ? hashed(organizationId, 0) : ofStatus(organizationId, 6, status);
   const issued = between('issue_date', 'date', issuedFrom, issuedTo);
-  return { rows: sql`${hashed(organizationId, 0)} AND issue_date IS NOT NULL AND ${issued}`, order: 'issue_date' };
+  return { rows: sql`${own} AND issue_date IS NOT NULL AND ${issued}`, order: 'issue_date' };
+}
+
+function madeOf(organizationId: string, { status }: InvoiceFilter): Lead | undefined {
+  return status && { rows: ofStatus(organizationId, 5, status), order: 'created_at' };
 }
 
 function pastDueByIssueDate(organizationId: string): RawBuilder<unknown> {

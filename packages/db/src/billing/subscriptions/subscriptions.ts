@@ -3,6 +3,7 @@ import type { BillingAlignment, SubscriptionStatus } from '@weir/billing/kinds';
 import type { Interval } from '@weir/rating/periods';
 import { sql, type RawBuilder, type Selectable } from 'kysely';
 import type { Queries } from '../../database.ts';
+import { hashed, ofOrganization, ofStatus } from '../../of-organization.ts';
 import { reversed, type Order } from '../../order.ts';
 import { mapPage, selectPage, type Page, type PageOf } from '../../page.ts';
 import type { Tables } from '../../schema.ts';
@@ -78,43 +79,38 @@ export interface NewSubscription {
 const status = sql<SubscriptionStatus>`CASE WHEN subscriptions.ended_at <= billing_now() THEN 'CANCELED'
   WHEN subscriptions.start_at > billing_now() THEN 'SCHEDULED' ELSE subscriptions.status END`;
 
-function selectSubscriptions(db: Queries, organizationId: string, source: RawBuilder<unknown> = sql`subscriptions`) {
-  return db
-    .selectFrom(sql<SubscriptionRow>`(SELECT * FROM ${source})`.as('subscriptions'))
-    .innerJoin('plans', (join) =>
-      join
-        .onRef('plans.organization_id', '=', 'subscriptions.organization_id')
-        .onRef('plans.id', '=', 'subscriptions.plan_id'),
-    )
-    .select([
-      'subscriptions.id',
-      'subscriptions.external_id',
-      'subscriptions.customer_id',
-      'subscriptions.customer_external_id',
-      'subscriptions.plan_id',
-      'plans.name as plan_name',
-      'subscriptions.pending_plan_id',
-      status.as('status'),
-      'subscriptions.start_at as start_date',
-      'subscriptions.trial_end_at as trial_end_date',
-      'subscriptions.time_zone',
-      'subscriptions.currency',
-      'subscriptions.billing_interval',
-      'subscriptions.billing_alignment',
-      'subscriptions.cycle',
-      'subscriptions.current_period_start',
-      'subscriptions.current_period_end',
-      'subscriptions.cancel_at_period_end',
-      'subscriptions.cancel_reason',
-      'subscriptions.canceled_at',
-      'subscriptions.ended_at',
-      'subscriptions.created_at',
-      'subscriptions.anchor',
-      'subscriptions.anchor_at',
-      'subscriptions.anchor_cycle',
-      sql<string>`billing_now()`.as('now'),
-    ])
-    .where('subscriptions.organization_id', '=', organizationId);
+function selectSubscriptions(db: Queries, source: RawBuilder<unknown>) {
+  return db.selectFrom(sql<SubscriptionRow>`(SELECT * FROM ${source})`.as('subscriptions')).select([
+    'subscriptions.id',
+    'subscriptions.external_id',
+    'subscriptions.customer_id',
+    'subscriptions.customer_external_id',
+    'subscriptions.plan_id',
+    sql<string>`(SELECT name FROM plans
+        WHERE plans.organization_id = subscriptions.organization_id AND plans.id = subscriptions.plan_id)`.as(
+      'plan_name',
+    ),
+    'subscriptions.pending_plan_id',
+    status.as('status'),
+    'subscriptions.start_at as start_date',
+    'subscriptions.trial_end_at as trial_end_date',
+    'subscriptions.time_zone',
+    'subscriptions.currency',
+    'subscriptions.billing_interval',
+    'subscriptions.billing_alignment',
+    'subscriptions.cycle',
+    'subscriptions.current_period_start',
+    'subscriptions.current_period_end',
+    'subscriptions.cancel_at_period_end',
+    'subscriptions.cancel_reason',
+    'subscriptions.canceled_at',
+    'subscriptions.ended_at',
+    'subscriptions.created_at',
+    'subscriptions.anchor',
+    'subscriptions.anchor_at',
+    'subscriptions.anchor_cycle',
+    sql<string>`billing_now()`.as('now'),
+  ]);
 }
 
 const OLDEST_FIRST: Order<{ id: string }> = [{ field: 'id', column: 'subscriptions.id', type: 'uuid' }];
@@ -125,10 +121,11 @@ export const SUBSCRIPTION_SORTS = { created_at: OLDEST_FIRST, '-created_at': rev
 export async function listSubscriptions(
   db: Queries,
   organizationId: string,
-  { customerId, planId, externalId, hasRunError, status: wanted, sort = '-created_at' }: SubscriptionFilter,
+  filter: SubscriptionFilter,
   page: Page,
 ): Promise<PageOf<Subscription>> {
-  let query = selectSubscriptions(db, organizationId, hasRunError === true ? withRunError(organizationId) : undefined);
+  const { customerId, planId, externalId, hasRunError, status: wanted, sort = '-created_at' } = filter;
+  let query = selectSubscriptions(db, sourceOf(organizationId, filter));
   if (customerId !== undefined) query = query.where('subscriptions.customer_id', '=', customerId);
   if (planId !== undefined) query = query.where('subscriptions.plan_id', '=', planId);
   if (externalId !== undefined) query = query.where('subscriptions.external_id', '=', externalId);
@@ -136,6 +133,24 @@ export async function listSubscriptions(
     query = query.where('subscriptions.id', '<>', sql<string>`ALL (${idsWithRunError(organizationId)})`);
   if (wanted !== undefined) query = query.where(status, '=', wanted);
   return mapPage(await selectPage(query, SUBSCRIPTION_SORTS[sort], page), subscriptionOf);
+}
+
+/** By what they are found. */
+function sourceOf(
+  organizationId: string,
+  { customerId, planId, externalId, hasRunError, status: wanted }: SubscriptionFilter,
+): RawBuilder<unknown> {
+  if (hasRunError === true) return withRunError(organizationId);
+  const isNamed = [customerId, planId, externalId].some((each) => each !== undefined);
+  if (isNamed || wanted === undefined) return sql`subscriptions WHERE ${ofOrganization(organizationId)}`;
+  return sql`subscriptions WHERE ${mayBe(organizationId, wanted)}`;
+}
+
+/** All that are of a status by the time of billing are among these, and few others. */
+function mayBe(organizationId: string, wanted: SubscriptionStatus): RawBuilder<unknown> {
+  if (wanted === 'SCHEDULED') return sql`${hashed(organizationId, 1)} AND is_scheduled`;
+  if (wanted === 'CANCELED') return sql`${hashed(organizationId, 2)} AND ended_at IS NOT NULL`;
+  return sql`${ofStatus(organizationId, 0, wanted)} AND status <> 'CANCELED'`;
 }
 
 /** By the indexes of what has an error, which is next to nothing, and then by the key, one by one. */
@@ -158,7 +173,8 @@ export async function findSubscription(
   organizationId: string,
   id: string,
 ): Promise<Subscription | undefined> {
-  const row = await selectSubscriptions(db, organizationId).where('subscriptions.id', '=', id).executeTakeFirst();
+  const own = sql`subscriptions WHERE ${ofOrganization(organizationId)} AND id = ${id}::uuid`;
+  const row = await selectSubscriptions(db, own).executeTakeFirst();
   return row && subscriptionOf(row);
 }
 
