@@ -89,6 +89,20 @@ export function endInvoice(context: ClientContext, signal: AbortSignal): Promise
   });
 }
 
+/** Pays an open invoice of each organization that bills, so that payments are there to be judged after a short run as well. */
+export async function payOneOfEach(context: ClientContext, signal: AbortSignal): Promise<void> {
+  await Promise.all(
+    context.billed.map(async (organization) => {
+      const [open] = await list(context, organization, `/invoices?status=OPEN&page_size=${PAGE}`, signal);
+      if (open === undefined) return;
+      const { id } = open;
+      const body = { reference: `payment-${context.newName()}` };
+      const request = { name: 'pay', id, method: 'POST', path: `/invoices/${id}/pay`, body };
+      await change(context, organization, { ...request, expect: [200, 409] }, signal);
+    }),
+  );
+}
+
 /** Takes a payment back, of an invoice that may be paid by it. */
 export function takePaymentBack(context: ClientContext, signal: AbortSignal): Promise<void> {
   return context.administer(async (organization) => {

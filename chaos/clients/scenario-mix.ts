@@ -8,6 +8,7 @@ import {
   finalizeDraft,
   followFeed,
   grantCredit,
+  payOneOfEach,
   readFeedsToTheEnd,
   recomputeInvoice,
   settleEnded,
@@ -109,8 +110,12 @@ export class Mix {
     return trackInTurn(this.#context, signal, api);
   }
 
-  /** Reads what is there to be read to the end, as a client does that has nothing else to do. */
-  readToTheEnd(signal: AbortSignal): Promise<void> {
-    return readFeedsToTheEnd(this.#context, signal);
+  /**
+   * Does once what is so rare that a short run may have drawn none of it, and reads the feeds to their end, as a client does that has
+   * nothing else to do.
+   */
+  async finish(signal: AbortSignal): Promise<void> {
+    await Promise.all([payOneOfEach(this.#context, signal), readUsage(this.#context, signal)]);
+    await readFeedsToTheEnd(this.#context, signal);
   }
 }

@@ -46,8 +46,8 @@ export interface Traffic {
   pause(): Promise<void>;
   resume(): void;
   /**
-   * Reads the feeds to their end, begins nothing else, and waits until every request has its definite answer. Those that get
-   * none in two minutes are given up; the judge finds them. Rejects when the clients themselves broke.
+   * Pays some invoices, reads the feeds to their end, begins nothing else, and waits until every request has its definite answer. Those
+   * that get none in two minutes are given up; the judge finds them. Rejects when the clients themselves broke.
    */
   stop(): Promise<void>;
 }
@@ -113,7 +113,7 @@ export async function openTraffic(system: SystemUnderTest, options: TrafficOptio
     race: (api) => follow(mix.race(api, abort.signal)),
     async stop() {
       clearInterval(timer);
-      follow(mix.readToTheEnd(abort.signal));
+      follow(mix.finish(abort.signal));
       await settled(unsettled, abort);
       sender.close();
       if (failure !== undefined) throw failure;
