@@ -33,8 +33,8 @@ interface DirectWay {
 
 /**
  * Reads the log of one API. It leaves Redis that does not answer, that is full, or that is badly set up, and says of each by itself when
- * it is over; all that while it may record directly. A flush that it records directly by itself is a moment. A process that has just
- * started was on no way, and its clock may be off: from the line before its first one to that pass seconds.
+ * it is over; all that while it may record directly. A flush that it records directly by itself is a moment, known to the millisecond. A
+ * process that has just started was on no way, and its clock may be off: from the line before its first one to that pass seconds.
  */
 export async function readDirectWays(lines: AsyncIterable<string> | Iterable<string>): Promise<DirectWay[]> {
   const ways: DirectWay[] = [];
@@ -55,7 +55,7 @@ export async function readDirectWays(lines: AsyncIterable<string> | Iterable<str
     const entry = entryOf(line);
     if (entry === undefined) continue;
     if (entry.because === ONE_FLUSH) {
-      ways.push({ from: at, until: at });
+      ways.push({ from: at - 1, until: at + 1 });
       continue;
     }
     const reason = reasonOf(entry);

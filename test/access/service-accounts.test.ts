@@ -129,15 +129,12 @@ test('a token opens nothing from its end on, which has to be in the future', asy
     expectProblem(await make(wrong), 422, 'invalid_request');
   const unclear = 'SELECT action FROM audit_entries WHERE organization_id = $1 AND NOT is_done';
   expect((await weir.pool.query(unclear, [admin.id])).rows).toEqual([]);
-  const ends = new Date(Date.now() + 2_000).toISOString();
+  const ends = new Date(Date.now() + 3_600_000).toISOString();
   const { credential } = await makeToken(weir, admin, id, { expires_at: ends });
-  const isRefused = async () => (await ask('GET', '/organization', credential)).status === 401;
-  const refusedAtOnce = await isRefused();
-  // A machine that was busy for as long has nothing to tell.
-  const isEarly = Date.now() < Date.parse(ends);
-  expect(isEarly && refusedAtOnce).toBe(false);
-  await until(isRefused, 'the token has ended');
-  expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(ends));
+  const status = async () => (await ask('GET', '/organization', credential)).status;
+  expect(await status()).toBe(200);
+  await weir.pool.query('UPDATE service_account_tokens SET expires_at = now() WHERE service_account_id = $1', [id]);
+  expect(await status()).toBe(401);
 });
 
 test('an organization has so many accounts and an account so many tokens, also where all are made at once', async () => {

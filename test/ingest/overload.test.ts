@@ -126,18 +126,18 @@ describe('admin traffic cannot starve tracking', () => {
     const stuck: Promise<Answer>[] = [];
     try {
       await holder.query('BEGIN; LOCK TABLE features IN ACCESS EXCLUSIVE MODE');
-      for (let reader = 0; reader < 8; reader += 1) stuck.push(readFeatures(api.url));
+      let answered = 0;
+      for (let reader = 0; reader < 8; reader += 1) stuck.push(readFeatures(api.url).finally(() => (answered += 1)));
       // Those under way are stuck behind the lock, or wait for a connection; more are not let in to wait with them.
       await until(async () => (await readFeatures(api.url)).status === 503, 'there are as many as may be under way');
       const shed = await readFeatures(api.url);
       expectProblem(shed, 503, 'unavailable');
       expect(shed.headers.get('retry-after')).toBe('1');
 
-      const began = performance.now();
       const tracked = await track({ baseUrl: api.url, apiKey: newKey, meterToken: newMeter.token });
       expect(tracked.status).toBe(201);
-      // Behind the readers it would have waited for the 5 seconds that a connection is waited for.
-      expect(performance.now() - began).toBeLessThan(2_000);
+      // Behind the readers it would have waited for a connection for as long as they.
+      expect(answered).toBe(0);
     } finally {
       await holder.query('ROLLBACK');
       holder.release();

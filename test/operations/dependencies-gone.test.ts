@@ -112,16 +112,17 @@ describe('tracking while Redis', () => {
         await new Promise((resolve) => setImmediate(resolve));
       }
       const ready = await timed(() => weir.request('GET', '/readyz', { baseUrl }));
-      expect(ready).toMatchObject({ status: 200, body: { redis: 'away', postgres: 'ok', way: 'direct' } });
       const answers = await Promise.all(asked);
       const statuses = new Set(answers.map(({ status }) => status));
-      return { statuses, readyMs: ready.ms, slowestMs: Math.max(...answers.map(({ ms }) => ms)) };
+      return { statuses, ready, slowestMs: Math.max(...answers.map(({ ms }) => ms)) };
     };
-    // What takes Postgres 1,500 ms is refused: that is slow as well.
-    const isQuick = (round: { readyMs: number; slowestMs: number }) => Math.max(round.readyMs, round.slowestMs) < 1_500;
-    const { statuses, readyMs, slowestMs } = await bestOfThree(trackAllWhileGone, isQuick);
+    // What takes Postgres 1,500 ms is refused: that is slow as well. One that does not answer within a second is called away, too.
+    const isQuick = ({ ready, slowestMs }: Awaited<ReturnType<typeof trackAllWhileGone>>) =>
+      ready.body.postgres === 'ok' && Math.max(ready.ms, slowestMs) < 1_500;
+    const { statuses, ready, slowestMs } = await bestOfThree(trackAllWhileGone, isQuick);
     expect(statuses).toEqual(new Set([201]));
-    expect(readyMs).toBeLessThan(1_500);
+    expect(ready).toMatchObject({ status: 200, body: { redis: 'away', postgres: 'ok', way: 'direct' } });
+    expect(ready.ms).toBeLessThan(1_500);
     // The time-out is 900 ms; a request that had to wait for two of them would take twice as long.
     expect(slowestMs).toBeLessThan(1_700);
     // Nobody can say what Redis still has: all that counts may be missing.
@@ -159,10 +160,9 @@ describe('while Postgres', () => {
         await until(async () => (await read()).status === 200, 'what reads is served');
         for (const lookupKey of [undefined, meter.lookupKey]) expect((await trackNew(lookupKey)).status).toBe(201);
         await makeGone();
-        // Tracking goes on, so the process is ready, and says what is away.
+        // Tracking goes on, so the process is ready, and says what is away: once both are asked at a time when Redis answers at once.
         const ready = () => weir.request('GET', '/readyz', { baseUrl });
-        await until(async () => (await ready()).body.postgres === 'away', 'the process says what is away');
-        expect(await ready()).toMatchObject({
+        await expect.poll(ready).toMatchObject({
           status: 200,
           body: { status: 'ok', redis: 'ok', postgres: 'away', way: 'redis' },
         });

@@ -285,9 +285,16 @@ test('a worker that is killed in the middle of 20,000 events leaves whole hours,
   // What was accepted before that is never all recorded while this test runs.
   await apart.pool.query("UPDATE usage_moves SET created_at = now() + interval '1 h' WHERE id = $1", [waiting.id]);
 
+  // Hours are moved in their order. The last one is held, so that not all of it is done before the worker is killed.
+  const holder = await apart.pool.connect();
+  await holder.query('BEGIN');
+  const last = `SELECT FROM customer_usage_hours WHERE customer_external_id = 'large' ORDER BY hour DESC LIMIT 1 FOR UPDATE`;
+  expect((await holder.query(last)).rowCount).toBe(1);
   const killed = await apart.spawnWorker({ MOVES_INTERVAL_MS: '100' });
   await until(async () => (await state()).events > 0, 'something is moved');
   await killed.stop('SIGKILL');
+  await holder.query('ROLLBACK');
+  holder.release();
   expect(await state()).toMatchObject({ status: 'RUNNING', finished_at: null });
   expect((await state()).events).toBeLessThan(20_000);
   await expectRollupsToEqualEvents(apart.pool);

@@ -45,7 +45,8 @@ class TestAddresses(WithService):
 
     def test_one_that_does_not_answer_leaves_time_for_the_others(self) -> None:
         self.resolve(self.silent(), self.port)
-        with Client(self.service.url, "k", timeout=1) as client:
+        # Each has half of it, in which a busy machine has to come to the answer.
+        with Client(self.service.url, "k", timeout=4) as client:
             self.assertEqual(client.track(event(1), retries=0), Tracked("k1", False))
 
     def test_the_look_up_of_the_name_takes_no_time_of_the_attempt(self) -> None:

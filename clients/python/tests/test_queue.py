@@ -472,7 +472,7 @@ class TestEndOfProcess(WithService):
 
     def test_what_is_queued_is_sent_when_the_process_ends(self) -> None:
         with self.run_program("client.queue(Event('m', 'acme', 1, idempotency_key='at-exit'))") as process:
-            self.assertEqual(process.wait(10), 0)
+            self.assertEqual(process.wait(20), 0)
         self.assertEqual(self.service.accepted, ["at-exit"])
 
     def test_the_end_does_not_wait_for_a_look_up_of_the_host_that_does_not_end(self) -> None:
@@ -501,7 +501,7 @@ sys.stderr = sys.stdout
             assert process.stdout is not None
             self.assertEqual(process.stdout.readline(), b"queued\n")
             process.send_signal(signal.SIGTERM)
-            self.assertEqual(process.wait(10), 128 + signal.SIGTERM)
+            self.assertEqual(process.wait(20), 128 + signal.SIGTERM)
         self.assertEqual(self.service.accepted, ["k"])
 
     @unittest.skipIf(os.name == "nt", "Windows has no SIGTERM and no fork")
@@ -515,7 +515,7 @@ else:
     os.waitpid(child, 0)
 """
         with self.run_program(code) as process:
-            self.assertEqual(process.wait(10), 0)
+            self.assertEqual(process.wait(20), 0)
         self.assertEqual(sorted(self.service.keys()), [["child"], ["parent"]])
 
     @unittest.skipIf(os.name == "nt", "Windows has no SIGTERM and no fork")
