@@ -1,12 +1,14 @@
-// A worker begins so many requests in a second: a turn waits for its place among those of the others.
+// A worker begins so many requests in a second, and has so many turns under way: each waits for its place among the others.
 
+import { findEndpointsWithWork } from '@weir/db/webhooks/turns';
+import { EndpointPlaces } from '@weir/worker/webhooks/endpoint-places';
 import { Pace } from '@weir/worker/webhooks/pace';
 import { expect, test, vi } from 'vitest';
 import { until } from '../support/harness.ts';
 import { ownTurns } from '../support/turns.ts';
 import { sequences } from '../support/webhooks.ts';
 
-const { receiving, createEndpoint, happen, deliver, deliveriesOf } = ownTurns();
+const { weir, database, receiving, createEndpoint, happen, deliver, deliveriesOf } = ownTurns();
 
 test('what has waited for the pace for longer than a turn takes is sent', async () => {
   const receiver = await receiving();
@@ -22,6 +24,31 @@ test('what has waited for the pace for longer than a turn takes is sent', async 
     expect(sequences(receiver.received)).toEqual([1]);
     await turn();
     expect(sequences(receiver.received)).toEqual([1, 2]);
+  } finally {
+    clock.mockRestore();
+  }
+});
+
+test('a turn with something left is the last of those that wait for its place, and not the first', async () => {
+  const receiver = await receiving();
+  const [one, other] = [await createEndpoint(receiver.url), await createEndpoint(receiver.url)];
+  await happen(3);
+  const places = new EndpointPlaces(8);
+  let passed = 0;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => process.uptime() * 1_000 + passed);
+  try {
+    // While it has the one place of its organization, the other one asks for it.
+    const asking = { turn: async () => void ((await deliver(other.id, { places })) || (passed += 4_000)) };
+    expect(await deliver(one.id, { places, pace: asking })).toBe(false);
+    expect(receiver.received.length).toBeGreaterThan(0);
+    await weir.pool.query(`UPDATE webhook_endpoints SET held_until = now() - interval '1 minute' WHERE id = $1`, [
+      other.id,
+    ]);
+    const work = await findEndpointsWithWork(database().kysely);
+    expect(work.map(({ endpointId }) => endpointId)).toEqual([other.id, one.id]);
+    // Nobody asks.
+    const alone = { turn: () => Promise.resolve(void (passed += 40_000)) };
+    expect(await deliver(other.id, { places, pace: alone })).toBe(true);
   } finally {
     clock.mockRestore();
   }

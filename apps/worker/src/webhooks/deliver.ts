@@ -63,7 +63,10 @@ const LOOK_MS = 500;
 /** Of more that is not written down yet nothing is sent: all of it would be sent again after a death. */
 const UNRECORDED_MAX = 200;
 
-/** Has a turn of an endpoint. Returns whether it left something; throws while Postgres is away, and then what it sent is sent again. */
+/**
+ * Has a turn of an endpoint. Returns whether it left something that is gone on with at once: where others wait for a place like its own, the
+ * next look finds it, behind them. Throws while Postgres is away, and then what it sent is sent again.
+ */
 export async function deliverTurn(deps: DeliveryDeps, key: EndpointKey): Promise<boolean> {
   const { kysely } = deps.database;
   // A look alone: of many that wait for a place each asks again every second.
@@ -76,7 +79,7 @@ export async function deliverTurn(deps: DeliveryDeps, key: EndpointKey): Promise
     const held = await holdEndpoint(kysely, pace);
     if (held === undefined) return false;
     try {
-      return await new Turn(deps, held, asked).run();
+      return (await new Turn(deps, held, asked).run()) && !deps.places.isAskedFor(pace);
     } finally {
       await releaseEndpoint(kysely, held);
     }

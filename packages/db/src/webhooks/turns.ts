@@ -75,7 +75,10 @@ const STAGED_MAX = 100;
 /** So much of the feed is searched at once for events of the types that an endpoint takes: some tenths of a second, where there are none. */
 const SEARCHED_MAX = 100_000;
 
-/** Endpoints that have something to send, which nobody has in hand. What counts rows is asked last: of most that are full something is due. */
+/**
+ * Endpoints that have something to send, which nobody has in hand, by how long that is so: places go to those that come first. What counts
+ * rows is asked last: of most that are full something is due.
+ */
 export async function findEndpointsWithWork(db: Queries): Promise<EndpointKey[]> {
   const { rows } = await sql<EndpointKey>`
     SELECT endpoints.organization_id AS "organizationId", endpoints.id AS "endpointId"
@@ -83,9 +86,8 @@ export async function findEndpointsWithWork(db: Queries): Promise<EndpointKey[]>
     WHERE endpoints.status = 'ACTIVE' AND ${isFree} AND (
       EXISTS (SELECT FROM ${pending} AND next_attempt_at IS NULL)
       OR (SELECT min(next_attempt_at) FROM ${pending}) <= now()
-      OR (endpoints.last_sequence < feeds.last_sequence OR endpoints.replay_next IS NOT NULL) AND (${isQuiet} OR NOT ${isFull}))`.execute(
-    db,
-  );
+      OR (endpoints.last_sequence < feeds.last_sequence OR endpoints.replay_next IS NOT NULL) AND (${isQuiet} OR NOT ${isFull}))
+    ORDER BY held_until NULLS FIRST`.execute(db);
   return rows;
 }
 
