@@ -5,6 +5,20 @@ import type { BillingCheck } from './check.ts';
 
 export const DUE_CHECKS: readonly BillingCheck[] = [
   {
+    name: 'dues_priced',
+    promise: 'a due has the price and the meter of its charge, which do not change',
+    // An invoice is computed again from this copy: that a copy is wrong shows nowhere else.
+    faults: ({ of }) => sql`
+      SELECT d.organization_id, 'subscription ' || d.subscription_id AS subject, CASE
+        WHEN d.meter_id IS DISTINCT FROM c.meter_id THEN format('cycle %s is of meter %s, and charge %s of meter %s', d.cycle,
+          coalesce(d.meter_id::text, 'none'), c.id, coalesce(c.meter_id::text, 'none'))
+        ELSE format('cycle %s has another price than charge %s', d.cycle, c.id)
+      END AS said
+      FROM dues d
+      JOIN charges c ON c.organization_id = d.organization_id AND c.id = d.charge_id
+      WHERE ${of('d')} AND (d.meter_id IS DISTINCT FROM c.meter_id OR d.terms <> c.terms)`,
+  },
+  {
     name: 'due_billed',
     promise: 'what a due says was billed for it, and at which closing last, is what its lines say',
     faults: ({ of }) => sql`

@@ -58,6 +58,16 @@ export const INVOICE_CHECKS: readonly BillingCheck[] = [
       WHERE ${of('i')} AND coalesce(i.amount_paid, 0) <> coalesce(paid.amount, 0)`,
   },
   {
+    name: 'invoice_parties',
+    promise: 'an invoice is for the customer of its subscription, in its currency',
+    faults: ({ of }) => sql`
+      SELECT i.organization_id, 'invoice ' || i.id AS subject, format('it is for customer %s in %s, and its subscription %s for %s in %s',
+        i.customer_id, i.currency, s.id, s.customer_id, s.currency) AS said
+      FROM invoices i
+      JOIN subscriptions s ON s.organization_id = i.organization_id AND s.id = i.subscription_id
+      WHERE ${of('i')} AND (i.customer_id, i.currency) <> (s.customer_id, s.currency)`,
+  },
+  {
     name: 'line_rounding',
     promise:
       'the amount of a line is its exact amount, rounded once, less what was billed before, and what is waived of that',
