@@ -1100,6 +1100,16 @@ CREATE INDEX plan_features_organization_id_feature_id_idx ON public.plan_feature
 
 CREATE INDEX plans_name_idx ON public.plans USING btree (uuid_hash_extended(organization_id, (0)::bigint), lower(name), id);
 
+CREATE INDEX rejected_events_customer_idx ON public.rejected_events USING btree (hashtextextended(customer_external_id, uuid_hash_extended(organization_id, (0)::bigint)), id);
+
+CREATE INDEX rejected_events_key_idx ON public.rejected_events USING btree (hashtextextended(rejected_key(event), uuid_hash_extended(organization_id, (0)::bigint)), id);
+
+CREATE INDEX rejected_events_meter_idx ON public.rejected_events USING btree (meter_id, id);
+
+CREATE INDEX rejected_events_meter_reason_idx ON public.rejected_events USING btree (hashtextextended(reason_kind(reason), uuid_hash_extended(meter_id, (0)::bigint)), id);
+
+CREATE INDEX rejected_events_reason_idx ON public.rejected_events USING btree (hashtextextended(reason_kind(reason), uuid_hash_extended(organization_id, (0)::bigint)), id);
+
 CREATE INDEX request_keys_organization_id_created_at_idx ON public.request_keys USING btree (organization_id, created_at) INCLUDE (bytes);
 
 CREATE INDEX revenue_reckonings_stepped_at_idx ON public.revenue_reckonings USING btree (stepped_at, organization_id) WHERE (begun_at IS NOT NULL);
@@ -1432,6 +1442,13 @@ BEGIN
   RAISE EXCEPTION 'invoice % is not made void: % of it was paid', OLD.id, OLD.amount_paid
     USING ERRCODE = 'check_violation', HINT = 'take its payments back first';
 END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.rejected_key(event text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN "substring"(event, '"idempotency_key":("(?:[^"\\]|\\.)*")'::text)
 ;
 
 CREATE OR REPLACE FUNCTION public.ungrouped_meters(organization_ids uuid[], meter_ids uuid[])

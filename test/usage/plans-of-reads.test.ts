@@ -240,7 +240,8 @@ describe.each(Object.entries(KNOWLEDGE))('with %s', (_knowledge, load) => {
         const page = { limit: 100 };
         const events = await listStoredEvents(database, scene.organizationId, { ...page, ...filter, ...meterId });
         expect(events, title).toHaveLength(found);
-        expect(await listRejections(database, scene.organizationId, 100)).toEqual([]);
+        const rejections = await listRejections(database, scene.organizationId, { limit: 100, countedMax: 100 });
+        expect(rejections).toEqual({ rejections: [], has_more: false });
       };
       const rows = await rowsReadBy(scene, list, { least: found });
       expect({ title, rows: rows < ROWS_MAX ? 'few' : rows }).toEqual({ title, rows: 'few' });

@@ -119,12 +119,13 @@ async function readPage(
 async function keptPage(
   database: Database,
   organizationId: string,
-  { meterId, customerExternalId, idempotencyKey, reason, since, until, receivedSince, before, limit }: BoundedFilter,
+  filter: BoundedFilter,
   status: 'duplicate' | 'rejected',
 ): Promise<StoredRow[]> {
-  let query = rejectedRows(database, organizationId);
+  const { meterId, customerExternalId, idempotencyKey, reason, since, until, receivedSince, before, limit } = filter;
+  let query = rejectedRows(database, organizationId, amongRejected(organizationId, filter));
   if (status === 'rejected') {
-    if (meterId !== undefined) query = query.where('meter_id', '=', meterId);
+    if (meterId !== undefined) query = query.where(sql<SqlBool>`(meter_id = ${meterId}::uuid) IS TRUE`);
     if (customerExternalId !== undefined) query = query.where('customer_external_id', '=', customerExternalId);
     if (reason !== undefined) query = query.where(sql<SqlBool>`reason_kind(reason) = reason_kind(${reason}::text)`);
   } else {
@@ -149,6 +150,27 @@ async function keptPage(
   if (until !== undefined) query = query.where(sql<SqlBool>`event_timestamp(event) < ${until}::timestamptz`);
   if (before !== undefined) query = query.where('id', '<', before);
   return await query.orderBy('id', 'desc').limit(limit).execute();
+}
+
+/** By which index the rejected events of a filter are found, fewest first: after a mistake of a service there are millions of one reason. */
+function amongRejected(
+  organizationId: string,
+  { meterId, customerExternalId, idempotencyKey, reason }: EventFilter,
+): RawBuilder<SqlBool> | undefined {
+  const organization = sql`${organizationId}::uuid`;
+  if (idempotencyKey !== undefined)
+    return sql`hashtextextended(rejected_key(event), uuid_hash_extended(organization_id, 0))
+      = hashtextextended(${JSON.stringify(idempotencyKey)}::text, uuid_hash_extended(${organization}, 0))`;
+  if (customerExternalId !== undefined)
+    return sql`hashtextextended(customer_external_id, uuid_hash_extended(organization_id, 0))
+      = hashtextextended(${customerExternalId}::text, uuid_hash_extended(${organization}, 0))`;
+  if (reason !== undefined)
+    return meterId === undefined
+      ? sql`hashtextextended(reason_kind(reason), uuid_hash_extended(organization_id, 0))
+          = hashtextextended(reason_kind(${reason}::text), uuid_hash_extended(${organization}, 0))`
+      : sql`hashtextextended(reason_kind(reason), uuid_hash_extended(meter_id, 0))
+          = hashtextextended(reason_kind(${reason}::text), uuid_hash_extended(${meterId}::uuid, 0))`;
+  return meterId === undefined ? undefined : sql`meter_id = ${meterId}::uuid`;
 }
 
 /** The event that holds an idempotency key. */
@@ -311,15 +333,29 @@ export interface Rejection {
   last_at: string;
 }
 
-/** Those of an organization, most frequent first, at most `limit`. One that is being replayed counts until it is recorded. */
+/**
+ * Those of an organization, most frequent first, at most `limit`. One that is being replayed counts until it is recorded. Of the newest
+ * `countedMax` events alone; `has_more` says whether there are others.
+ */
 export async function listRejections(
   { kysely }: Database,
   organizationId: string,
-  limit: number,
-): Promise<Rejection[]> {
-  const { rows } = await sql<Rejection>`
-    SELECT reason_kind(reason) AS reason, meter_id, count(*)::int AS count, min(rejected_at) AS first_at, max(rejected_at) AS last_at
-    FROM rejected_events WHERE organization_id = ${organizationId}::uuid
-    GROUP BY 1, 2 ORDER BY 3 DESC, 5 DESC, 1, 2 LIMIT ${limit}`.execute(kysely);
-  return rows;
+  { limit, countedMax }: { limit: number; countedMax: number },
+): Promise<{ rejections: Rejection[]; has_more: boolean }> {
+  const { rows } = await sql<Rejection & { looked_at: number }>`
+    WITH newest AS MATERIALIZED (
+      SELECT meter_id, reason, rejected_at, row_number() OVER (ORDER BY id DESC) AS place
+      FROM rejected_events WHERE organization_id = ${organizationId}::uuid ORDER BY id DESC LIMIT ${countedMax + 1}
+    )
+    SELECT reason_kind(reason) AS reason, meter_id, count(*)::int AS count, min(rejected_at) AS first_at, max(rejected_at) AS last_at,
+      (SELECT count(*)::int FROM newest) AS looked_at
+    FROM newest WHERE place <= ${countedMax} GROUP BY 1, 2 ORDER BY 3 DESC, 5 DESC, 1, 2 LIMIT ${limit}`.execute(
+    kysely,
+  );
+  return {
+    rejections: rows.map(({ reason, meter_id, count, first_at, last_at }) => {
+      return { reason, meter_id, count, first_at, last_at };
+    }),
+    has_more: rows.some(({ looked_at }) => looked_at > countedMax),
+  };
 }

@@ -160,14 +160,16 @@ export function duplicateRows(
     ]);
 }
 
-/** The rejected events of an organization that were not replayed. */
+/** The rejected events of an organization that were not replayed. `among` says which they are, by an index of its own. */
 export function rejectedRows(
   { kysely }: Database,
   organizationId: string,
+  among?: RawBuilder<SqlBool>,
 ): SelectQueryBuilder<Tables, 'rejected_events', StoredRow> {
+  const isOf = sql<SqlBool>`organization_id = ${organizationId}::uuid`;
   return kysely
     .selectFrom('rejected_events')
-    .where('organization_id', '=', organizationId)
+    .where(among === undefined ? isOf : sql<SqlBool>`${among} AND (${isOf}) IS TRUE`)
     .where(sql<SqlBool>`NOT ${SETTLED}`)
     .select([
       sql<EventStatus>`'rejected'`.as('status'),

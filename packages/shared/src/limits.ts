@@ -229,6 +229,7 @@ export const LIMIT_TABLE = {
     why: 'some 70 pages and more; the others are one row, with what they come to',
   },
   rejections: { under: 'Pages', max: 100, of: 'reasons in `GET /events/rejections`', why: 'the most frequent ones' },
+  countedRejections: { under: 'Pages', max: 100_000, of: 'rejected events that these count', why: 'the newest ones' },
   grantsBesideBalance: {
     under: 'Pages',
     max: 500,

@@ -123,14 +123,26 @@ export function eventRoutes(app: App, deps: EventDeps): void {
         tags: ['Usage'],
         summary: 'Why events are rejected that were not replayed yet, most frequent first',
         description:
-          `At most ${LIMITS.rejections}. The events of each: GET /events with the same reason and meter_id. Where a reason names ` +
-          'another event, its id is left out here.',
-        response: { 200: z.object({ data: z.array(rejection) }) },
+          `At most ${LIMITS.rejections}, of the newest ${LIMITS.countedRejections.toLocaleString('en')} events. The events of each: GET /events ` +
+          'with the same reason and meter_id. Where a reason names another event, its id is left out here.',
+        response: {
+          200: z.object({
+            data: z.array(rejection),
+            has_more: z.boolean().meta({
+              description:
+                'Whether there are more rejected events than are counted here: they are once some of these are replayed.',
+            }),
+          }),
+        },
       },
     },
-    async (request) => ({
-      data: await listRejections(deps.database, request.caller.organizationId, LIMITS.rejections),
-    }),
+    async (request) => {
+      const { rejections, has_more } = await listRejections(deps.database, request.caller.organizationId, {
+        limit: LIMITS.rejections,
+        countedMax: LIMITS.countedRejections,
+      });
+      return { data: rejections, has_more };
+    },
   );
 
   app.post(

@@ -4045,6 +4045,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["EventRejection"][];
+                        has_more: boolean;
                     };
                 };
             };

@@ -56,14 +56,17 @@ export function Rejections() {
       about="Rejected events were accepted and are kept. They do not count until they are replayed."
     >
       <Loaded query={rejections} rows={2}>
-        {({ data }) => (
-          <DataTable
-            label="Rejected events by reason"
-            columns={columns}
-            rows={data}
-            keyOf={({ reason, meter_id: meter }) => `${meter} ${reason}`}
-            empty={<p>Nothing waits to be replayed.</p>}
-          />
+        {({ data, has_more }) => (
+          <>
+            <DataTable
+              label="Rejected events by reason"
+              columns={columns}
+              rows={data}
+              keyOf={({ reason, meter_id: meter }) => `${meter} ${reason}`}
+              empty={<p>Nothing waits to be replayed.</p>}
+            />
+            {has_more && <p className="muted">Only the newest events are counted here. There are more.</p>}
+          </>
         )}
       </Loaded>
       {replaying !== undefined && <ReplayAll rejection={replaying} onClose={() => setReplaying(undefined)} />}
