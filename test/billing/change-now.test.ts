@@ -124,8 +124,8 @@ describe('a change of plan now', () => {
       { cycle: 2, plan_id: other, period_start: february, period_end: march, days: null },
     ]);
     const [draft] = await billing.drafts(id);
-    const { id: _, invoice_number: __, lines, ...whole } = await billing.get(`/invoices/${draft?.id}`);
-    expect(preview).toEqual({ ...whole, lines: lines.map(({ id: ___, ...line }: { id: string }) => line) });
+    const { id: _, invoice_number: __, payments: ___, lines, ...whole } = await billing.get(`/invoices/${draft?.id}`);
+    expect(preview).toEqual({ ...whole, lines: lines.map(({ id: ____, ...line }: { id: string }) => line) });
     const settled = [
       'Calls (0) 11/31 4 4.00',
       'Calls at 2 (0) 11/31 4 8.00',
@@ -175,11 +175,28 @@ describe('a change of plan now', () => {
     expect(total.toFixed(2), '11 dates of the first plan, and one of the third').toBe('14.00');
   });
 
-  test('while the invoice in advance is a draft has it show its own part, and none comes back', async () => {
-    const made = await subscribe([fixed('31')]);
+  test('while the invoice in advance is a draft has it show its own part, as is shown before, and none comes back', async () => {
+    const made = await subscribe([fixed('31'), fixed('3.10')]);
     await at(CHANGE);
-    await changeNow(made.id, (await billing.plan([fixed('62')])).id);
-    expect(await issue(made)).toEqual([['Fee of 31 (0) 11/31 11.00'], ['Fee of 62 (1) 20/31 40.00']]);
+    const { id: other } = await billing.plan([fixed('62')]);
+    const [before] = await billing.drafts(made.id);
+    const { invoice, draft } = await billing.post(`/subscriptions/${made.id}/preview-change`, { plan_id: other });
+    expect([invoice.total, draft]).toEqual(['40.00', { id: before?.id, amount: '-22.00' }]);
+    expect((await billing.get(`/invoices/${before?.id}`)).total, 'the preview changes nothing').toBe('34.10');
+    await changeNow(made.id, other);
+    expect((await billing.get(`/invoices/${before?.id}`)).total).toBe('12.10');
+    const advance = ['Fee of 31 (0) 11/31 11.00', 'Fee of 3.10 (0) 11/31 1.10'];
+    expect(await issue(made)).toEqual([advance, ['Fee of 62 (1) 20/31 40.00']]);
+  });
+
+  test('to a plan without a price takes off the draft in advance, and makes no invoice', async () => {
+    const made = await subscribe([fixed('31')]);
+    const { id: other } = await billing.plan([]);
+    const preview = () => billing.post(`/subscriptions/${made.id}/preview-change`, { plan_id: other });
+    await at(CHANGE);
+    expect(await preview()).toMatchObject({ invoice: null, draft: { amount: '-20.00' } });
+    await issue(made);
+    expect(await preview()).toMatchObject({ invoice: { total: '-20.00' }, draft: null });
   });
 
   test('on the first date of a period gives it all back, and bills the new plan whole', async () => {

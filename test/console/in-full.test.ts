@@ -360,6 +360,7 @@ test('a change of plan now shows its invoice before, and makes that one', async 
   await page.getByRole('option', { name: /^Large/ }).click();
   const shown = dialog().getByRole('region', { name: 'Invoice of the change' });
   await shown.getByText('Fee of Large').waitFor();
+  await shown.getByText('The draft that bills later days in advance goes down by 10.00 USD.').waitFor();
   expect(await findBarriers(page)).toEqual([]);
   await dialog().getByRole('button', { name: 'Change now' }).click();
   await dialog().waitFor({ state: 'detached' });

@@ -1,9 +1,11 @@
 // Puts a subscription on another plan, at the end of its period or now, and says beforehand what the latter comes to.
 
+import { amountText } from '@weir/billing/amounts';
 import type { NewFeedEvent } from '@weir/billing/feed-events';
 import { readInvoiceWithin, type InvoiceWithLines } from '@weir/db/billing/invoices/read-invoices';
 import { withoutKeeping } from '@weir/db/billing/snapshot';
 import { changeAtPeriodEnd, changeNow } from '@weir/db/billing/subscriptions/change-plan';
+import { readAdvance } from '@weir/db/billing/subscriptions/cut-period';
 import { isPricedLater, lockPlanToBill, type SubscriptionRow } from '@weir/db/billing/subscriptions/subscriptions';
 import type { Queries } from '@weir/db/database';
 import { Refusal } from '@weir/shared/errors';
@@ -15,7 +17,7 @@ import { inTurns, type Turns } from '../http/load/turns.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, writing } from '../http/writing/writing.ts';
 import { changeSubscription, changeUntold, type Change } from './change-subscription.ts';
-import { invoicePreview } from './invoice-shape.ts';
+import { amount, invoicePreview } from './invoice-shape.ts';
 import { changeBody, previewChangeBody, subscriptionAnswer } from './subscription-body.ts';
 import { METER_TAKEN, noSuchPlan, planInactive, PRICED_LATER, refuseMeterTaken } from './subscription-refusals.ts';
 import type { RouteDeps } from '../route-deps.ts';
@@ -28,6 +30,12 @@ const problems = problemResponses(
   'interval_differs',
   'meter_already_billed',
 );
+
+const loweredDraft = z.object({ id: z.uuid(), amount }).meta({
+  description:
+    'The draft that bills the open period in advance, and what the change would take off it: below zero. Null where it ' +
+    'stays as it is, or is finalized, and then the invoice gives that back.',
+});
 
 type When = z.output<typeof changeBody>['when'];
 type LockedPlan = Awaited<ReturnType<typeof lockPlanToBill>>;
@@ -68,26 +76,39 @@ export function planChangeRoutes(app: App, { database, guards, turns }: RouteDep
         summary: 'The invoice that a change to another plan would make now',
         description:
           'Changes nothing. The invoice has no id and no number; it is null where the change would make none, as in a ' +
-          'trial. What would be refused is refused here, too.',
+          'trial. What was billed in advance for later days comes back on it, or, while that is on a draft, off the draft. ' +
+          'What would be refused is refused here, too.',
         params: idInPath,
         body: previewChangeBody,
         response: {
-          200: z.object({ invoice: invoicePreview.nullable() }).meta({ id: 'PlanChangePreview' }),
+          200: z
+            .object({ invoice: invoicePreview.nullable(), draft: loweredDraft.nullable() })
+            .meta({ id: 'PlanChangePreview' }),
           ...problems,
         },
       },
     },
     writing(database, async ({ caller, params, body }, write) => {
       return await write.computed(async () => {
-        const invoice = await withoutKeeping(database, async (transaction) => {
+        return await withoutKeeping(database, async (transaction) => {
           const change = await toPlan(transaction, caller, { ...body, when: 'now' });
-          const { events } = await changeUntold(transaction, caller, params.id, change);
+          const lowered: z.output<typeof loweredDraft>[] = [];
+          const { events } = await changeUntold(transaction, caller, params.id, async (_, row, actor) => {
+            const before = await readAdvance(transaction, row);
+            const made = await change(transaction, row, actor);
+            const after = before && (await readAdvance(transaction, row));
+            if (before !== undefined && after !== undefined && after.amount !== before.amount)
+              lowered.push({ id: after.draft, amount: amountText(after.amount - before.amount, row.currency) });
+            return made;
+          });
+          const [draft = null] = lowered;
           const made = events.find(({ type }) => type === 'invoice.created');
-          if (made === undefined) return undefined;
+          if (made === undefined) return done({ invoice: null, draft });
+          const { organizationId } = caller;
           const id = String(made.data['id']);
-          return await readInvoiceWithin(transaction, caller.organizationId, id, (work) => inTurns(turns, work));
+          const invoice = await readInvoiceWithin(transaction, organizationId, id, (work) => inTurns(turns, work));
+          return done({ invoice: invoice === undefined ? null : withoutIds(invoice), draft });
         });
-        return done({ invoice: invoice === undefined ? null : withoutIds(invoice) });
       });
     }),
   );
@@ -127,11 +148,11 @@ function checkPlan(plan: LockedPlan, row: SubscriptionRow, when: When): NonNulla
 }
 
 function withoutIds(made: InvoiceWithLines) {
-  const { id: _, invoice_number: __, lines_next_cursor: ___, lines, ...invoice } = made;
+  const { id: _, invoice_number: __, payments: ____, lines_next_cursor: ___, lines, ...invoice } = made;
   return {
     ...invoice,
     lines: lines.map((line) => {
-      const { id: ____, ...rest } = line;
+      const { id: _____, ...rest } = line;
       return rest;
     }),
   };

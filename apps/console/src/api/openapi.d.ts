@@ -1345,6 +1345,10 @@ export interface components {
         };
         PlanChangePreview: {
             invoice: components["schemas"]["InvoicePreview"] | null;
+            draft: {
+                id: string;
+                amount: string;
+            } | null;
         };
         PlanFeature: {
             feature_id: string;

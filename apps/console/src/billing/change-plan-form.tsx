@@ -8,6 +8,7 @@ import { FormDialog } from '../components/dialogs/form-dialog.tsx';
 import { NOT_SENT, useForm } from '../components/forms/form.tsx';
 import { isSeen } from '../components/forms/is-seen.ts';
 import { Loaded } from '../components/outcomes/loaded.tsx';
+import { formatAmount } from '../text/decimals.ts';
 import { formatDate } from '../text/instants.ts';
 import { InvoiceLines, InvoiceTotals } from './invoice-lines.tsx';
 import { OF_SUBSCRIPTIONS } from './of-subscriptions.ts';
@@ -57,7 +58,7 @@ export function ChangePlanForm({ subscription, onClose }: ChangePlanFormProps) {
             <Radio
               value="now"
               label="Now"
-              description="What was billed in advance for later days comes back, and today is the new plan’s. For good."
+              description="What is billed in advance for later days comes back, or off its draft, and today is the new plan’s. For good."
             />
           </div>
         </Radio.Group>
@@ -72,7 +73,7 @@ export function ChangePlanForm({ subscription, onClose }: ChangePlanFormProps) {
         {...form.field('plan_id')}
       />
       <p className="muted">{whatStays(when, subscription)}</p>
-      {isPreviewed && <WhatIsBilled preview={preview} zone={subscription.time_zone} />}
+      {isPreviewed && <WhatIsBilled preview={preview} subscription={subscription} />}
     </FormDialog>
   );
 }
@@ -114,21 +115,31 @@ function usePreview(id: string, planId: string, isEnabled: boolean) {
   });
 }
 
-function WhatIsBilled({ preview, zone }: { preview: ReturnType<typeof usePreview>; zone: string }) {
+function WhatIsBilled({
+  preview,
+  subscription: { time_zone: zone, currency },
+}: Pick<ChangePlanFormProps, 'subscription'> & { preview: ReturnType<typeof usePreview> }) {
   return (
     <section aria-label="Invoice of the change">
       <Loaded query={preview} rows={4}>
-        {({ invoice }) =>
-          invoice === null ? (
-            <p role="status">No invoice is made of it.</p>
-          ) : (
-            <>
-              <p className="muted">The invoice of the change, as it would be now. It is made as a draft.</p>
-              <InvoiceLines invoice={invoice} zone={zone} />
-              <InvoiceTotals invoice={invoice} />
-            </>
-          )
-        }
+        {({ invoice, draft }) => (
+          <>
+            {invoice === null && <p role="status">No invoice is made of it.</p>}
+            {invoice !== null && (
+              <>
+                <p className="muted">The invoice of the change, as it would be now. It is made as a draft.</p>
+                <InvoiceLines invoice={invoice} zone={zone} />
+                <InvoiceTotals invoice={invoice} />
+              </>
+            )}
+            {draft !== null && (
+              <p role="note">
+                The draft that bills later days in advance goes down by{' '}
+                {formatAmount(draft.amount.replace('-', ''), currency)}.
+              </p>
+            )}
+          </>
+        )}
       </Loaded>
     </section>
   );

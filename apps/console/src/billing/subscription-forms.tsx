@@ -13,7 +13,8 @@ interface FormProps {
   onClose: () => void;
 }
 
-const NOW = 'Usage counts up to now, and what was billed in advance for later days comes back. For good.';
+const NOW =
+  'Usage counts up to now, and what is billed in advance for later days comes back, or off its draft. For good.';
 
 export function CancelForm({ subscription, onClose }: FormProps) {
   const queries = useQueryClient();

@@ -2,9 +2,11 @@
 
 import { settleDue } from '@weir/billing/due';
 import { scheduleOf } from '@weir/billing/schedules';
+import type { Amount } from '@weir/rating/money';
 import { daysOf } from '@weir/rating/proration';
 import { microsOfText } from '@weir/shared/instant';
 import type { Queries } from '../../database.ts';
+import { findDues } from './dues.ts';
 import { findArrears } from './open-periods.ts';
 import type { SubscriptionRow } from './subscriptions.ts';
 
@@ -34,6 +36,28 @@ export async function cutPeriod(
 export async function hasToSettle(transaction: Queries, row: SubscriptionRow): Promise<boolean> {
   if ((await findArrears(transaction, row.organization_id, [row])).has(row.id)) return true;
   return await hasDifference(transaction, row);
+}
+
+/** The draft that bills the open period in advance, and what that comes to by now; undefined where it is no draft any more, or there was none. */
+export async function readAdvance(
+  transaction: Queries,
+  row: SubscriptionRow,
+): Promise<{ draft: string; amount: Amount } | undefined> {
+  const { organization_id, id, cycle, currency } = row;
+  if (cycle === null) return undefined;
+  const draft = await transaction
+    .selectFrom('invoices')
+    .select('id')
+    .where('organization_id', '=', organization_id)
+    .where('subscription_id', '=', id)
+    .where('cycle', '=', cycle)
+    .where('status', '=', 'DRAFT')
+    .executeTakeFirst();
+  if (draft === undefined) return undefined;
+  const asked = { subscription_id: id, cycle, inAdvanceOnly: true };
+  const dues = await findDues(transaction, organization_id, [asked]);
+  const amount = dues.reduce((sum, due) => sum + settleDue(due, undefined, currency).amount, 0n);
+  return { draft: draft.id, amount };
 }
 
 /** Whether something was billed in advance that comes to another amount now. While its invoice is a draft, that shows it itself. */
