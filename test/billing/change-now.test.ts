@@ -175,7 +175,7 @@ describe('a change of plan now', () => {
     expect(total.toFixed(2), '11 dates of the first plan, and one of the third').toBe('14.00');
   });
 
-  test('while the invoice in advance is a draft has it show its own part, as is shown before, and none comes back', async () => {
+  test('takes its part off the invoice in advance while that is a draft, and the preview says so', async () => {
     const made = await subscribe([fixed('31'), fixed('3.10')]);
     await at(CHANGE);
     const { id: other } = await billing.plan([fixed('62')]);
