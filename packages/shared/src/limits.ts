@@ -393,13 +393,7 @@ export const LIMIT_TABLE = {
     of: 'links for a new password that an account is mailed in an hour',
     why: 'nobody floods its mailbox by asking for them; the answer is the same',
   },
-  password: {
-    under: 'Access',
-    max: 256,
-    min: 12,
-    of: 'characters of a password',
-    why: 'hashing it takes a bounded time',
-  },
+  password: { under: 'Access', max: 256, min: 12, of: 'characters of a password', why: 'hashing takes a bounded time' },
 } as const satisfies Record<string, Limit>;
 
 /** The number of each limit, by its name. */
