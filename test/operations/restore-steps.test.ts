@@ -2,11 +2,16 @@
 
 import type pg from 'pg';
 import { expect, test } from 'vitest';
+import { newId } from '@weir/shared/ids';
+import { findInTables, performAllMoves } from '../support/erasing.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, type Answer, type RequestOptions } from '../support/harness.ts';
+import { recordUsed } from '../support/months.ts';
 import { join, sessionIn, tokenIn } from '../support/people.ts';
 import { NOBODY, restoreOfEachTest, sqlOf } from '../support/restore.ts';
+import { runToEnd } from '../support/run-to-end.ts';
 import { makeServiceAccount, makeToken } from '../support/service-accounts.ts';
+import { openTestDatabase } from '../support/test-database.ts';
 
 const { weir, backUp, inRestored, takeOver } = restoreOfEachTest({ WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' });
 
@@ -111,4 +116,73 @@ test('who was shut out since the backup gets in nowhere, from the first request 
   expect(plan.status, 'what a viewer may not do').toBe(403);
   const endpoints = await weir.request('GET', '/api/v1/webhook-endpoints', { session, baseUrl });
   expect(endpoints.body.data).toMatchObject([{ id: moved.id, status: 'DISABLED' }]);
+});
+
+test('who was erased since the backup is found by what had the name, and erased again', async () => {
+  const admin = await signUp(weir);
+  const { id: meterId } = await admin.createMeter('SUM');
+  const record = { external_id: 'ada løvelace', name: 'Ada "Augusta" King', email: 'ada@lovelace.example' };
+  const ada = await admin.call('POST', '/customers', record, 201);
+  await admin.call('POST', '/customers', { external_id: 'hopper', email: 'grace@hopper.example' }, 201);
+  const use = (customer: string) => ({
+    meter: { id: meterId, aggregation: 'SUM' as const },
+    customer,
+    at: new Date().toISOString(),
+  });
+  await recordUsed(weir, admin.id, ['before ada', 'ada løvelace', 'without a record', 'hopper'].map(use));
+  const uncounted = async (customer: string, table: string, columns: string, values: string) =>
+    await weir.pool.query(
+      `INSERT INTO ${table} (organization_id, id, event, ${columns}) VALUES ($1, $2, $3, ${values})`,
+      [admin.id, newId(), JSON.stringify({ customer_external_id: customer, meter_id: meterId, quantity: '1' })],
+    );
+  const reason = `'${meterId}', 'only rejected', 'no such value'`;
+  await uncounted('only rejected', 'rejected_events', 'meter_id, customer_external_id, reason', reason);
+  await uncounted('only a duplicate', 'duplicate_events', 'duplicate_of', `'${newId()}'`);
+  const backedUpAt = (await weir.pool.query('SELECT now()::text AS at')).rows[0].at;
+  const env = await backUp();
+
+  const database = openTestDatabase(weir);
+  const move = { from_external_id: 'before ada', to_external_id: 'ada løvelace' };
+  await admin.call('POST', '/usage-moves', move, 202);
+  await performAllMoves(database);
+  const copies = { invoice_copies_issued_before: '2020-01-01' };
+  await admin.call('POST', '/erasures', { customer_id: ada.id, ...copies }, 202);
+  for (const customer_external_id of ['without a record', 'only rejected', 'only a duplicate', 'hopper'])
+    await admin.call('POST', '/erasures', { customer_external_id }, 202);
+  await performAllMoves(database);
+  await database.close();
+
+  const [list = '', find = ''] = sqlOf(11).map((text) => text.replaceAll('2026-11-07T00:30:00Z', backedUpAt));
+  const asked = (await weir.pool.query(list)).rows;
+  expect(asked.map(({ kind, from_external_id: from }) => [kind, from])).toEqual([
+    ['MOVE', '[erased]'],
+    ...Array.from({ length: 5 }, () => ['ERASE', null]),
+  ]);
+  const { rows: statements } = await weir.pool.query<{ format: string }>(find);
+  const names = await inRestored(async (pool) => {
+    const found = new Map<string, string>();
+    for (const { format } of statements)
+      for (const { external_id, erased_to } of (await pool.query(format)).rows) found.set(external_id, erased_to);
+    return found;
+  });
+  expect([...names.keys()].toSorted()).toEqual(
+    ['ada løvelace', 'before ada', 'hopper', 'only a duplicate', 'only rejected', 'without a record'].toSorted(),
+  );
+  await takeOver(env);
+  for (const [name, erasedTo] of names) {
+    const issued = asked.find(({ to_external_id }) => to_external_id === erasedTo).copies_issued_before;
+    const options = issued === null ? [] : ['--copies-issued-before', '2020-01-01'];
+    const settings = { ...weir.env, ...env };
+    const erased = await runToEnd('apps/admin/dist/main.js', settings, [
+      'erase-customer',
+      admin.email,
+      name,
+      ...options,
+    ]);
+    expect(erased).toMatchObject({ code: 0 });
+  }
+  const restored = openTestDatabase({ databaseUrl: env['DATABASE_URL'] ?? '' });
+  await performAllMoves(restored);
+  expect(await findInTables({ ...weir, pool: restored.pool }, ...names.keys(), 'lovelace.example')).toEqual([]);
+  await restored.close();
 });
