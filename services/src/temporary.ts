@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Services, ServicesOptions } from './services.ts';
 
@@ -33,9 +32,9 @@ export async function openTemporaryServices({ log, ...options }: TemporaryOption
 }
 
 function spawnKeeper(options: string): ChildProcess {
-  const extension = extname(import.meta.url);
-  const script = fileURLToPath(new URL(`./temporary-keeper${extension}`, import.meta.url));
-  return spawn(process.execPath, [...(extension === '.ts' ? ['--import', 'tsx'] : []), script, options], {
+  // As it was built, also where tests load this file as it was written.
+  const script = fileURLToPath(new URL('../dist/temporary-keeper.js', import.meta.url));
+  return spawn(process.execPath, [script, options], {
     cwd: fileURLToPath(new URL('.', import.meta.url)),
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     // Out of reach of Ctrl-C, which would end it before it can clear away.

@@ -1,11 +1,11 @@
 // A Postgres that somebody has set up for something else: nothing that Weir writes or reads is another thing there.
 
 import { migrate } from '@weir/db/migrate';
-import { randomBytes } from 'node:crypto';
 import { beforeAll, expect, inject, test } from 'vitest';
 import { expectBalance, makeTenant, type Tenant } from '../support/reconcile-fixture.ts';
 import { openTestDatabase } from '../support/test-database.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
+import { createDatabase } from '../support/setup/database.ts';
 import { queryOnce, withDatabase } from '../support/setup/query.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
@@ -89,11 +89,8 @@ test('events with and without key and metadata are recorded, read and reconciled
 });
 
 test('an empty database is migrated to the same schema', async () => {
-  const admin = inject('databaseUrl');
-  const name = `weir_settings_${randomBytes(6).toString('hex')}`;
-  await queryOnce(admin, `CREATE DATABASE ${name}`);
+  const { url, drop } = await createDatabase();
   try {
-    const url = withDatabase(admin, name);
     await setAll(url);
     await migrate(url);
     const schema = `SELECT c.relname, a.attname, pg_get_expr(d.adbin, d.adrelid) AS value, pg_get_expr(c.relpartbound, c.oid) AS bound
@@ -102,10 +99,10 @@ test('an empty database is migrated to the same schema', async () => {
     const functions = `SELECT proname, pg_get_functiondef(oid) FROM pg_proc WHERE pronamespace = 'public'::regnamespace ORDER BY 1, 2`;
     for (const question of [schema, functions]) {
       const read = async (of: string) => (await queryOnce(of, `${AS_IT_IS} ${question}`)) as unknown;
-      expect(rowsOf(await read(url))).toEqual(rowsOf(await read(withDatabase(admin, inject('templateDatabase')))));
+      expect(rowsOf(await read(url))).toEqual(rowsOf(await read(withDatabase(url, inject('templateDatabase')))));
     }
   } finally {
-    await queryOnce(admin, `DROP DATABASE ${name} WITH (FORCE)`);
+    await drop();
   }
 });
 

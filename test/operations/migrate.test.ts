@@ -1,6 +1,5 @@
 import { migrate, migrateOnceUp } from '@weir/db/migrate';
 import { explainUnreachable } from '@weir/db/unreachable';
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer, type AddressInfo } from 'node:net';
@@ -8,17 +7,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { afterEach, beforeEach, expect, inject, test } from 'vitest';
+import { afterEach, expect, inject, test } from 'vitest';
 import { until } from '../support/harness.ts';
 import { runToEnd } from '../support/run-to-end.ts';
-import { queryOnce, withDatabase } from '../support/setup/query.ts';
+import { createDatabase, type TestDatabase } from '../support/setup/database.ts';
+import { queryOnce } from '../support/setup/query.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const name = `weir_test_${randomBytes(6).toString('hex')}`;
-const databaseUrl = withDatabase(inject('databaseUrl'), name);
+const made: TestDatabase[] = [];
+afterEach(async () => {
+  for (const database of made.splice(0)) await database.drop();
+});
 
-beforeEach(() => queryOnce(inject('databaseUrl'), `CREATE DATABASE ${name}`));
-afterEach(() => queryOnce(inject('databaseUrl'), `DROP DATABASE ${name}`));
+/** The address of one that nobody has migrated. */
+async function emptyDatabase(): Promise<string> {
+  const database = await createDatabase();
+  made.push(database);
+  return database.url;
+}
 
 const runMigrate = (env: Record<string, string>, args: string[] = []) =>
   runToEnd('packages/db/dist/migrate-main.js', env, args);
@@ -33,6 +39,7 @@ test('each migration has a number of its own, which says what comes after what',
 });
 
 test('several processes that migrate an empty database at once succeed, each migration applied once', async () => {
+  const databaseUrl = await emptyDatabase();
   const files = await migrations();
   const processes = [runMigrate({ DATABASE_URL: databaseUrl }), runMigrate({ DATABASE_URL: databaseUrl })];
   const inProcess = await Promise.all(Array.from({ length: 6 }, () => migrate(databaseUrl)));
@@ -60,6 +67,7 @@ test('several processes that migrate an empty database at once succeed, each mig
 });
 
 test('migrating again changes nothing and says so', async () => {
+  const databaseUrl = await emptyDatabase();
   expect((await migrate(databaseUrl)).applied).toEqual(await migrations());
   expect((await migrate(databaseUrl)).applied).toEqual([]);
   expect(await runMigrate({ DATABASE_URL: databaseUrl })).toEqual({
@@ -70,6 +78,7 @@ test('migrating again changes nothing and says so', async () => {
 });
 
 test('a month to come is left to a worker while a backup reads, and the month that is now is not', async () => {
+  const databaseUrl = await emptyDatabase();
   await migrate(databaseUrl);
   const inMonths = (ahead: number): string => {
     const now = new Date();
@@ -102,6 +111,7 @@ test('a month to come is left to a worker while a backup reads, and the month th
 });
 
 test('a database that a newer Weir has migrated is left as it is, and refused once it needs that one', async () => {
+  const databaseUrl = await emptyDatabase();
   await migrate(databaseUrl);
   await queryOnce(databaseUrl, `INSERT INTO migrations (name) VALUES ('9998_only_adds.sql')`);
   expect(await migrate(databaseUrl)).toEqual({ applied: [] });
@@ -113,6 +123,7 @@ test('a database that a newer Weir has migrated is left as it is, and refused on
 });
 
 test('a database from before the first release is called that', async () => {
+  const databaseUrl = await emptyDatabase();
   await queryOnce(databaseUrl, 'CREATE TABLE migrations (name text PRIMARY KEY, applied_at timestamptz)');
   await queryOnce(
     databaseUrl,
@@ -122,6 +133,7 @@ test('a database from before the first release is called that', async () => {
 });
 
 test('a migration that fails keeps nothing of itself, and works once its obstacle is gone', async () => {
+  const databaseUrl = await emptyDatabase();
   await queryOnce(databaseUrl, 'CREATE TABLE events (x int)');
   await expect(migrate(databaseUrl)).rejects.toThrow('Migration 0001_initial.sql failed and was rolled back.');
   const { rows } = await queryOnce(databaseUrl, `SELECT to_regclass('meters') AS meters`);
@@ -131,6 +143,7 @@ test('a migration that fails keeps nothing of itself, and works once its obstacl
 });
 
 test('a migration that Postgres has ended is told in one line, with what became of it and why', async () => {
+  const databaseUrl = await emptyDatabase();
   await queryOnce(
     databaseUrl,
     'CREATE TABLE migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())',
@@ -156,6 +169,7 @@ test('a migration that Postgres has ended is told in one line, with what became 
 });
 
 test('of a migration whose connection is lost while it commits it is not said that it was rolled back', async () => {
+  const databaseUrl = await emptyDatabase();
   const folder = await mkdtemp(join(tmpdir(), 'weir-migrations-'));
   try {
     await writeFile(
@@ -181,7 +195,7 @@ test('without an address the command ends with one line that says what is missin
   expect(err).toMatch(/^Cannot start: DATABASE_URL is not set: .*\n$/);
 });
 
-const changed = (change: (url: URL) => unknown): string => {
+const changed = (change: (url: URL) => unknown, databaseUrl = inject('databaseUrl')): string => {
   const url = new URL(databaseUrl);
   change(url);
   return url.href;
@@ -191,6 +205,7 @@ const changed = (change: (url: URL) => unknown): string => {
 const STARTING = 'SFATAL\0C57P03\0Mthe database system is starting up\0\0';
 
 test('a Postgres that nobody listens for yet, and one that starts, is waited for, and told once', async () => {
+  const databaseUrl = await emptyDatabase();
   const { hostname, port } = new URL(databaseUrl);
   let connections = 0;
   const door = createServer((socket) => {
@@ -211,7 +226,7 @@ test('a Postgres that nobody listens for yet, and one that starts, is waited for
   await new Promise((closed) => door.close(closed));
   const told: string[] = [];
   try {
-    const through = changed((url) => (url.host = `127.0.0.1:${at}`));
+    const through = changed((url) => (url.host = `127.0.0.1:${at}`), databaseUrl);
     const { applied } = await migrateOnceUp(through, (line) => {
       told.push(line);
       if (!door.listening) door.listen(at, '127.0.0.1');
@@ -256,6 +271,7 @@ test.each([
 });
 
 test.each(['--dry-run', '--help'])('with %s it says that it takes none, and migrates nothing', async (argument) => {
+  const databaseUrl = await emptyDatabase();
   const usage = 'migrate takes no arguments: it reads DATABASE_URL (docs/operations.md)\n';
   const answer = argument === '--help' ? { code: 0, out: usage, err: '' } : { code: 2, out: '', err: usage };
   expect(await runMigrate({ DATABASE_URL: databaseUrl }, [argument])).toEqual(answer);

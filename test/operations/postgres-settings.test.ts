@@ -6,13 +6,12 @@ import { migrate } from '@weir/db/migrate';
 import { MIGRATIONS } from '@weir/db/migrations';
 import { readdir } from 'node:fs/promises';
 import { openTemporaryServices } from '@weir/services/temporary';
-import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { until } from '../support/harness.ts';
 import { runToEnd } from '../support/run-to-end.ts';
 import { openContainers } from '../support/setup/containers.ts';
-import { createTestDatabase, type TestDatabase } from '../support/setup/database.ts';
-import { queryOnce, withDatabase } from '../support/setup/query.ts';
+import { createDatabase, createTestDatabase, type TestDatabase } from '../support/setup/database.ts';
+import { queryOnce } from '../support/setup/query.ts';
 import { ownWeir } from '../support/use-weir.ts';
 import { PROGRAMS } from '../support/programs-folder.ts';
 
@@ -63,16 +62,15 @@ describe('each connection', () => {
 
 describe('a database on which Weir cannot run is refused', () => {
   const weir = ownWeir({ withWorker: false });
-  const databases: string[] = [];
+  const databases: TestDatabase[] = [];
   afterAll(async () => {
-    for (const name of databases) await queryOnce(inject('databaseUrl'), `DROP DATABASE ${name} WITH (FORCE)`);
+    for (const database of databases) await database.drop();
   });
 
   async function create(how = ''): Promise<string> {
-    const name = `${inject('templateDatabase')}_${randomBytes(6).toString('hex')}`;
-    databases.push(name);
-    await queryOnce(inject('databaseUrl'), `CREATE DATABASE ${name} ${how}`);
-    return withDatabase(inject('databaseUrl'), name);
+    const database = await createDatabase(how);
+    databases.push(database);
+    return database.url;
   }
   /** A prefix of its own, so that only the database can be at fault. */
   const envOf = (url: string) => ({ ...weir.env, DATABASE_URL: url, QUEUE_PREFIX: '{weir-test-refused}' });

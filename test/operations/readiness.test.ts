@@ -2,14 +2,14 @@
 
 import { LOOKUP_MS_MAX } from '@weir/api/serve';
 import { migrate } from '@weir/db/migrate';
-import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Edge } from '../../chaos/environment/edge.ts';
 import { bestOfThree } from '../support/best-of-three.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { until, type Answer } from '../support/harness.ts';
 import { makeTenant } from '../support/reconcile-fixture.ts';
-import { queryOnce, withDatabase } from '../support/setup/query.ts';
+import { createDatabase } from '../support/setup/database.ts';
+import { withDatabase } from '../support/setup/query.ts';
 import { openStoreEdges, type StoreEdges } from '../support/store-edges.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
@@ -83,10 +83,9 @@ test('an API that takes no events either way is not ready, and says why', async 
 });
 
 test('processes started before Postgres are ready once it is there and migrated, and not before', async () => {
-  const name = `${inject('templateDatabase')}_${randomBytes(6).toString('hex')}`;
+  const { name, url, drop } = await createDatabase();
   const DATABASE_URL = withDatabase(edges.env.DATABASE_URL, name);
   const QUEUE_PREFIX = `{weir-test-${name.slice(-12)}}`;
-  await queryOnce(inject('databaseUrl'), `CREATE DATABASE ${name}`);
   await postgres.refuse();
   const api = await weir.startApi({ DATABASE_URL, QUEUE_PREFIX });
   const worker = await weir.startWorker({ DATABASE_URL, QUEUE_PREFIX });
@@ -103,13 +102,13 @@ test('processes started before Postgres are ready once it is there and migrated,
     await expectSaid(503, 'The database has not been seen yet');
     await postgres.heal();
     await expectSaid(503, 'run npm run migrate');
-    await migrate(withDatabase(inject('databaseUrl'), name));
+    await migrate(url);
     await expectSaid(200, 'ok');
   } finally {
     await postgres.heal();
     await worker.close();
     await api.close();
-    await queryOnce(inject('databaseUrl'), `DROP DATABASE ${name} WITH (FORCE)`);
+    await drop();
     const left = await weir.redis.keys(`${QUEUE_PREFIX.replace(/[{}]/g, '\\$&')}*`);
     if (left.length > 0) await weir.redis.unlink(...left);
   }

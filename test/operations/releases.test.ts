@@ -6,14 +6,13 @@ import { MIGRATIONS } from '@weir/db/migrations';
 import { queueKeys } from '@weir/queue/keys';
 import { STAGED_SEPARATOR } from '@weir/queue/staged';
 import { RATING_VERSION } from '@weir/rating/rate';
-import { randomBytes } from 'node:crypto';
 import { cp, mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import pg from 'pg';
-import { describe, expect, inject, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { setBillingTime } from '../support/billing-time.ts';
 import { until } from '../support/harness.ts';
 import {
@@ -25,7 +24,7 @@ import {
   readSchemaOf,
   type Kept,
 } from '../support/release.ts';
-import { queryOnce, withDatabase } from '../support/setup/query.ts';
+import { createDatabase } from '../support/setup/database.ts';
 import { sharedWeir } from '../support/use-weir.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -152,9 +151,7 @@ describe.each(releases)('a database of %s', (release) => {
     const released = Object.keys(await migrationsOf(release));
     const folder = await mkdtemp(join(tmpdir(), 'weir-migrations-'));
     for (const name of released) await cp(`${MIGRATIONS}/${name}`, join(folder, name));
-    const name = `${inject('templateDatabase')}_${randomBytes(6).toString('hex')}`;
-    const url = withDatabase(inject('databaseUrl'), name);
-    await queryOnce(inject('databaseUrl'), `CREATE DATABASE ${name}`);
+    const { name, url, drop } = await createDatabase();
     const client = new pg.Client({ connectionString: url });
     await client.connect();
     const settings = { DATABASE_URL: url, QUEUE_PREFIX: `{weir-test-${name.slice(-12)}}` };
@@ -213,7 +210,7 @@ describe.each(releases)('a database of %s', (release) => {
     } finally {
       for (const close of closers.reverse()) await close();
       await client.end();
-      await queryOnce(inject('databaseUrl'), `DROP DATABASE ${name} WITH (FORCE)`);
+      await drop();
       const left = await weir.redis.keys(`${settings.QUEUE_PREFIX.replace(/[{}]/g, '\\$&')}*`);
       if (left.length > 0) await weir.redis.unlink(...left);
       await rm(folder, { recursive: true });

@@ -9,7 +9,8 @@ import { setCountsAside } from '@weir/queue/accepted-counts';
 import { Ownership, readOwner } from '@weir/queue/ownership';
 import { bringCountsBack, drainAcceptedCounts } from '@weir/worker/drain-accepted-counts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { copyDatabase, type DatabaseCopy } from '../support/copy-database.ts';
+import { copyDatabase } from '../support/copy-database.ts';
+import type { TestDatabase } from '../support/setup/database.ts';
 import { until, type Answer, type Weir } from '../support/harness.ts';
 import { makeTenant, reconcileHere, runReconcile, type Tenant } from '../support/reconcile-fixture.ts';
 import { openTestDatabase } from '../support/test-database.ts';
@@ -19,7 +20,7 @@ import { weirOfEachTest } from '../support/use-weir.ts';
 
 let database: Database;
 let tenant: Tenant;
-let copies: DatabaseCopy[];
+let copies: TestDatabase[];
 
 /** When nobody is connected to them any more. */
 afterEach(async () => {

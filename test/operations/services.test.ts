@@ -16,7 +16,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { until } from '../support/harness.ts';
 import { queryOnce } from '../support/setup/query.ts';
 
-const opener = fileURLToPath(new URL('../support/setup/open-services.ts', import.meta.url));
+const opener = fileURLToPath(new URL('../support/setup/open-services.mjs', import.meta.url));
 const cacheHome = process.env.WEIR_HOME || fileURLToPath(new URL('../../.weir', import.meta.url));
 const programs = ['postgres', 'redis-server', 'valkey-server'];
 const silent = (): void => {};
@@ -44,7 +44,7 @@ interface Opened {
 
 /** Another process that opens services and keeps them; resolves with what it says once they are up. */
 async function openInChild(...args: string[]): Promise<Opened> {
-  const child = spawn(process.execPath, ['--import', 'tsx', '--conditions', '@weir/source', opener, ...args], {
+  const child = spawn(process.execPath, [opener, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   children.push(child);

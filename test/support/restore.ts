@@ -3,7 +3,8 @@
 import type pg from 'pg';
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect } from 'vitest';
-import { copyDatabase, type DatabaseCopy } from './copy-database.ts';
+import { copyDatabase } from './copy-database.ts';
+import type { TestDatabase } from './setup/database.ts';
 import type { Weir } from './harness.ts';
 import { runToEnd } from './run-to-end.ts';
 import { openTestDatabase } from './test-database.ts';
@@ -33,7 +34,7 @@ export interface Restore {
 
 /** A new Weir for each test, and a database that is restored beside it. To be called once in a file. */
 export function restoreOfEachTest(settings: Record<string, string>): Restore {
-  let restored: DatabaseCopy | undefined;
+  let restored: TestDatabase | undefined;
   // Once nothing runs on it any more: what is said first comes last.
   afterEach(async () => {
     await restored?.drop();

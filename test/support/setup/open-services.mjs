@@ -1,11 +1,11 @@
 // Run as a process of its own, to be killed: opens services, says where they are, and keeps them.
-// Arguments: the home (or --temporary), and where programs are kept.
+// Plain JavaScript, since it runs on what is built. Arguments: the home (or --temporary), and where programs are kept.
 
 import { openServices } from '@weir/services/services';
 import { openTemporaryServices } from '@weir/services/temporary';
 
 const [home = '', cacheHome = ''] = process.argv.slice(2);
-const log = (): void => {};
+const log = () => {};
 const services =
   home === '--temporary'
     ? await openTemporaryServices({ cacheHome, log })
