@@ -20,6 +20,7 @@ const OF_NO_ROW = [
   'NotComputed',
   'Overview',
   'PageMeta',
+  'PlanChangePreview',
   'Problem',
   'SubscriptionPreview',
   'System',
