@@ -165,6 +165,28 @@ test('late usage of a due whose cut hour is taken out gives no money back, and w
   expect(await readRunState(billing.database.kysely)).toMatchObject({ leftOut: 0 });
 }, 120_000);
 
+test('what came late to a line is not listed in part where some of it is in a month that was taken out', async () => {
+  const calls = await meterOf('SUM');
+  const { id, customer } = await subscribe(await planOf(calls, '0.1'), '2025-01-15');
+  await runAt('2025-02-15T01:00:00Z');
+  const late = (at: string, receivedAt: string) => use({ meter: calls, customer, at, receivedAt });
+  await late('2025-01-20T12:00:00.000Z', '2025-02-20T00:00:00Z');
+  await late('2025-01-21T12:00:00.000Z', '2025-03-01T00:00:00Z');
+  await late('2025-01-22T12:00:00.000Z', '2025-03-01T00:00:00Z');
+  await runAt('2025-03-15T01:00:00Z');
+  const invoice = (await invoicesOf({ id, customer })).at(-1);
+  const lines = (await linesOf(invoice)) as { id: string; kind: string }[];
+  const line = lines.find(({ kind }) => kind === 'LATE_USAGE');
+  expect(line).toMatchObject({ kind: 'LATE_USAGE', amount: '0.30' });
+  const path = `/invoices/${invoice?.id}/lines/${line?.id}/events?changes=true&limit=2`;
+  const first = await billing.get(path);
+  expect(first.data).toHaveLength(2);
+  await detachMonth(weir, '2025-02');
+  onTestFinished(() => attachMonth(weir, '2025-02'));
+  const taken = { code: 'month_taken_out', detail: expect.stringMatching(/attach events_2025_02/) };
+  expect(await billing.request('GET', path)).toMatchObject({ status: 409, body: taken });
+}, 120_000);
+
 test('an invoice whose usage cannot be told is not voided to be billed again, and can be waived', async () => {
   const calls = await meterOf('SUM');
   const plan = await planOf(calls, '0.1');

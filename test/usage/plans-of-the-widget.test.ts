@@ -1,6 +1,9 @@
 // What a widget costs where its organization has many meters: of a few it is asked whether they are shown, and no others are read.
 
+import { readUsageOfCustomer } from '@weir/db/usage/read-usage';
 import { listShownMeters } from '@weir/db/widget-settings';
+import { toEnd } from '@weir/shared/to-end';
+import { planningWindow } from '@weir/shared/window';
 import { beforeAll, expect, test } from 'vitest';
 import { signUp, type Organization } from '../support/harness.ts';
 import { rowsReadBy } from '../support/reading-effort.ts';
@@ -43,3 +46,16 @@ test.each(['before', 'after'])(
     }
   },
 );
+
+test('the usage of a customer is read on the meters that are shown, and on no others', async () => {
+  const meterIds = [(await admin.createMeter('SUM')).id, (await admin.createMeter('UNIQUE_COUNT')).id];
+  const window = toEnd(planningWindow({ timezone: 'UTC' }, Date.now()));
+  if ('problem' in window) throw new Error(window.problem.message);
+  const of = { organizationId: admin.id, customerExternalId: 'acme', window };
+  const rows = await rowsReadBy(weir, async ({ pool }) => {
+    const read = await readUsageOfCustomer(pool, { ...of, meterIds });
+    expect(read.map(({ meter_id: id }) => id)).toEqual(meterIds.toSorted().toReversed());
+  });
+  expect(rows).toBeLessThan(FEW);
+  expect(await readUsageOfCustomer(weir.pool, { ...of, meterIds: [] })).toEqual([]);
+});

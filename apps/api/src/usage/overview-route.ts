@@ -4,19 +4,19 @@ import { findMostBilled, summarizeInvoices } from '@weir/db/billing/invoices/inv
 import { readExpectedRevenue } from '@weir/db/billing/run/expected-revenue';
 import { countRejected } from '@weir/db/events';
 import { findTimeZone } from '@weir/db/organizations';
-import { countEvents, findTopCustomers, readUsageOfMeters, type Stretch } from '@weir/db/usage/read-overview';
+import { countEvents, findTopCustomers, readUsageOfMeters } from '@weir/db/usage/read-overview';
 import type { QueueConnection } from '@weir/queue/connection';
 import { isoOf, type Micros } from '@weir/shared/instant';
 import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import { monthsOf } from '@weir/shared/months';
 import { SparseLog } from '@weir/shared/sparse-log';
-import { QUARTER } from '@weir/shared/time-zone';
 import { z } from 'zod';
+import { EXACT_USAGE } from '../http/decimals.ts';
 import { time } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import { readWaitingUnlessAway, waiting } from '../system/system-route.ts';
 import type { App } from '../http/typed-app.ts';
-import { usage } from './usage-answer.ts';
+import { stretchesOf } from './overview-stretches.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
 export interface OverviewDeps extends RouteDeps {
@@ -68,7 +68,12 @@ const overview = z
           name: z.string(),
           unit: z.string().nullable(),
           aggregation_type: z.enum(AGGREGATION_TYPES),
-          usage,
+          usage: z
+            .string()
+            .nullable()
+            .meta({
+              description: `${EXACT_USAGE} Null where there are too many distinct values to count them at a glance: the usage of the meter has them.`,
+            }),
           event_count: z.int(),
         }),
       )
@@ -172,7 +177,7 @@ export function overviewRoute(app: App, { guards, database, queue }: OverviewDep
       const at = Date.now() * 1000;
       const timeZone = await findTimeZone(database.kysely, organizationId);
       const months = monthsOf(timeZone, at);
-      const { now, before } = stretchesOf(months, at);
+      const { now, before } = stretchesOf(timeZone, months, at);
       const since = isoOf(now.start);
       // One after the other: several connections at once would make the others wait for one who opens a page.
       const days = [...months.before.days, ...months.now.days];
@@ -224,15 +229,6 @@ export function overviewRoute(app: App, { guards, database, queue }: OverviewDep
       };
     },
   );
-}
-
-/** This month so far, and as much of the one before. */
-function stretchesOf({ now, before }: Months, at: Micros): { now: Stretch; before: Stretch } {
-  const end = Math.floor(at / QUARTER) * QUARTER + QUARTER;
-  return {
-    now: { start: now.start, end },
-    before: { start: before.start, end: Math.min(now.start, before.start + end - now.start) },
-  };
 }
 
 /** Each day of this month, beside the same day of the one before. `counted` begins with those of that one. */

@@ -3,7 +3,7 @@
 
 import { keepExternalId } from '@weir/db/customers';
 import { isMeterUsedBy, readUsageOfCustomer } from '@weir/db/usage/read-usage';
-import { findBillingPeriod, listShownMeters, type ShownMeter } from '@weir/db/widget-settings';
+import { findBillingPeriod, getWidgetSettings, listShownMeters, type ShownMeter } from '@weir/db/widget-settings';
 import { Refusal } from '@weir/shared/errors';
 import { isoOf } from '@weir/shared/instant';
 import { insertWidgetToken } from '@weir/db/widget-tokens';
@@ -134,7 +134,8 @@ export function widgetRoutes(app: App, deps: UsageDeps & EntitlementDeps): void 
       const { caller, query } = request;
       const window = await windowOf(turns, request, query);
       const customer = customerOf(caller);
-      const read = await readUsageOfCustomer(database.pool, { ...customer, window });
+      const { meter_ids: meterIds } = await getWidgetSettings(database.kysely, customer.organizationId);
+      const read = await readUsageOfCustomer(database.pool, { ...customer, meterIds, window });
       const byId = new Map(read.flatMap((meter) => (meter.event_count > 0 ? [[meter.meter_id, meter] as const] : [])));
       const shown = await listShownMeters(database.kysely, customer.organizationId, { ids: byId.keys() });
       return {

@@ -245,11 +245,14 @@ const METER_COLUMNS: Column<TopMeter>[] = [
   {
     title: 'Usage',
     isNumber: true,
-    cell: ({ usage, unit }) => (
-      <>
-        {formatDecimal(usage)} <span className="muted">{unit}</span>
-      </>
-    ),
+    cell: ({ usage, unit }) =>
+      usage === null ? (
+        <span className="muted">Too much to count at a glance</span>
+      ) : (
+        <>
+          {formatDecimal(usage)} <span className="muted">{unit}</span>
+        </>
+      ),
   },
   { title: 'Events', isNumber: true, cell: ({ event_count: events }) => formatDecimal(events) },
 ];

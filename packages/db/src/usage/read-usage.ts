@@ -254,12 +254,12 @@ export async function isMeterUsedBy(
   return rowCount === 1;
 }
 
-/** The usage of one customer on every meter of the organization, newest meter first. */
+/** The usage of one customer on every meter of the organization, or on some of them, newest meter first. */
 export async function readUsageOfCustomer(
   pool: pg.Pool,
-  question: { organizationId: string; customerExternalId: string; window: Window },
+  question: { organizationId: string; customerExternalId: string; meterIds?: readonly string[] | null; window: Window },
 ): Promise<UsageOfMeter[]> {
-  const { organizationId, customerExternalId, window } = question;
+  const { organizationId, customerExternalId, meterIds = null, window } = question;
   const parameters = new Parameters();
   const organization = parameters.add(organizationId, 'uuid');
   const scope = { organization, meter: 'meters.id', customer: parameters.add(customerExternalId, 'text') };
@@ -267,9 +267,10 @@ export async function readUsageOfCustomer(
   const counted = (columns: readonly UsageColumn[]): string =>
     rowsOfCustomers({ ...request, reading: readingOf(columns) });
   const values = valuesOfCustomers({ ...request, plan: planValues(window, false) });
+  const isAsked = meterIds === null ? 'true' : `meters.id = ANY (${parameters.add(meterIds, 'uuid[]')})`;
   const meters = (condition: string, event_count: string, usage: string, more: string): string =>
     `SELECT meters.id AS meter_id, name, meter_token, aggregation_type, unit, status, ${event_count} AS event_count, ${usage} AS usage
-     FROM meters ${more} WHERE meters.organization_id = ${organization} AND ${condition}`;
+     FROM meters ${more} WHERE meters.organization_id = ${organization} AND ${isAsked} AND ${condition}`;
   const statement = [
     meters(
       `NOT ${isOf('aggregation_type', 'values')}`,

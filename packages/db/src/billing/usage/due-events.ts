@@ -3,6 +3,7 @@ import { CompiledQuery } from 'kysely';
 import { AMENDS, CORRECTION_JSON, type EventCorrection } from '../../corrections/corrections.ts';
 import { EVENT_JSON } from '../../event-json.ts';
 import type { Queries } from '../../database.ts';
+import { monthToAttach, MonthTakenOut } from '../../months-taken-out.ts';
 import { everInStream, IS_VOID, Parameters, type Scope } from '../../usage/usage-rows.ts';
 import type { DueUsageQuestion } from './due-question.ts';
 
@@ -33,7 +34,8 @@ export interface DueEvent {
 /**
  * The events that a due counts at its closing, by their time, then by id, at most `page.limit` of them. With `changesSince` only
  * those that came in or were voided since closing `from`, at which the due was settled before, and not since `before`; what did both
- * changed nothing. A cursor that is no event of the organization has nothing after it.
+ * changed nothing, and it throws MonthTakenOut where one of them is in a month that was taken out. A cursor that is no event of the
+ * organization has nothing after it.
  */
 export async function listDueEvents(
   db: Queries,
@@ -41,6 +43,16 @@ export async function listDueEvents(
   page: DueEventsPage,
   changesSince?: ClosingSpan,
 ): Promise<DueEvent[]> {
+  return (await readDueEvents(db, question, page, changesSince)).filter((event) => event !== undefined);
+}
+
+/** The same, with undefined in the place of what was in a month that is lost for good. */
+async function readDueEvents(
+  db: Queries,
+  question: DueUsageQuestion,
+  page: DueEventsPage,
+  changesSince?: ClosingSpan,
+): Promise<(DueEvent | undefined)[]> {
   const { organizationId, meterId, customerExternalId, closing } = question;
   const parameters = new Parameters();
   const customer = parameters.add(customerExternalId, 'text');
@@ -54,22 +66,27 @@ export async function listDueEvents(
   const text =
     changesSince === undefined
       ? // By the index of streams, in its order: a page costs as much as it has events.
-        `SELECT ${EVENT_JSON} AS event, NULL AS change, ${CORRECTION_JSON} AS correction, ${AMENDS} AS amends FROM events
+        `SELECT ${EVENT_JSON} AS event, NULL AS month, NULL AS change, ${CORRECTION_JSON} AS correction, ${AMENDS} AS amends FROM events
          WHERE ${everInStream(scope, customer)} AND ${inPage('id')} ${countedAt(scope, parameters.add(closing, 'bigint'))}
          ORDER BY "timestamp", id LIMIT ${limit}`
-      : `SELECT found.event, CASE WHEN is_void THEN 'removed' ELSE 'added' END AS change, found.correction, found.amends FROM (
+      : `SELECT found.event, CASE WHEN found.event IS NULL
+             THEN ${monthToAttach('late."timestamp"', `= ${scope.organization}`, 'ARRAY[late.id]')} END AS month,
+           CASE WHEN is_void THEN 'removed' ELSE 'added' END AS change, found.correction, found.amends FROM (
            SELECT late."timestamp", coalesce(late.voids, late.event_id) AS id, late.voids IS NOT NULL AS is_void
            FROM late_events AS late
            WHERE ${late(scope)} AND ${inPage('coalesce(late.voids, late.event_id)')} AND ${inSpan(parameters, changesSince)}
            ORDER BY late."timestamp", 2 LIMIT ${limit}
-         ) AS late CROSS JOIN LATERAL (
+         ) AS late LEFT JOIN LATERAL (
            SELECT ${EVENT_JSON} AS event, ${CORRECTION_JSON} AS correction, ${AMENDS} AS amends
            FROM events WHERE organization_id = ${scope.organization} AND id = late.id OFFSET 0
-         ) AS found ORDER BY late."timestamp", late.id`;
-  const { rows } = await db.executeQuery<{ event: string } & Omit<DueEvent, 'event'>>(
+         ) AS found ON true ORDER BY late."timestamp", late.id`;
+  const { rows } = await db.executeQuery<{ event: string | null; month: string | null } & Omit<DueEvent, 'event'>>(
     CompiledQuery.raw(text, parameters.values),
   );
-  return rows.map((row) => ({ ...row, event: JSON.parse(row.event) as UsageEvent }));
+  return rows.map(({ event, month, ...row }) => {
+    if (month !== null) throw new MonthTakenOut('What has changed cannot be told', month);
+    return event === null ? undefined : { ...row, event: JSON.parse(event) as UsageEvent };
+  });
 }
 
 /** The same, and the cursor of the page after it; undefined where there is none. */
@@ -79,8 +96,8 @@ export async function pageDueEvents(
   { cursor, limit }: DueEventsPage,
   changesSince?: ClosingSpan,
 ): Promise<{ events: DueEvent[]; next: string | undefined }> {
-  const found = await listDueEvents(db, question, { cursor, limit: limit + 1 }, changesSince);
-  const events = found.slice(0, limit);
+  const found = await readDueEvents(db, question, { cursor, limit: limit + 1 }, changesSince);
+  const events = found.slice(0, limit).filter((event) => event !== undefined);
   return { events, next: found.length > limit ? events.at(-1)?.event.id : undefined };
 }
 
