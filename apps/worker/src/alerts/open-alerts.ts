@@ -5,6 +5,7 @@
 
 import { findAlertWork, readAlertsOldestSeconds, TouchedPlaces } from '@weir/db/alerts/find-alert-work';
 import { performAlerts } from '@weir/db/alerts/perform-alerts';
+import { SlowUsage } from '@weir/db/alerts/slow-usage';
 import { openDatabase, type Database } from '@weir/db/database';
 import type { JobWorker } from '@weir/queue/job-worker';
 import type { Logger } from '@weir/shared/log';
@@ -42,11 +43,12 @@ export function openAlerts(options: AlertOptions): JobWorker {
   let isOn = false;
   const goesOn = () => isOn && !closing.signal.aborted;
   const places = new TouchedPlaces();
+  const slow = new SlowUsage();
   const sparseLog = new SparseLog();
   const look = async (): Promise<boolean> => {
     if (!goesOn()) return false;
     try {
-      return await haveTurns({ database, places, log, metrics, sparseLog, goesOn });
+      return await haveTurns({ database, places, slow, log, metrics, sparseLog, goesOn });
     } catch (error) {
       log.warn({ err: error }, 'it could not be seen where usage has changed; alerts look again');
       return false;
@@ -84,6 +86,7 @@ async function lookUntil(signal: AbortSignal, look: () => Promise<boolean>): Pro
 interface Turns {
   database: Database;
   places: TouchedPlaces;
+  slow: SlowUsage;
   log: Logger;
   metrics: WorkerMetrics;
   /** What stays so is said now and then, and not at each look. */
@@ -92,7 +95,7 @@ interface Turns {
 }
 
 /** A turn of each organization in which usage has changed. Returns whether one of them has left something. */
-async function haveTurns({ database, places, log, metrics, sparseLog, goesOn }: Turns): Promise<boolean> {
+async function haveTurns({ database, places, slow, log, metrics, sparseLog, goesOn }: Turns): Promise<boolean> {
   const organizations = await findAlertWork(database, places);
   // Workers begin at different ones.
   const first = Math.floor(Math.random() * organizations.length);
@@ -100,12 +103,17 @@ async function haveTurns({ database, places, log, metrics, sparseLog, goesOn }: 
   for (const organizationId of [...organizations.slice(first), ...organizations.slice(0, first)]) {
     if (!goesOn()) return false;
     try {
-      const turn = await performAlerts(database, organizationId, TURN_MS, places.of(organizationId));
+      const turn = await performAlerts(database, organizationId, TURN_MS, places.of(organizationId), slow);
       metrics.alertCrossings.inc(turn.crossings);
       hasLeft ||= turn.hasLeft;
       for (const why of turn.untold) {
         const fields = { err: why, organization_id: organizationId };
         sparseLog.warn(log, `${organizationId} ${why.month}`, fields, 'alerts cannot tell some usage');
+      }
+      if (turn.tooLong > 0) {
+        const fields = { organization_id: organizationId, customers: turn.tooLong };
+        const message = 'usage takes too long to be read to hold alerts against it; it is tried again each minute';
+        sparseLog.warn(log, `${organizationId} too long`, fields, message);
       }
     } catch (error) {
       const fields = { err: error, organization_id: organizationId };

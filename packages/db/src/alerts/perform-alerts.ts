@@ -8,7 +8,7 @@ import { compare, parseExact } from '@weir/rating/exact';
 import { newId } from '@weir/shared/ids';
 import { sql } from 'kysely';
 import { appendFeed } from '../billing/feed.ts';
-import type { Database, Queries } from '../database.ts';
+import { isTimedOut, type Database, type Queries } from '../database.ts';
 import type { MonthTakenOut } from '../months-taken-out.ts';
 import { BEFORE_ALL } from '../moves/usage-moves.ts';
 import { findCustomers } from './alerts.ts';
@@ -22,40 +22,57 @@ import {
   type Threshold,
   type Untold,
 } from './looks.ts';
-import { asOne, takeTouched, touchAgain, type TakenUsage } from './touched-usage.ts';
+import { SlowUsage } from './slow-usage.ts';
+import { asOne, joinTouched, takeTouched, touchAgain, type TakenUsage, type Taking } from './touched-usage.ts';
 
 /** What a turn of an organization came to. */
 export interface AlertsTurn {
   crossings: number;
   /** Why some of what has changed could not be told, once for each month. It is told when that usage changes again. */
   untold: MonthTakenOut[];
+  /** Of how many customers usage was left out, since it alone takes too long to be read. It is tried again. */
+  tooLong: number;
   /** Whether there is more to do. */
   hasLeft: boolean;
 }
 
 /**
  * Goes on with all that waits of an organization until the time is over; one step of each kind at least. Changes are looked for from one
- * on (find-alert-work.ts). Throws what Postgres says.
+ * on (find-alert-work.ts). What takes too long to be read is learnt, and holds up nothing else. Throws what Postgres says.
  */
 export async function performAlerts(
   database: Database,
   organizationId: string,
   milliseconds: number,
   from = '0',
+  slow = new SlowUsage(),
 ): Promise<AlertsTurn> {
   const until = performance.now() + milliseconds;
   let crossings = 0;
+  let tooLong = 0;
   const untold = new Map<string, MonthTakenOut>();
   // Whoever opens a period stands behind a look that waits. So one that was kept off is tried again in the next turn only.
   let mayLook = true;
+  const take = async (taking: Omit<Taking, 'from'>): Promise<Took> => {
+    const took = await crossTaken(database, organizationId, { ...taking, from }, slow);
+    crossings += took.crossings;
+    for (const why of took.untold) untold.set(why.month, why);
+    if (took.tooLong !== undefined) tooLong += 1;
+    return took;
+  };
   for (let limit = TAKEN_MIN; ; limit *= 4) {
-    const taken = await crossTaken(database, organizationId, limit, from);
-    crossings += taken.crossings;
-    for (const why of taken.untold) untold.set(why.month, why);
+    const most = Math.min(limit, slow.changesMax(organizationId));
+    const taken = await take({ limit: most, without: slow.customersOf(organizationId) });
     mayLook &&= await lookOn(database, organizationId);
     const hasDeleted = await deleteCrossings(database.kysely, organizationId);
     const hasLeft = taken.rows > 0 || mayLook || hasDeleted;
-    if (!hasLeft || performance.now() > until) return { crossings, untold: [...untold.values()], hasLeft };
+    if (hasLeft && performance.now() <= until) continue;
+    // One in a turn, which may take as long as a statement may, behind what others wait for.
+    const customer = slow.findDue(organizationId);
+    if (customer !== undefined && (await take({ limit: TAKEN_MAX, only: customer })).tooLong === undefined)
+      slow.wasRead(organizationId, customer);
+    else if (customer !== undefined) await joinTouched(database.kysely, organizationId, { from, customer });
+    return { crossings, untold: [...untold.values()], tooLong, hasLeft };
   }
 }
 
@@ -83,25 +100,58 @@ async function limitOf(db: Queries, organizationId: string, limit: number): Prom
   return Math.min(limit, TAKEN_MAX, Math.max(TAKEN_MIN, fitting));
 }
 
+/** What has come of changes that were taken. */
+interface Took {
+  rows: number;
+  crossings: number;
+  untold: MonthTakenOut[];
+  /** The customer whose usage alone took too long. */
+  tooLong?: string | undefined;
+}
+
+/** Usage of what was taken takes longer to be read than a statement may. */
+class TookTooLong extends Error {
+  readonly taken: TakenUsage;
+
+  constructor(taken: TakenUsage) {
+    super('usage took too long to be read');
+    this.taken = taken;
+  }
+}
+
+/** What took too long is there again, as if it had not been taken. */
+async function crossTaken(database: Database, organizationId: string, taking: Taking, slow: SlowUsage): Promise<Took> {
+  try {
+    return await crossAll(database, organizationId, taking);
+  } catch (error) {
+    if (!(error instanceof TookTooLong)) throw error;
+    const tooLong = slow.tookTooLong(organizationId, error.taken);
+    return { rows: error.taken.rows, crossings: 0, untold: [], tooLong };
+  }
+}
+
 /** What does not fit into the transaction is noted again in it, so it is as safe as what was taken. */
-async function crossTaken(
-  { kysely }: Database,
-  organizationId: string,
-  limit: number,
-  from: string,
-): Promise<{ rows: number; crossings: number; untold: MonthTakenOut[] }> {
+async function crossAll({ kysely }: Database, organizationId: string, taking: Taking): Promise<Took> {
   return await kysely.transaction().execute(async (transaction) => {
-    const most = await limitOf(transaction, organizationId, limit);
-    const taken = await takeTouched(transaction, organizationId, most, from);
+    const limit = await limitOf(transaction, organizationId, taking.limit);
+    const taken = await takeTouched(transaction, organizationId, { ...taking, limit });
     if (taken.rows === 0) return { rows: 0, crossings: 0, untold: [] };
-    const looks = await findLooks(transaction, organizationId, taken);
-    const some = firstOf(looks, LOOKS_MAX);
-    const readings = await readLooks(transaction, organizationId, some);
+    const { looks, readings } = await readTaken(transaction, organizationId, taken);
     const { reached, done } = reachedOf(readings);
     await touchAgain(transaction, organizationId, leftOf(taken, looks, done));
     const untold = readings.slice(0, done).flatMap((reading) => ('why' in reading ? [reading.why] : []));
     return { rows: taken.rows, crossings: await cross(transaction, organizationId, reached), untold };
   });
+}
+
+/** What there is to look at, and what the first of it has come to. Waiting for others, as for the feed, is no part of it. */
+async function readTaken(transaction: Queries, organizationId: string, taken: TakenUsage) {
+  try {
+    const looks = await findLooks(transaction, organizationId, taken);
+    return { looks, readings: await readLooks(transaction, organizationId, firstOf(looks, LOOKS_MAX)) };
+  } catch (error) {
+    throw isTimedOut(error) ? new TookTooLong(taken) : error;
+  }
 }
 
 /** The first of them, with all of the last subscription. */

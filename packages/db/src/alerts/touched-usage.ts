@@ -122,21 +122,31 @@ export interface TakenUsage {
   since: string | null;
 }
 
+/** Which changes of an organization to take. */
+export interface Taking {
+  /** So many rows at most, from this id on. */
+  limit: number;
+  from: string;
+  /** Customers whose changes are left where they are, or the one whose are taken alone. */
+  without?: readonly string[];
+  only?: string;
+}
+
 /**
- * Takes what has waited longest of an organization and nobody else has in hand, at most `limit` rows from an id on. It is gone when the
- * transaction commits. A customer that was looked at in part is gone on with where most of it is done, and what else was taken of it is noted again, to
- * be looked at from the beginning: so one that changes on and on has all of its subscriptions looked at nevertheless.
+ * Takes what has waited longest of an organization and nobody else has in hand. It is gone when the transaction commits. A customer that was
+ * looked at in part is gone on with where most of it is done, and what else was taken of it is noted again, to be looked at from the
+ * beginning: so one that changes on and on has all of its subscriptions looked at nevertheless.
  */
 export async function takeTouched(
   transaction: Queries,
   organizationId: string,
-  limit: number,
-  from: string,
+  { limit, from, without = [], only }: Taking,
 ): Promise<TakenUsage> {
   const { rows } = await sql<TouchedRow>`
     WITH taken AS (
       DELETE FROM touched_usage WHERE organization_id = ${organizationId}::uuid AND id = ANY (ARRAY(
         SELECT id FROM touched_usage WHERE organization_id = ${organizationId}::uuid AND id >= ${from}::bigint
+          AND customer_external_id <> ALL (${without}::text[]) AND (${only ?? null}::text IS NULL OR customer_external_id = ${only ?? null})
         ORDER BY id LIMIT ${limit} FOR UPDATE SKIP LOCKED))
       RETURNING id, customer_external_id, meter_id, after_subscription_id, touched_at
     )
@@ -174,6 +184,32 @@ function oldestOf(rows: readonly TouchedRow[]): string | null {
     (oldest, { touched_at }) => (oldest === null || touched_at < oldest ? touched_at : oldest),
     null,
   );
+}
+
+/** More of one customer are not joined at once. */
+const JOINED_MAX = 10_000;
+
+/**
+ * Has changes of a customer that waits be one of each meter, as old as the oldest: more come with each batch, and each look would pass over
+ * all of them.
+ */
+export async function joinTouched(
+  db: Queries,
+  organizationId: string,
+  { from, customer }: { from: string; customer: string },
+): Promise<void> {
+  await sql`
+    WITH taken AS (
+      DELETE FROM touched_usage WHERE organization_id = ${organizationId}::uuid AND id = ANY (ARRAY(
+        SELECT id FROM touched_usage WHERE organization_id = ${organizationId}::uuid AND id >= ${from}::bigint
+          AND customer_external_id = ${customer}
+        ORDER BY id LIMIT ${JOINED_MAX} FOR UPDATE SKIP LOCKED))
+      RETURNING id, meter_id, after_subscription_id, touched_at
+    )
+    INSERT INTO touched_usage (organization_id, id, customer_external_id, meter_id, after_subscription_id, touched_at)
+    OVERRIDING SYSTEM VALUE
+    SELECT ${organizationId}::uuid, min(id), ${customer}, meter_id, after_subscription_id, min(touched_at)
+    FROM taken GROUP BY meter_id, after_subscription_id`.execute(db);
 }
 
 /** Notes again what was taken and is not looked at yet. It keeps its place among what waits. */

@@ -1,0 +1,142 @@
+// Usage that takes longer to be read than a statement may: alerts are held against that of all others, and against it once it can be read.
+
+import { performAlerts } from '@weir/db/alerts/perform-alerts';
+import { SlowUsage } from '@weir/db/alerts/slow-usage';
+import { openDatabase, type Database } from '@weir/db/database';
+import { recordEvents } from '@weir/db/record';
+import { newId } from '@weir/shared/ids';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { makeAlert } from '../support/alerting.ts';
+import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
+import { ownWeir } from '../support/use-weir.ts';
+
+const weir = ownWeir({ withWorker: false, unobserved: true });
+let own: Invoicing;
+let database: Database;
+let meter: string;
+let slow: SlowUsage;
+let passed = 0;
+
+beforeAll(async () => {
+  own = await startInvoicing(weir);
+  meter = (await own.meter()).id;
+  await own.moveTo('2025-01-10T12:00:00Z');
+  database = openDatabase(weir.databaseUrl, {
+    connectionsMax: 2,
+    statementTimeoutMs: 500,
+    onConnectionError: () => {},
+  });
+  await weir.pool.query(`
+    CREATE TABLE slow (customer_external_id text, seconds float);
+    CREATE FUNCTION take_time(customer text) RETURNS boolean LANGUAGE plpgsql VOLATILE COST 1000000 AS
+      'BEGIN PERFORM pg_sleep(seconds) FROM slow WHERE customer_external_id = customer; RETURN true; END';
+    ALTER TABLE customer_usage_days RENAME TO all_usage_days;
+    CREATE VIEW customer_usage_days AS SELECT * FROM all_usage_days WHERE take_time(customer_external_id);`);
+});
+afterAll(async () => {
+  await database.close();
+  await own.close();
+});
+beforeEach(() => {
+  slow = new SlowUsage();
+  passed = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => process.uptime() * 1_000 + passed);
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await weir.pool.query('TRUNCATE slow, touched_usage');
+});
+
+/** Has each reach a threshold, and be noted as recording does; the first one first. */
+async function use(customers: readonly string[]): Promise<void> {
+  await weir.pool.query('DROP VIEW customer_usage_days; ALTER TABLE all_usage_days RENAME TO customer_usage_days');
+  await recordEvents(
+    own.database.pool,
+    customers.map((customer) => ({
+      event: {
+        id: newId(),
+        organization_id: own.admin.id,
+        meter_id: meter,
+        customer_external_id: customer,
+        quantity: '10',
+        timestamp: '2025-01-09T11:00:00.000000Z',
+      },
+      countsUniqueValues: false,
+    })),
+  );
+  await weir.pool.query(`
+    ALTER TABLE customer_usage_days RENAME TO all_usage_days;
+    CREATE VIEW customer_usage_days AS SELECT * FROM all_usage_days WHERE take_time(customer_external_id);`);
+}
+
+const touch = (customer: string) =>
+  weir.pool.query('INSERT INTO touched_usage (organization_id, customer_external_id, meter_id) VALUES ($1, $2, $3)', [
+    own.admin.id,
+    customer,
+    meter,
+  ]);
+
+const takeTime = (customer: string, seconds: number) =>
+  weir.pool.query('INSERT INTO slow VALUES ($1, $2)', [customer, seconds]);
+
+const perform = () => performAlerts(database, own.admin.id, 0, '0', slow);
+
+async function performAll(): Promise<number> {
+  for (let tooLong = 0; ;) {
+    const turn = await perform();
+    tooLong += turn.tooLong;
+    if (!turn.hasLeft) return tooLong;
+  }
+}
+
+const told = async (alert: string): Promise<string[]> =>
+  (
+    await weir.pool.query(
+      'SELECT customer_external_id AS customer FROM alert_crossings WHERE alert_id = $1 ORDER BY 1',
+      [alert],
+    )
+  ).rows.map(({ customer }) => customer);
+
+const waiting = async () => (await weir.pool.query('SELECT FROM touched_usage')).rows.length;
+
+test('one customer whose usage takes too long holds up nobody, and is told of once it can be read', async () => {
+  const others = Array.from({ length: 20 }, (_, n) => `customer ${String(n).padStart(2, '0')}`);
+  const alert = await makeAlert(own, { meter_id: meter }, [10]);
+  await performAll();
+  await takeTime('millions', 60);
+  await use([...others.slice(0, 10), 'millions', ...others.slice(10)]);
+  expect(await performAll()).toBe(1);
+  expect(await told(alert)).toEqual(others);
+  expect(await waiting()).toBe(1);
+
+  // What is noted meanwhile is one change once it has been tried again, which is not before a minute has passed.
+  for (let count = 0; count < 3; count += 1) await touch('millions');
+  expect([await performAll(), await waiting()]).toEqual([0, 4]);
+  passed += 61_000;
+  expect([await performAll(), await waiting()]).toEqual([1, 1]);
+  await weir.pool.query('TRUNCATE slow');
+  expect(await performAll()).toBe(0);
+  expect(await told(alert)).toEqual(others);
+  passed += 61_000;
+  expect([await performAll(), await waiting()]).toEqual([0, 0]);
+  expect(await told(alert)).toEqual([...others, 'millions']);
+  await touch('millions');
+  expect((await perform()).hasLeft).toBe(true);
+  expect(slow.customersOf(own.admin.id)).toEqual([]);
+});
+
+test('usage that takes too long at once is read in parts, and so for some minutes', async () => {
+  const customers = Array.from({ length: 20 }, (_, n) => `many ${String(n).padStart(2, '0')}`);
+  const alert = await makeAlert(own, { meter_id: meter }, [10]);
+  await performAll();
+  const before = await told(alert);
+  for (const customer of customers) await takeTime(customer, 0.03);
+  await use(customers);
+  expect((await perform()).hasLeft).toBe(true);
+  expect(slow.changesMax(own.admin.id)).toBe(5);
+  expect(await performAll()).toBe(0);
+  expect(await told(alert)).toEqual([...before, ...customers].toSorted());
+  expect(slow.changesMax(own.admin.id)).toBe(5);
+  passed += 301_000;
+  expect(slow.changesMax(own.admin.id)).toBe(Infinity);
+});
