@@ -112,6 +112,16 @@ describe('the type, billing_interval and currency of a plan', () => {
     await expectFixed(other.id);
   });
 
+  test('are not fixed by a charge that was taken back before it began', async () => {
+    const { id } = await makePricedPlan(weir, admin);
+    const charge = { type: 'FIXED', display_name: 'Fee', unit_price: '1', effective_from: inTwoDays() };
+    const { body: announced } = await send('POST', `/plans/${id}/charges`, charge);
+    const change = () => send('PATCH', `/plans/${id}`, { currency: 'EUR' });
+    expectProblem(await change(), 409, 'plan_in_use');
+    await send('PATCH', `/plans/${id}/charges/${announced.id}`, { status: 'INACTIVE' });
+    expect(await change()).toMatchObject({ status: 200, body: { currency: 'EUR' } });
+  });
+
   test('are fixed by a charge that is added at the same moment', async () => {
     const { id } = await makePricedPlan(weir, admin);
     const answer = await whileOpen(

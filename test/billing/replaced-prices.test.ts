@@ -4,6 +4,7 @@ import { readBillingClock } from '@weir/db/billing/billing-time';
 import { openDueSubscriptions } from '@weir/db/billing/run/run-work';
 import { lockPlanToBill, lockSubscription } from '@weir/db/billing/subscriptions/subscriptions';
 import { microsOfText } from '@weir/shared/instant';
+import { readChargesOfPlan } from '@weir/db/billing/plans/charges';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startBilling, type Billing } from '../support/billing.ts';
 import { setBillingTime, shiftBillingTime } from '../support/billing-time.ts';
@@ -366,20 +367,48 @@ describe('a plan has', LONG, () => {
     await add(planId, fixed('1'));
   });
 
+  const TIERS = Array.from({ length: 100 }, (_, index) => ({
+    up_to: index === 99 ? null : index + 1,
+    unit_price: '1',
+  }));
+  const tiered = async (tiers = TIERS) => {
+    const { id: meter_id } = await billing.admin.createMeter('SUM');
+    return { type: 'USAGE', display_name: 'Calls', meter_id, model: 'graduated', tiers };
+  };
+
   test('at most 2,000 tiers in all of them', async () => {
     const planId = await billing.plan({}, []);
-    const tiers = Array.from({ length: 100 }, (_, index) => ({
-      up_to: index === 99 ? null : index + 1,
-      unit_price: '1',
-    }));
-    const tiered = async () => usage('1', { meter_id: (await billing.admin.createMeter('SUM')).id });
-    for (let count = 0; count < 20; count += 1) {
-      const { unit_price: _, ...charge } = await tiered();
-      await add(planId, { ...charge, model: 'graduated', tiers });
-    }
-    const { unit_price: _, ...charge } = await tiered();
-    const last = { ...charge, model: 'volume', tiers: tiers.slice(99) };
-    expectProblem(await tryToAdd(planId, last), 422, 'invalid_request');
-    await add(planId, await tiered());
+    for (let count = 0; count < 20; count += 1) await add(planId, await tiered());
+    expectProblem(await tryToAdd(planId, await tiered(TIERS.slice(99))), 422, 'invalid_request');
+    await add(planId, usage('1', { meter_id: (await billing.admin.createMeter('SUM')).id }));
   });
+
+  test('at most 2,000 tiers also where a price is taken back, and what adds none is not refused', async () => {
+    const planId = await billing.plan({}, []);
+    const first = await add(planId, await tiered());
+    for (let count = 1; count < 20; count += 1) await add(planId, await tiered());
+    const plain = usage('1', { meter_id: first.meter_id });
+    const announced = await add(planId, { ...plain, replaces: first.id, effective_from: '2024-06-01' });
+    const last = await add(planId, await tiered());
+    const refused = await end(planId, announced.id);
+    expectProblem(refused, 422, 'invalid_request');
+    expect(refused.body.errors).toMatchObject([{ path: 'tiers' }]);
+    // As some plans are that had it taken back before this was refused.
+    await billing.rows('UPDATE charges SET ended_at = effective_from WHERE id = $1', announced.id);
+    await billing.rows('UPDATE charges SET ended_at = NULL WHERE id = $1', first.id);
+    await add(planId, { type: 'FIXED', display_name: 'Base', unit_price: '1' });
+    expect((await end(planId, last.id)).status).toBe(200);
+  });
+});
+
+test('a price that ends while its plan is read is listed once', async () => {
+  const planId = await billing.plan({}, []);
+  const first = await add(planId, usage('1'));
+  await add(planId, { ...usage('2'), replaces: first.id, effective_from: '2024-06-01' });
+  // A clock that is a month on at each look.
+  await billing.rows('CREATE SEQUENCE looks');
+  await billing.rows(`CREATE OR REPLACE FUNCTION billing_clock() RETURNS timestamptz LANGUAGE sql VOLATILE
+    RETURN '2024-04-15'::timestamptz + nextval('looks') * interval '1 month'`);
+  const { charges } = await readChargesOfPlan(billing.database.kysely, billing.admin.id, planId);
+  expect(charges.map(({ id }) => id === first.id)).toEqual([true, false]);
 });

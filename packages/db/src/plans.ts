@@ -94,10 +94,10 @@ export async function lockPlanAlone(
 
 /** Whether a plan has, or had, a charge or a subscription: what these mean rests on its type, interval and currency. */
 export async function isPlanInUse(db: Queries, organizationId: string, id: string): Promise<boolean> {
+  // A charge that was taken back before it began was never agreed on.
   const { rows } = await sql<{ isInUse: boolean }>`
-    SELECT EXISTS (SELECT FROM charges WHERE organization_id = ${organizationId} AND plan_id = ${id}) AS "isInUse"`.execute(
-    db,
-  );
+    SELECT EXISTS (SELECT FROM charges WHERE organization_id = ${organizationId} AND plan_id = ${id}
+      AND (ended_at IS NULL OR ended_at > effective_from)) AS "isInUse"`.execute(db);
   return rows[0]?.isInUse === true || (await isPlanTaken(db, organizationId, id));
 }
 

@@ -135,7 +135,7 @@ export const LIMIT_TABLE = {
     of: 'charges that one `PATCH /plans/{id}` adds, and as many that it renames or ends',
     why: 'each reserves its meter for every subscription of the plan, and others wait for all of them',
   },
-  planTiers: { under: 'Things', max: 2_000, of: 'tiers in all charges of a plan', why: 'as for charges' },
+  planTiers: { under: 'Things', max: 2_000, of: 'tiers in charges of a plan without an end', why: 'as for charges' },
   tiers: { under: 'Things', max: 100, of: 'tiers of one charge', why: 'all are on the line of an invoice' },
   meterKeys: {
     under: 'Things',

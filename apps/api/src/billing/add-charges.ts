@@ -50,11 +50,12 @@ export async function addCharges(
 ): Promise<Charge[]> {
   if (charges.length === 0) return [];
   const added: Charge[] = [];
+  const before = await readPlanSize(transaction, organizationId, plan.id);
   for (const [index, charge] of charges.entries()) {
     const at = list === undefined ? '' : `${list}[${index}]`;
     added.push(await refusedAt(at, () => addCharge(transaction, organizationId, plan, charge, now)));
   }
-  await refusedAt(list ?? '', async () => checkSize(await readPlanSize(transaction, organizationId, plan.id)));
+  await refusedAt(list ?? '', async () => checkSize(await readPlanSize(transaction, organizationId, plan.id), before));
   // By meter, as everybody reserves them (lock 7 of decision 94).
   for (const meterId of added.flatMap(({ meter_id }) => meter_id ?? []).sort()) {
     if (!(await billMeterOfPlan(transaction, organizationId, { planId: plan.id, meterId }))) {
@@ -110,11 +111,18 @@ export async function changeCharges(
 ): Promise<Charge[]> {
   const changed: Charge[] = [];
   const endedMeters = new Set<string>();
+  const ends = charges.some(({ status }) => status === 'INACTIVE');
+  const before = ends ? await readPlanSize(transaction, organizationId, planId) : undefined;
   for (const [index, { id, ...changes }] of charges.entries()) {
     const at = list === undefined ? '' : `${list}[${index}]`;
     const charge = await refusedAt(at, () => changeCharge(transaction, organizationId, { planId, id, now }, changes));
     changed.push(charge);
     if (changes.status === 'INACTIVE' && charge.meter_id !== null) endedMeters.add(charge.meter_id);
+  }
+  // What is taken back gives the charge its place that it would have had, with as many tiers as that one has.
+  if (before !== undefined) {
+    const after = await readPlanSize(transaction, organizationId, planId);
+    await refusedAt(list ?? '', async () => checkTiers(after, before, ': end another charge first'));
   }
   await releaseMetersOfPlan(transaction, organizationId, { planId, meterIds: [...endedMeters], now: isoOf(now) });
   return changed;
@@ -133,22 +141,27 @@ async function changeCharge(
   return await updateCharge(transaction, organizationId, id, { display_name, ends_at: ends ? isoOf(now) : undefined });
 }
 
-/** Of a plan as it would be. Throws a Refusal where that is too much. */
-function checkSize({ charges, tiers, ending, endingTiers }: PlanSize): void {
+/** Of a plan as it would be, and as it was. Throws a Refusal where that is too much. */
+function checkSize(after: PlanSize, before: PlanSize): void {
+  const { charges, ending, endingTiers } = after;
   if (charges > LIMITS.planCharges) {
     const message = `would give the plan ${charges} charges, and it takes ${LIMITS.planCharges}: end one, replace one, or use another plan`;
     throw invalidFields([{ path: '', message }]);
   }
-  if (tiers > LIMITS.planTiers) {
-    const message = `would give the plan ${tiers} tiers in all of its charges, and it takes ${LIMITS.planTiers}`;
-    throw invalidFields([{ path: 'tiers', message }]);
-  }
+  checkTiers(after, before);
   if (ending > LIMITS.planCharges || endingTiers > LIMITS.planTiers) {
     const message =
       `would give the plan ${ending} charges that are still to end, with ${endingTiers} tiers, and it takes ` +
       `${LIMITS.planCharges} with ${LIMITS.planTiers}: wait until some have ended`;
     throw invalidFields([{ path: 'replaces', message }]);
   }
+}
+
+/** A plan that had too many is not refused what gives it no more. */
+function checkTiers({ tiers }: PlanSize, before: PlanSize, hint = ''): void {
+  if (tiers <= Math.max(LIMITS.planTiers, before.tiers)) return;
+  const message = `would give the plan ${tiers} tiers in all of its charges, and it takes ${LIMITS.planTiers}${hint}`;
+  throw invalidFields([{ path: 'tiers', message }]);
 }
 
 /** A FIXED plan has fixed prices only, a USAGE plan prices for usage only. */

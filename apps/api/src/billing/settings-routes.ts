@@ -77,7 +77,8 @@ export function settingsRoutes(app: App, { database, guards }: RouteDeps): void 
         tags: ['Billing'],
         summary: 'Change how the organization bills',
         description:
-          'Changes the fields that are sent, for subscriptions, drafts and invoices that are made from then on.',
+          'Changes the fields that are sent, for subscriptions and drafts that are made from then on. What is said of the issue of ' +
+          'invoices (terms, prefix, issuer, seller) holds for all that are finalized from then on.',
         body: settingsChanges,
         response: { 200: settingsAnswer },
       },

@@ -136,6 +136,7 @@ async function duesOf(
       'in',
       inAdvance.map(({ id }) => id),
     )
+    .orderBy('id')
     .execute();
   return rows.map((charge) => ({
     organization_id: organizationId,

@@ -5,7 +5,7 @@ import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import type { Queries } from '../../database.ts';
 import { alsoOf } from '../../of-organization.ts';
 import { NEWEST_FIRST } from '../../order.ts';
-import { countRows, selectPage, type Page, type PageOf } from '../../page.ts';
+import { selectPage, type Page, type PageOf } from '../../page.ts';
 
 /** A part of the price of a plan. Nothing of it changes but its name, and that it ends. */
 export interface Charge {
@@ -105,19 +105,32 @@ export function pricedLast(organizationId: string, planId: string): RawBuilder<s
 
 const isEnded = sql<SqlBool>`coalesce(ended_at <= greatest(billing_clock(), effective_from), false)`;
 
-/** Returns the charges of a plan that have not ended and the last that have, oldest first, and how many have ended in all. */
+/**
+ * Returns the charges of a plan that have not ended and the last that have, oldest first, and how many have ended in all. The clock is read
+ * once: a charge that ends meanwhile is there once.
+ */
 export async function readChargesOfPlan(
   db: Queries,
   organizationId: string,
   planId: string,
 ): Promise<{ charges: Charge[]; ended: number }> {
-  const ofPlan = selectCharges(db, organizationId, planId);
-  const active = await ofPlan.where((eb) => eb.not(isEnded)).execute();
-  const ended = ofPlan.where(() => isEnded);
-  const last = await ended.orderBy('ended_at', 'desc').orderBy('id', 'desc').limit(LIMITS.endedCharges).execute();
+  const { rows } = await sql<Charge & { place: string; total: string }>`
+    WITH clock AS MATERIALIZED (SELECT billing_clock() AS now)
+    SELECT * FROM (
+      SELECT own.*, row_number() OVER (PARTITION BY status ORDER BY ended_at DESC, id DESC) AS place,
+        count(*) OVER (PARTITION BY status) AS total
+      FROM (
+        SELECT ${sql.join(columns.map((column) => sql.ref(column)))},
+          CASE WHEN ended_at <= greatest(clock.now, effective_from) THEN 'INACTIVE' ELSE 'ACTIVE' END AS status
+        FROM charges, clock WHERE plan_id = ${planId}::uuid AND ${alsoOf(organizationId)}
+      ) AS own
+    ) AS placed WHERE status = 'ACTIVE' OR place <= ${LIMITS.endedCharges} ORDER BY id`.execute(db);
   return {
-    charges: [...active, ...last].sort((a, b) => (a.id < b.id ? -1 : 1)),
-    ended: await countRows(ended),
+    charges: rows.map((row) => {
+      const { place: _, total: __, ...charge } = row;
+      return charge;
+    }),
+    ended: Number(rows.find((charge) => charge.status === 'INACTIVE')?.total ?? 0),
   };
 }
 
