@@ -121,8 +121,9 @@ export const NOT_AUDITED: ReadonlySet<string> = new Set([
   'POST /api/v1/subscriptions/preview',
   'POST /api/v1/subscriptions/:id/preview-invoice',
   'POST /api/v1/subscriptions/:id/preview-change',
-  // They only look whether a link is valid.
+  // It only looks whether a link is valid.
   'POST /api/v1/auth/invitation',
+  // Anybody may ask, and the account alone gets the link: its use has an entry.
   'POST /api/v1/auth/password-reset/request',
   // Who does it is known only once it is done: they write their entries themselves, in the transaction of the change.
   'POST /api/v1/auth/signup',

@@ -76,7 +76,7 @@ const endpointAnswer = answerOf<WebhookEndpoint>()({
     .meta({ description: 'What is still to be sent again of a replay.' }),
   failing_since: time.nullable().meta({
     description:
-      'Since when it has been tried without a success; tests that fail do not count. Null: the last attempt did well.',
+      'Since when it has been tried without a success; tests that fail do not count. Null: nothing has failed since one did well, or since it was changed.',
   }),
   previous_secret_until: time.nullable().meta({ description: 'Until when the secret before signs as well.' }),
   created_at: time,

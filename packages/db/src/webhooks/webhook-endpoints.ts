@@ -25,7 +25,7 @@ export interface WebhookEndpoint {
   last_sequence: number;
   /** What of before is being sent again: the next event, and the last one. */
   replay: { next_sequence: number; last_sequence: number } | null;
-  /** Since when it has been tried without a success; tests that fail do not count. Null: the last attempt did well. */
+  /** Since when it has been tried without a success; tests that fail do not count. Null: nothing has failed since one did well, or since it was changed. */
   failing_since: string | null;
   /** Until when the secret before signs as well; null: none does. */
   previous_secret_until: string | null;
