@@ -480,4 +480,4 @@ SELECT
             LIMIT 1
           ) AS before_end
       ) AS present
-  ) AS customers
+  ) AS customers, NULL AS taken_out

@@ -380,7 +380,7 @@ SELECT
             ) AS before_end
         )
       END
-  ) AS customers,
+  ) AS customers, NULL AS taken_out,
   EXISTS (SELECT FROM meters WHERE organization_id = $1::uuid AND id = $2::uuid AND metadata_keys = $3::text[])
   AND NOT EXISTS (
     SELECT

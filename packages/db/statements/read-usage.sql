@@ -161,4 +161,127 @@ SELECT
           ) AS counted
         GROUP BY GROUPING SETS ((key), ())
       ) AS sums
-  ) AS sums, (SELECT 1) AS customers
+  ) AS sums, (SELECT 1) AS customers,
+  (
+    WITH
+      complete AS MATERIALIZED (
+        SELECT
+          (
+            SELECT
+              (max(month) + interval '1 month') AT TIME ZONE 'UTC' + (
+                SELECT ahead_seconds_max
+                FROM installation
+              ) * interval '1 second'
+            FROM
+              generate_series(
+                date_trunc(
+                  'month',
+                  greatest(
+                    $13::timestamptz - (SELECT ahead_seconds_max FROM installation) * interval '1 second',
+                    (SELECT min(created_at) FROM organizations WHERE organizations.id = $1::uuid)
+                  ) AT TIME ZONE 'UTC'
+                ), clock_timestamp() AT TIME ZONE 'UTC', interval '1 month'
+              ) AS month
+            WHERE
+              NOT EXISTS (
+                SELECT
+                FROM pg_partition_ancestors(to_regclass(to_char(month, '"events_"YYYY_MM'))) AS ancestor (relid)
+                WHERE relid = 'events'::regclass
+              )
+          ) AS at
+      )
+    SELECT
+      (
+        SELECT to_char(month, 'YYYY-MM')
+        FROM
+          generate_series(
+            date_trunc(
+              'month',
+              greatest(
+                short.hour - (SELECT ahead_seconds_max FROM installation) * interval '1 second',
+                (SELECT min(created_at) FROM organizations WHERE organizations.id = $1::uuid)
+              ) AT TIME ZONE 'UTC'
+            ), clock_timestamp() AT TIME ZONE 'UTC', interval '1 month'
+          ) AS month
+        WHERE
+          NOT EXISTS (
+            SELECT
+            FROM pg_partition_ancestors(to_regclass(to_char(month, '"events_"YYYY_MM'))) AS ancestor (relid)
+            WHERE relid = 'events'::regclass
+          )
+        ORDER BY
+          NOT EXISTS (
+            SELECT
+            FROM unnest(ARRAY[short.last_event_id]) AS counted (id)
+            WHERE
+              counted.id >= first_event_id (month AT TIME ZONE 'UTC')
+              AND counted.id < first_event_id ((month + interval '1 month') AT TIME ZONE 'UTC')
+          ), month
+        LIMIT 1
+      )
+    FROM
+      (
+        SELECT hour, last_event_id
+        FROM
+          (
+            SELECT kept.*
+            FROM
+              (
+                SELECT
+                  TIMESTAMPTZ '1970-01-01 00:00:00Z' + since * interval '1 microsecond' AS since,
+                  TIMESTAMPTZ '1970-01-01 00:00:00Z' + before * interval '1 microsecond' AS before
+                FROM unnest($11::bigint[], $12::bigint[]) AS stretch (since, before)
+                OFFSET 0
+              ) AS stretch
+              CROSS JOIN LATERAL (
+                SELECT hour, event_count, last_event_id
+                FROM customer_usage_hours
+                WHERE
+                  organization_id = $1::uuid
+                  AND meter_id = $2::uuid
+                  AND customer_external_id = $3::text
+                  AND hour >= date_trunc('hour', since, 'UTC')
+                  AND hour < before
+                  AND hour < (SELECT at FROM complete)
+                OFFSET 0
+              ) AS kept
+            UNION ALL
+            SELECT kept.*
+            FROM
+              (SELECT $9::timestamptz AS since, $10::timestamptz AS before) AS stretch
+              CROSS JOIN LATERAL (
+                SELECT hour, event_count, last_event_id
+                FROM customer_usage_hours
+                WHERE
+                  organization_id = $1::uuid
+                  AND meter_id = $2::uuid
+                  AND customer_external_id = $3::text
+                  AND hour >= date_trunc('hour', since, 'UTC')
+                  AND hour < before
+                  AND last_timestamp >= $10::timestamptz
+                  AND hour < (SELECT at FROM complete)
+                OFFSET 0
+              ) AS kept
+          ) AS cut
+        WHERE
+          event_count <> (
+            SELECT count(*)
+            FROM events
+            WHERE
+              event_stream (meter_id, customer_external_id) = event_stream ($2::uuid, $3::text)
+              AND (organization_id = $1::uuid) IS TRUE
+              AND meter_id = $2::uuid
+              AND customer_external_id = $3::text
+              AND NOT EXISTS (
+                SELECT
+                FROM corrections
+                WHERE corrections.organization_id = events.organization_id AND corrections.event_id = events.id
+                OFFSET 0
+              )
+              AND "timestamp" >= hour
+              AND "timestamp" < hour + interval '1 hour'
+          )
+        ORDER BY hour
+        LIMIT 1
+      ) AS short
+  ) AS taken_out

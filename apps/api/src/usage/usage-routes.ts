@@ -66,7 +66,8 @@ const meterOfCustomer = answerOf<Total<UsageOfMeter>>()({
 const LONG_ANSWER = 100_000;
 
 const EXACT =
-  'What is read is exact to the microsecond, and a recorded event is in the next read of its time, however late it came in.';
+  'What is read is exact to the microsecond, and a recorded event is in the next read of its time, however late it came in. Where an hour ' +
+  'of a customer is cut of which events are in a month that was taken out of the database, it is 409 month_taken_out.';
 
 export interface UsageDeps extends RouteDeps {
   /** For windows of thousands of buckets, which take long to plan and to answer. */
@@ -103,7 +104,7 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
         description: `Periods without events are filled in; at most ${LIMITS.buckets} periods. ${EXACT}`,
         params: idInPath,
         querystring: usageQuery,
-        response: { 200: meterUsage, ...problemResponses('groups_not_ready', 'usage_moving') },
+        response: { 200: meterUsage, ...problemResponses('groups_not_ready', 'usage_moving', 'month_taken_out') },
       },
     },
     async (request, reply) =>
@@ -123,7 +124,7 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
         querystring: usageQuery.extend({ meter_token: text(1, LIMITS.key) }),
         response: {
           200: meterUsage,
-          ...problemResponses('meter_not_found', 'not_found', 'groups_not_ready', 'usage_moving'),
+          ...problemResponses('meter_not_found', 'not_found', 'groups_not_ready', 'usage_moving', 'month_taken_out'),
         },
       },
     },
@@ -192,7 +193,7 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
             period_end: time,
             data: z.array(meterOfCustomer),
           }),
-          ...problemResponses('usage_moving'),
+          ...problemResponses('usage_moving', 'month_taken_out'),
         },
       },
     },

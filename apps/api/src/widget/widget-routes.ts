@@ -127,7 +127,7 @@ export function widgetRoutes(app: App, deps: UsageDeps & EntitlementDeps): void 
           'In the order that the organization chose, else newest meter first. Meters that it did not choose, or that the ' +
           'customer does not use, are not shown to it.',
         querystring: z.strictObject(windowQuery),
-        response: { 200: usageAnswer },
+        response: { 200: usageAnswer, ...problemResponses('month_taken_out') },
       },
     },
     async (request) => {
@@ -165,7 +165,7 @@ export function widgetRoutes(app: App, deps: UsageDeps & EntitlementDeps): void 
           'A meter that the customer has never used, or that the organization shows to nobody, does not exist for it.',
         params: idInPath,
         querystring: z.strictObject(chartQuery),
-        response: { 200: meterUsage },
+        response: { 200: meterUsage, ...problemResponses('month_taken_out') },
       },
     },
     async (request, reply) => {

@@ -10,12 +10,21 @@ import { columnsRead, readingOf } from '../aggregations.ts';
 import { addedUp, BEGINNING, OVERFLOW, ROLLUPS } from '../rollups.ts';
 import { textArray } from '../array-text.ts';
 import { planCustomerGroups, planMeter, planValues } from './plan-read.ts';
-import { rankOf, scopeOf, usageOf, type MeterUsage, type Usage, type UsageQuestion } from './read-usage.ts';
+import {
+  rankOf,
+  refuseTakenOut,
+  scopeOf,
+  usageOf,
+  type MeterUsage,
+  type Usage,
+  type UsageQuestion,
+} from './read-usage.ts';
 import {
   asInstant,
   customersIn,
   inStream,
   joined,
+  monthOfCutHours,
   own,
   Parameters,
   rowsOfCustomers,
@@ -67,11 +76,13 @@ export async function readGroupedUsage(pool: pg.Pool, question: GroupQuestion): 
     /** By series. */
     sums: Record<string, string> | null;
     customers: string;
+    taken_out: string | null;
     overflow: string | null;
     groups: [place: number, value: string | null][] | null;
   }>(text, parameters.values);
   const [row] = rows;
   if (row?.is_ready !== true) return undefined;
+  refuseTakenOut(row.taken_out);
   const sums = row.sums ?? {};
   const seriesOf = (series: number): Pick<MeterUsage, 'total' | 'ofBucket'> => {
     const written = new WrittenSums(sums[series] ?? null);
@@ -136,6 +147,7 @@ function statement(parameters: Parameters, question: GroupQuestion): string {
          FROM ${joined('placed', '(SELECT DISTINCT nth, value FROM chosen) AS named', 'nth')} WHERE series > 0) AS groups,
       (SELECT event_count FROM whole WHERE nth = 0) AS overflow,
       (${isOfMeter ? customers : 'SELECT 1'}) AS customers,
+      ${isOfMeter ? 'NULL' : monthOfCutHours(request)} AS taken_out,
       EXISTS (SELECT FROM meters WHERE organization_id = ${scope.organization} AND id = ${scope.meter} AND metadata_keys = ${keysOfMeter})
         AND NOT EXISTS (SELECT FROM metadata_backfills WHERE ${own({ ...scope, customer: undefined })}) AS is_ready`;
 }

@@ -9,12 +9,14 @@ import type pg from 'pg';
 import { ANY_READ, columnsRead, isOf, readingOf } from '../aggregations.ts';
 import { after, orderBy, readCursor, reversed, type Order } from '../order.ts';
 import { cutPage, mapPage, spanOf, type Page, type PageOf } from '../page.ts';
+import { MonthTakenOut } from '../months-taken-out.ts';
 import { ROLLUPS, type UsageColumn } from '../rollups.ts';
 import { planCustomer, planCustomers, planMeter, planValues } from './plan-read.ts';
 import {
   asInstant,
   customersIn,
   joined,
+  monthOfCutHours,
   Parameters,
   rowsOfCustomers,
   rowsOfMeter,
@@ -75,7 +77,15 @@ export function usageOf(aggregation: AggregationType, sums: WrittenSum): Usage {
   return { usage, event_count: Number(sums.event_count) };
 }
 
-/** The usage of one meter over a window: in all, and in each of its buckets. */
+/** Throws MonthTakenOut where usage of a customer is not all there; `month` as {@link monthOfCutHours} has it. */
+export function refuseTakenOut(month: string | null | undefined): void {
+  if (month != null) throw new MonthTakenOut('Usage of the customer cannot be told by these hours', month);
+}
+
+/**
+ * The usage of one meter over a window: in all, and in each of its buckets. Throws MonthTakenOut where the window or a bucket cuts an hour
+ * of a customer of which events are in a month that was taken out.
+ */
 export async function readMeterUsage(pool: pg.Pool, question: UsageQuestion): Promise<MeterUsage> {
   const { aggregation, customerExternalId, window } = question;
   const parameters = new Parameters();
@@ -94,12 +104,14 @@ export async function readMeterUsage(pool: pg.Pool, question: UsageQuestion): Pr
     return isOfMeter ? valuesOfMeter(ofValues) : valuesOfCustomers(ofValues);
   };
   const all = countsValues(aggregation) ? countingValues(sums, uniqueInBuckets(values())) : sums;
-  const { rows } = await pool.query<{ sums: string | null; customers: string }>(
+  const { rows } = await pool.query<{ sums: string | null; customers: string; taken_out: string | null }>(
     `WITH bounds AS MATERIALIZED (${bounds})
      SELECT (SELECT ${WRITTEN_SUMS} FROM (${all}) AS sums) AS sums,
-       (${isOfMeter ? `SELECT count(*) FROM (${customersIn(parameters, scope, window)}) AS present` : 'SELECT 1'}) AS customers`,
+       (${isOfMeter ? `SELECT count(*) FROM (${customersIn(parameters, scope, window)}) AS present` : 'SELECT 1'}) AS customers,
+       ${isOfMeter ? 'NULL' : monthOfCutHours(request)} AS taken_out`,
     parameters.values,
   );
+  refuseTakenOut(rows[0]?.taken_out);
   const written = new WrittenSums(rows[0]?.sums ?? null);
   const ofKey = (key: number): Usage => usageOf(aggregation, written.find(key));
   const total = ofKey(0);
@@ -254,7 +266,10 @@ export async function isMeterUsedBy(
   return rowCount === 1;
 }
 
-/** The usage of one customer on every meter of the organization, or on some of them, newest meter first. */
+/**
+ * The usage of one customer on every meter of the organization, or on some of them, newest meter first. Throws MonthTakenOut where the window
+ * cuts an hour of which events are in a month that was taken out.
+ */
 export async function readUsageOfCustomer(
   pool: pg.Pool,
   question: { organizationId: string; customerExternalId: string; meterIds?: readonly string[] | null; window: Window },
@@ -267,9 +282,11 @@ export async function readUsageOfCustomer(
   const counted = (columns: readonly UsageColumn[]): string =>
     rowsOfCustomers({ ...request, reading: readingOf(columns) });
   const values = valuesOfCustomers({ ...request, plan: planValues(window, false) });
+  const takenOut = monthOfCutHours(request);
   const isAsked = meterIds === null ? 'true' : `meters.id = ANY (${parameters.add(meterIds, 'uuid[]')})`;
   const meters = (condition: string, event_count: string, usage: string, more: string): string =>
-    `SELECT meters.id AS meter_id, name, meter_token, aggregation_type, unit, status, ${event_count} AS event_count, ${usage} AS usage
+    `SELECT meters.id AS meter_id, name, meter_token, aggregation_type, unit, status, ${event_count} AS event_count, ${usage} AS usage,
+       ${takenOut} AS taken_out
      FROM meters ${more} WHERE meters.organization_id = ${organization} AND ${isAsked} AND ${condition}`;
   const statement = [
     meters(
@@ -290,10 +307,10 @@ export async function readUsageOfCustomer(
     ),
   ];
   const { rows } = await pool.query<
-    Omit<UsageOfMeter, keyof Usage> & { event_count: string | null; usage: string | null }
+    Omit<UsageOfMeter, keyof Usage> & { event_count: string | null; usage: string | null; taken_out: string | null }
   >(`${statement.join(' UNION ALL ')} ORDER BY meter_id DESC`, parameters.values);
-  return rows.map(({ event_count, usage, ...meter }) => ({
-    ...meter,
-    ...usageOf(meter.aggregation_type, { event_count, usage }),
-  }));
+  return rows.map(({ event_count, usage, taken_out, ...meter }) => {
+    refuseTakenOut(taken_out);
+    return { ...meter, ...usageOf(meter.aggregation_type, { event_count, usage }) };
+  });
 }

@@ -10,6 +10,7 @@
 import { isoOf, type Micros } from '@weir/shared/instant';
 import { DAY, HOUR } from '@weir/shared/time-zone';
 import { plainArray } from '../array-text.ts';
+import { completeFrom, monthToAttach } from '../months-taken-out.ts';
 import { BEGINNING, ROLLUPS } from '../rollups.ts';
 import type { LastStretch, ReadPlan, Stretches } from './plan-read.ts';
 
@@ -140,6 +141,37 @@ export function rowsOfMeter(request: RowsRequest): string {
     else parts.push(events(request, `(SELECT ${from} AS since, ${end} AS before) AS stretch`, onlyIf));
   }
   return parts.join(' UNION ALL ');
+}
+
+/**
+ * SQL for the month to attach (`2026-01`) where an hour of which a plan reads single events of a customer is not all there, since events of
+ * it are in a month that was taken out; null where all of it is.
+ */
+export function monthOfCutHours({
+  parameters,
+  scope,
+  plan,
+}: Pick<RowsRequest, 'parameters' | 'scope' | 'plan'>): string {
+  const hours = `hour >= ${BEGINNING.hour('since')} AND hour < before`;
+  const parts: string[] = [];
+  const hoursOf = (from: string, goesOnAt?: string): void => {
+    const goesOn = goesOnAt === undefined ? '' : `AND last_timestamp >= ${goesOnAt}`;
+    parts.push(`SELECT kept.* FROM ${from} CROSS JOIN LATERAL (SELECT hour, event_count, last_event_id FROM ${HOURS}
+      WHERE ${own(scope)} AND ${hours} ${goesOn} AND hour < (SELECT at FROM complete) OFFSET 0) AS kept`);
+  };
+  if (plan.cut.from.length > 0) hoursOf(stretches(parameters, plan.cut));
+  if (plan.last !== null) {
+    const end = parameters.instant(plan.end);
+    hoursOf(`(SELECT ${parameters.instant(plan.last.from)} AS since, ${end} AS before) AS stretch`, end);
+  }
+  if (parts.length === 0) return 'NULL::text';
+  const organization = `= ${scope.organization}`;
+  return `(WITH complete AS MATERIALIZED (SELECT ${completeFrom(parameters.instant(plan.start), organization)} AS at)
+    SELECT ${monthToAttach('short.hour', organization, 'ARRAY[short.last_event_id]')} FROM (
+      SELECT hour, last_event_id FROM (${parts.join(' UNION ALL ')}) AS cut
+      WHERE event_count <> (SELECT count(*) FROM events
+        WHERE ${inStream(scope, scope.customer ?? 'NULL')} AND "timestamp" >= hour AND "timestamp" < hour + interval '1 hour')
+      ORDER BY hour LIMIT 1) AS short)`;
 }
 
 /** The distinct values of each customer, as `value_hash`. A value may come several times. */
