@@ -84,6 +84,8 @@ async function withRedis<T>(url: string, use: (redis: Redis) => Promise<T>): Pro
 test('services that follow others have what these had and what they are told later', async () => {
   const first = await openServices({ home, cacheHome, log: silent });
   await queryOnce(first.databaseUrl, 'CREATE TABLE earlier AS SELECT 6 AS number');
+  // By default it waits five seconds for more replicas.
+  await withRedis(first.redisUrl, (redis) => redis.config('SET', 'repl-diskless-sync-delay', '0'));
   const follow = { standbyOf: first, replicaOf: first.redisUrl };
   const second = await openTemporaryServices({ ...follow, cacheHome, log: silent });
   try {

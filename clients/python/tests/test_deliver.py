@@ -80,6 +80,8 @@ class TestSmallerRequests(WithService):
 
         self.service.interfere = hang
         self.queue_ten(Client(self.service.url, "k", timeout=0.05))
+        # The halves of a half; on a busy machine they, too, may have to be sent once more.
+        self.assertLessEqual({3, 2}, set(self.sizes()))
         self.service.interfere = lambda events: (408, {}) if len(events) > 3 else None
         self.queue_ten(self.client())
         self.assertEqual(self.sizes(), [10, 10, 5, 5, 3, 2, 5, 5, 3, 2])

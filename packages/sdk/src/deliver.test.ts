@@ -77,6 +77,8 @@ test('by a limit of requests, and where nothing is left of a minute, nothing goe
 test('a batch that twice got no answer in time, or 408, goes on in halves', async () => {
   service.interfere = (events) => events.length > 3;
   await queueTen(makeClient({ timeoutMs: 50 }));
+  // The halves of a half; on a busy machine they, too, may have to be sent once more.
+  expect(sizes()).toEqual(expect.arrayContaining([3, 2]));
 
   service.requests.length = 0;
   service.accepted.clear();
