@@ -1014,8 +1014,6 @@ CREATE INDEX corrections_event_meter_id_idx ON public.corrections USING btree (e
 
 CREATE UNIQUE INDEX corrections_id_key ON public.corrections USING btree (uuid_send(organization_id), id);
 
-CREATE INDEX corrections_without_meter_idx ON public.corrections USING btree (uuid_hash_extended(organization_id, (0)::bigint), event_id) WHERE (event_meter_id IS NULL);
-
 CREATE INDEX credit_entries_invoice_id_idx ON public.credit_entries USING btree (invoice_id, id) WHERE (invoice_id IS NOT NULL);
 
 CREATE INDEX credit_grants_customer_id_idx ON public.credit_grants USING btree (customer_id, id);

@@ -231,14 +231,6 @@ test('a page of a meter or of days looks up what is void of these, and not what 
   await read();
   await weir.pool.query('ANALYZE');
   await read();
-  // As a process of 1.0.0 writes them.
-  await weir.pool.query('UPDATE corrections SET event_meter_id = NULL, event_time = NULL WHERE organization_id = $1', [
-    own.id,
-  ]);
-  for (const filter of [{ meterId: quiet }, { until }])
-    await rowsReadBy(weir, async (database) => {
-      expect(await listStoredEvents(database, own.id, { ...filter, limit: 20 })).toHaveLength(12);
-    });
 });
 
 test('a correction says of which meter and time the event is that it makes void', async () => {

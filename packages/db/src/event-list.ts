@@ -289,10 +289,7 @@ function voidedOf(organizationId: string) {
 const voidEvent = (organizationId: string) =>
   sql`SELECT * FROM events WHERE organization_id = ${organizationId}::uuid AND id = corrections.event_id OFFSET 0`;
 
-/**
- * Those of a filter that are void, the newest of each meter: an organization may have voided very many others. What 1.0.0 has voided does
- * not say of which meter and time it is, so that each event is looked up.
- */
+/** Those of a filter that are void, the newest of each meter: an organization may have voided very many others. */
 function voidOfFilter(organizationId: string, { meterId, since, until, receivedSince, before, limit }: BoundedFilter) {
   const ofMeter = meterId === undefined ? sql`true` : sql`meters.id = ${meterId}::uuid`;
   const from = since === undefined ? sql`true` : sql`corrections.event_time >= ${since}::timestamptz`;
@@ -303,11 +300,7 @@ function voidOfFilter(organizationId: string, { meterId, since, until, receivedS
       WHERE corrections.event_meter_id = meters.id AND corrections.event_id >= ${first}::uuid AND corrections.event_id < ${before ?? LAST}::uuid
         AND ${from} AND ${to}
       ORDER BY corrections.event_id DESC LIMIT ${limit}
-    ) AS newest WHERE meters.organization_id = ${organizationId}::uuid AND ${ofMeter}
-    UNION ALL
-    SELECT found.* FROM corrections CROSS JOIN LATERAL (${voidEvent(organizationId)}) AS found
-    WHERE corrections.event_meter_id IS NULL AND uuid_hash_extended(corrections.organization_id, 0) = uuid_hash_extended(${organizationId}::uuid, 0)
-      AND (corrections.organization_id = ${organizationId}::uuid) IS TRUE`;
+    ) AS newest WHERE meters.organization_id = ${organizationId}::uuid AND ${ofMeter}`;
 }
 
 /** The events of a filter, one day after the other, and those that are void. */
