@@ -17,7 +17,7 @@ import type { StateIndex } from './stored-state.ts';
 export function acceptedIsCountedOnce(facts: Facts, index: StateIndex): Check {
   const check = new Check(
     'accepted',
-    'Every id that a 201 named is recorded once or rejected once; gone only with the lost part of the log, a duplicate only where Redis had lost the claim or an event with its key crossed it on the direct way (of a fault, or as an API says of itself).',
+    'Every id that a 201 named is recorded once or rejected once; gone only with the lost part of the log, a duplicate only where Redis had lost the claim or an event with its key crossed it on the direct way (as an API says of itself).',
   );
   judgeNamed(facts, index, check, ({ status }) => status === 201);
   return check;

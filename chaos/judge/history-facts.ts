@@ -228,14 +228,17 @@ const LOGGED_MS_MAX = 1_000;
 /** So soon after a key was recorded directly every process knows it that reaches Redis. */
 const TOLD_MS_MAX = 1_000;
 
-/** Until when an attempt that was sent at `sentAt` and never answered may be taken. */
-export function underWayUntil(sentAt: number): number {
-  return sentAt + UNDER_WAY_MS_MAX;
+/** Until when an attempt that was never answered may be taken: an API that stands still, or is reached late, takes it when it goes on. */
+export function underWayUntil({ faults }: Facts, { api, sentAt }: Attempt): number {
+  const targets = new RegExp(`(^|,)(client>)?api-${api}(,|$)`);
+  const until = sentAt + UNDER_WAY_MS_MAX;
+  const held = faults.filter((fault) => targets.test(fault.target) && fault.at <= until && fault.until >= sentAt);
+  return Math.max(until, ...held.map((fault) => fault.until + UNDER_WAY_MS_MAX));
 }
 
 /**
  * Whether the event `id` and the one that holds its key may have crossed: one went through Redis, and one to Postgres, from an API that
- * did not reach Redis, before either could know of the other.
+ * was on the direct way, before either could know of the other.
  */
 export function mayHaveCrossed(
   facts: Facts,

@@ -62,6 +62,8 @@ export async function readHistory(path: string): Promise<Facts> {
 export class FactReader {
   readonly #facts = emptyFacts();
   readonly #open = new Map<number, Open>();
+  /** Nobody knows of these attempts, and the process may still be at them. */
+  readonly #leftOpen: [Attempt, readonly KeyHistory[]][] = [];
 
   take(line: HistoryLine): void {
     switch (line.type) {
@@ -122,6 +124,10 @@ export class FactReader {
   }
 
   finish(): Facts {
+    for (const [attempt, keyHistories] of this.#leftOpen) {
+      const until = underWayUntil(this.#facts, attempt);
+      for (const keyHistory of keyHistories) keyHistory.unclearUntil = Math.max(keyHistory.unclearUntil, until);
+    }
     for (const { sent, keyHistories } of this.#open.values()) {
       const isSettled = keyHistories.every((keyHistory) => keyHistory.answers.length > 0 || keyHistory.refused > 0);
       const isKeyed = keyHistories.length > 0 && keyHistories.every((keyHistory) => keyHistory.isKeyed);
@@ -169,14 +175,14 @@ export class FactReader {
       attempt.connection = line.connection;
       // Nothing was sent over a connection that could not be made.
       if (line.why === 'refused') for (const keyHistory of open.keyHistories) moveUnclear(keyHistory, 'notAccepted');
-      else leaveOpen(open.keyHistories, attempt);
+      else this.#leftOpen.push([attempt, open.keyHistories]);
       return;
     }
     attempt.status = line.status;
     if (line.retryAfter !== undefined) attempt.retryAfterSeconds = Number(line.retryAfter);
     this.#examine(open.sent, attempt, line);
     this.#tell(open, attempt, line);
-    if (line.status >= 500) leaveOpen(open.keyHistories, attempt);
+    if (line.status >= 500) this.#leftOpen.push([attempt, open.keyHistories]);
     if (line.status >= 500 || isForNow(line.status)) return;
     // A definite answer is the last one.
     this.#open.delete(line.request);
@@ -203,6 +209,7 @@ export class FactReader {
         const held = typeof item.id === 'string' ? item.id : undefined;
         this.#facts.unexpected.push({ at: line.at, what, status, held, attempt });
       }
+      if (isBatchAnswer && status >= 500) this.#leftOpen.push([attempt, [keyHistory]]);
       settle(keyHistory, { ...item, status }, { payload: payloads[index] ?? 0, sentAt: attempt.sentAt, at: line.at });
     });
     const { organization, subject = '' } = sent;
@@ -281,12 +288,6 @@ export class FactReader {
     this.#facts.keyHistories.set(name, keyHistory);
     return keyHistory;
   }
-}
-
-/** Nobody knows of an attempt, and the process may still be at it. */
-function leaveOpen(keyHistories: readonly KeyHistory[], { sentAt }: Attempt): void {
-  for (const keyHistory of keyHistories)
-    keyHistory.unclearUntil = Math.max(keyHistory.unclearUntil, underWayUntil(sentAt));
 }
 
 function payloadIn(keyHistory: KeyHistory, event: SentEvent): number {
