@@ -221,6 +221,9 @@ test('a page of a meter or of days looks up what is void of these, and not what 
       // Newer ones are passed, by the index alone.
       [{ until }, 12, 2 * MANY + FEW],
       [{ until, status: 'voided' }, 2, 2 * MANY + FEW],
+      // Of a customer, the newest that are void of all, and then its own events.
+      [{ customerExternalId: 'in order', status: 'voided' }, 0, 2 * MANY],
+      [{ meterId: quiet, customerExternalId: 'wrong', status: 'voided' }, 2, 2 * MANY],
     ] as const) {
       const rows = await rowsReadBy(weir, async (database) => {
         expect(await listStoredEvents(database, own.id, { ...filter, limit: 20 })).toHaveLength(found);

@@ -71,20 +71,29 @@ export async function listStoredEvents(
 
 async function recordedPage(database: Database, organizationId: string, filter: BoundedFilter): Promise<StoredRow[]> {
   const { customerExternalId, idempotencyKey, status, before, limit } = filter;
-  if (customerExternalId !== undefined && idempotencyKey === undefined && status !== 'voided') {
+  if (customerExternalId !== undefined && idempotencyKey === undefined) {
     // Whoever has some part of all events is met soon, however many there are. Compared as a row, the organization is no part of them of
     // which Postgres believes that it is small, and sorts it; by a subquery each, it does not look how many come before either, which for
     // the first of all organizations are none. Behind its last event come those of others, which are left out.
-    const rows = await readPage(
-      database,
-      organizationId,
-      filter,
-      sql`(SELECT * FROM events WHERE (organization_id, id) < ((SELECT ${organizationId}::uuid), (SELECT ${before ?? LAST}::uuid))
-        ORDER BY organization_id DESC, id DESC LIMIT ${RARE_MAX})`,
-    );
-    if (rows.length === limit) return rows;
+    const walked = (table: 'events' | 'corrections', id: 'id' | 'event_id') =>
+      sql`(SELECT * FROM ${sql.table(table)} WHERE (organization_id, ${sql.ref(id)}) < ((SELECT ${organizationId}::uuid), (SELECT ${before ?? LAST}::uuid))
+        ORDER BY organization_id DESC, ${sql.ref(id)} DESC LIMIT ${RARE_MAX})`;
+    const isOfVoid = status === 'voided';
+    const corrections = walked('corrections', 'event_id');
+    const newest = isOfVoid ? sql`(${voidedOf(organizationId, corrections)})` : walked('events', 'id');
+    const rows = await readPage(database, organizationId, filter, newest);
+    if (rows.length === limit || (isOfVoid && (await areFew(database, organizationId, corrections)))) return rows;
   }
   return await readPage(database, organizationId, filter, await sourceOf(database, organizationId, filter));
+}
+
+/** Whether a walk has come to the end of an organization. */
+async function areFew({ kysely }: Database, organizationId: string, walked: RawBuilder<unknown>): Promise<boolean> {
+  const { rows } = await sql<{ are_few: boolean }>`
+    SELECT count(*) < ${RARE_MAX} AS are_few FROM ${walked} AS walked WHERE organization_id = ${organizationId}::uuid`.execute(
+    kysely,
+  );
+  return rows[0]?.are_few ?? false;
 }
 
 /** Behind all events. */
@@ -187,11 +196,12 @@ async function sourceOf(
   if (idempotencyKey !== undefined) {
     return sql`(SELECT * FROM events WHERE organization_id = ${organizationId}::uuid AND id = (${holderOf(organizationId, idempotencyKey)}))`;
   }
-  if (status === 'voided') {
+  if (status === 'voided' && customerExternalId === undefined) {
     const isOfAll = [filter.meterId, filter.since, filter.until].every((each) => each === undefined);
-    return sql`(${isOfAll || customerExternalId !== undefined ? voidedOf(organizationId) : voidOfFilter(organizationId, filter)})`;
+    return sql`(${isOfAll ? voidedOf(organizationId) : voidOfFilter(organizationId, filter)})`;
   }
-  if (!(await isLookedUp(database, organizationId, filter))) return ALL_EVENTS;
+  if (!(await isLookedUp(database, organizationId, filter)))
+    return status === 'voided' ? sql`(${voidedOf(organizationId)})` : ALL_EVENTS;
   return customerExternalId === undefined
     ? lookedUp(organizationId, filter)
     : sql`(${streamsOf(organizationId, filter)})`;
@@ -277,10 +287,10 @@ function streamsOf(organizationId: string, { meterId, customerExternalId, since,
     ) AS found WHERE meters.organization_id = ${organizationId}::uuid AND ${ofMeter}`;
 }
 
-/** All that are void, of whatever days: one of which every event is void has no row. They are read in the order of ids. */
-function voidedOf(organizationId: string) {
+/** All that are void, or those among some, of whatever days: one of which every event is void has no row. They are read in the order of ids. */
+function voidedOf(organizationId: string, corrections: RawBuilder<unknown> = sql`corrections`) {
   return sql`SELECT corrections.event_id AS id, found.organization_id, found.meter_id, "timestamp", customer_external_id, quantity, idempotency_key, metadata
-    FROM corrections CROSS JOIN LATERAL (
+    FROM ${corrections} AS corrections CROSS JOIN LATERAL (
       ${voidEvent(organizationId)}
     ) AS found WHERE corrections.organization_id = ${organizationId}::uuid`;
 }
