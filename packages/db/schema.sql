@@ -1078,9 +1078,9 @@ CREATE INDEX invoices_period_end_idx ON public.invoices USING btree (uuid_hash_e
 
 CREATE INDEX invoices_run_error_idx ON public.invoices USING btree (organization_id, subscription_id) WHERE ((run_error IS NOT NULL) AND (status = ANY (ARRAY['DRAFT'::text, 'OPEN'::text])));
 
-CREATE INDEX invoices_status_idx ON public.invoices USING btree (uuid_hash_extended(organization_id, (5)::bigint), hashtextextended(status, (0)::bigint), id) INCLUDE (organization_id, status);
+CREATE INDEX invoices_status_idx ON public.invoices USING btree (uuid_hash_extended(organization_id, (5)::bigint), hashtextextended(status, (0)::bigint), id) WHERE (status = ANY (ARRAY['VOID'::text, 'UNCOLLECTIBLE'::text]));
 
-CREATE INDEX invoices_status_issue_date_idx ON public.invoices USING btree (uuid_hash_extended(organization_id, (6)::bigint), hashtextextended(status, (0)::bigint), issue_date, id) INCLUDE (organization_id, status) WHERE (issue_date IS NOT NULL);
+CREATE INDEX invoices_status_issue_date_idx ON public.invoices USING btree (uuid_hash_extended(organization_id, (6)::bigint), hashtextextended(status, (0)::bigint), issue_date, id) WHERE (status = ANY (ARRAY['VOID'::text, 'UNCOLLECTIBLE'::text]));
 
 CREATE INDEX late_events_closing_idx ON public.late_events USING btree (organization_id, meter_id, customer_external_id, closing) WHERE (closing > 0);
 

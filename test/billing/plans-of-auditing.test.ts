@@ -1,6 +1,6 @@
 // What an auditor's questions cost, where an organization has grown since Postgres looked at it: by an index each, whatever it believes.
 
-import { INVOICE_STATUSES, SUBSCRIPTION_STATUSES } from '@weir/billing/kinds';
+import { SUBSCRIPTION_STATUSES } from '@weir/billing/kinds';
 import {
   listEntriesOfGrant,
   listEntriesOfInvoice,
@@ -35,8 +35,6 @@ const ONCE = 6 * COPIES;
 /** Of a page of a hundred lines: their invoices, their dues, and each as often as an index is asked. */
 const OF_A_PAGE = 3_000;
 
-/** Invoices and subscriptions of these are thousands, and of the others a few. */
-const USUAL: readonly string[] = ['DRAFT', 'OPEN', 'ACTIVE'];
 /** The status of a row of `t`, most of which are as they were: each of these five times. */
 const exceptFew = (column: string, few: Record<number, string>) =>
   `'${column}', CASE n % ${COPIES / 5} ${Object.entries(few)
@@ -153,23 +151,25 @@ describe.each([
     expect(rows).toBeLessThan(few);
   });
 
-  const byStatus = INVOICE_STATUSES.flatMap((status) =>
-    (Object.keys(INVOICE_SORTS) as InvoiceSort[])
-      // A draft has no issue date.
-      .filter((sort) => status !== 'DRAFT' || !sort.endsWith('issue_date'))
-      .map((sort) => ({ status, sort })),
+  const rare = (['VOID', 'UNCOLLECTIBLE'] as const).flatMap((status) =>
+    (Object.keys(INVOICE_SORTS) as InvoiceSort[]).map((sort) => ({ status, sort })),
   );
-  test.each(byStatus)('invoices that are $status go on in the order $sort', async (filter) => {
-    const isUsual = USUAL.includes(filter.status);
-    const { kysely: own } = billing.database;
-    const far = await listInvoiceRows(own, billing.admin.id, filter, { page: 30, page_size: 20 });
+  test.each(rare)('invoices that are $status go on in the order $sort', async (filter) => {
     const rows = await rowsReadBy(weir, async ({ kysely }) => {
-      for (const cursor of [undefined, far.next ?? undefined]) {
-        const page = await listInvoiceRows(kysely, billing.admin.id, filter, { cursor, limit: 20 });
-        expect(page.rows).toHaveLength(isUsual ? 20 : 10);
-      }
+      const first = await listInvoiceRows(kysely, billing.admin.id, filter, { limit: 6 });
+      const cursor = first.next ?? undefined;
+      const second = await listInvoiceRows(kysely, billing.admin.id, filter, { cursor, limit: 6 });
+      expect([first.rows.length, second.rows.length]).toEqual([6, 4]);
     });
     expect(rows).toBeLessThan(FEW);
+  });
+
+  test('of invoices, only the rare states are in the indexes of one', async () => {
+    const { rows } = await weir.pool.query(
+      `SELECT count(*)::int AS indexes FROM pg_index WHERE indrelid = 'invoices'::regclass AND indexrelid::regclass::text LIKE 'invoices_status_%'
+         AND pg_get_expr(indpred, indrelid) LIKE '%''VOID''::text, ''UNCOLLECTIBLE''::text%'`,
+    );
+    expect(rows).toEqual([{ indexes: 2 }]);
   });
 
   test.each(
@@ -177,7 +177,7 @@ describe.each([
       (Object.keys(SUBSCRIPTION_SORTS) as (keyof typeof SUBSCRIPTION_SORTS)[]).map((sort) => ({ status, sort })),
     ),
   )('subscriptions that are $status go on in the order $sort', async (filter) => {
-    const isUsual = USUAL.includes(filter.status);
+    const isUsual = filter.status === 'ACTIVE';
     const { kysely: own } = billing.database;
     const far = await listSubscriptions(own, billing.admin.id, filter, { page: 30, page_size: 20 });
     const rows = await rowsReadBy(weir, async ({ kysely }) => {
