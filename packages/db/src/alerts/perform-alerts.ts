@@ -8,7 +8,7 @@ import { compare, parseExact } from '@weir/rating/exact';
 import { newId } from '@weir/shared/ids';
 import { sql } from 'kysely';
 import { appendFeed } from '../billing/feed.ts';
-import { isTimedOut, type Database, type Queries } from '../database.ts';
+import { isLockTimeout, isTimedOut, type Database, type Queries } from '../database.ts';
 import type { MonthTakenOut } from '../months-taken-out.ts';
 import { BEFORE_ALL } from '../moves/usage-moves.ts';
 import { findCustomers } from './alerts.ts';
@@ -68,10 +68,12 @@ export async function performAlerts(
     const hasLeft = taken.rows > 0 || mayLook || hasDeleted;
     if (hasLeft && performance.now() <= until) continue;
     // One in a turn, which may take as long as a statement may, behind what others wait for.
-    const customer = slow.findDue(organizationId);
-    if (customer !== undefined && (await take({ limit: TAKEN_MAX, only: customer })).tooLong === undefined)
-      slow.wasRead(organizationId, customer);
-    else if (customer !== undefined) await joinTouched(database.kysely, organizationId, { from, customer });
+    const customer = slow.nextDue(organizationId);
+    if (customer !== undefined) {
+      const took = await take({ limit: TAKEN_MAX, only: customer });
+      if (took.tooLong !== undefined) await joinTouched(database.kysely, organizationId, { from, customer });
+      else if (took.isInOtherHands !== true) slow.wasRead(organizationId, customer);
+    }
     return { crossings, untold: [...untold.values()], tooLong, hasLeft };
   }
 }
@@ -107,6 +109,8 @@ interface Took {
   untold: MonthTakenOut[];
   /** The customer whose usage alone took too long. */
   tooLong?: string | undefined;
+  /** Another worker tries the one customer that was to be taken: nothing is known of it by that. */
+  isInOtherHands?: true;
 }
 
 /** Usage of what was taken takes longer to be read than a statement may. */
@@ -124,6 +128,8 @@ async function crossTaken(database: Database, organizationId: string, taking: Ta
   try {
     return await crossAll(database, organizationId, taking);
   } catch (error) {
+    if (taking.only !== undefined && isLockTimeout(error))
+      return { rows: 0, crossings: 0, untold: [], isInOtherHands: true };
     if (!(error instanceof TookTooLong)) throw error;
     const tooLong = slow.tookTooLong(organizationId, error.taken);
     return { rows: error.taken.rows, crossings: 0, untold: [], tooLong };

@@ -30,10 +30,12 @@ export class SlowUsage {
     return [...(this.#customers.get(organizationId)?.keys() ?? [])];
   }
 
-  /** The one of them that has waited longest to be tried again, where its time has come. */
-  findDue(organizationId: string): string | undefined {
+  /** The one of them that has waited longest to be tried again, where its time has come: it comes again later, whatever becomes of it now. */
+  nextDue(organizationId: string): string | undefined {
     const [first] = this.#customers.get(organizationId) ?? [];
-    return first !== undefined && first[1] <= performance.now() ? first[0] : undefined;
+    if (first === undefined || first[1] > performance.now()) return undefined;
+    this.#putOff(organizationId, first[0]);
+    return first[0];
   }
 
   /** Learns that what was taken took too long. Returns the customer, where it was one alone. */
@@ -46,9 +48,7 @@ export class SlowUsage {
     }
     // The others have waited for this one alone.
     this.#most.delete(organizationId);
-    const known = this.#customers.get(organizationId) ?? new Map<string, number>();
-    known.delete(first);
-    this.#customers.set(organizationId, known.set(first, performance.now() + AGAIN_MS));
+    this.#putOff(organizationId, first);
     return first;
   }
 
@@ -57,5 +57,11 @@ export class SlowUsage {
     const known = this.#customers.get(organizationId);
     known?.delete(customer);
     if (known?.size === 0) this.#customers.delete(organizationId);
+  }
+
+  #putOff(organizationId: string, customer: string): void {
+    const known = this.#customers.get(organizationId) ?? new Map<string, number>();
+    known.delete(customer);
+    this.#customers.set(organizationId, known.set(customer, performance.now() + AGAIN_MS));
   }
 }

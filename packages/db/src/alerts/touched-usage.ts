@@ -127,7 +127,7 @@ export interface Taking {
   /** So many rows at most, from this id on. */
   limit: number;
   from: string;
-  /** Customers whose changes are left where they are, or the one whose are taken alone. */
+  /** Customers whose changes are left where they are, or the one whose are taken alone: all of them, or none and an error of the lock. */
   without?: readonly string[];
   only?: string;
 }
@@ -147,7 +147,7 @@ export async function takeTouched(
       DELETE FROM touched_usage WHERE organization_id = ${organizationId}::uuid AND id = ANY (ARRAY(
         SELECT id FROM touched_usage WHERE organization_id = ${organizationId}::uuid AND id >= ${from}::bigint
           AND customer_external_id <> ALL (${without}::text[]) AND (${only ?? null}::text IS NULL OR customer_external_id = ${only ?? null})
-        ORDER BY id LIMIT ${limit} FOR UPDATE SKIP LOCKED))
+        ORDER BY id LIMIT ${limit} FOR UPDATE ${only === undefined ? sql`SKIP LOCKED` : sql`NOWAIT`}))
       RETURNING id, customer_external_id, meter_id, after_subscription_id, touched_at
     )
     SELECT * FROM taken ORDER BY id`.execute(transaction);
