@@ -199,6 +199,18 @@ describe('a change of plan now', () => {
     expect(await preview()).toMatchObject({ invoice: { total: '-20.00' }, draft: null });
   });
 
+  test('names no draft that the preview alone has made, where the run has yet to pass the boundary', async () => {
+    const made = await subscribe([fixed('28')]);
+    await issue(made);
+    await at('2025-02-11T12:00:00Z');
+    const { id: other } = await billing.plan([]);
+    const preview = () => billing.post(`/subscriptions/${made.id}/preview-change`, { plan_id: other });
+    expect(await preview()).toEqual({ invoice: null, draft: { id: null, amount: '-18.00' } });
+    await billing.moveTo('2025-02-11T12:00:00Z', made.id);
+    const [draft] = await billing.drafts(made.id);
+    expect(await preview()).toEqual({ invoice: null, draft: { id: draft?.id, amount: '-18.00' } });
+  });
+
   test('on the first date of a period gives it all back, and bills the new plan whole', async () => {
     const made = await subscribe([fixed('31')]);
     await issue(made);

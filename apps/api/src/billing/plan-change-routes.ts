@@ -31,10 +31,11 @@ const problems = problemResponses(
   'meter_already_billed',
 );
 
-const loweredDraft = z.object({ id: z.uuid(), amount }).meta({
+const loweredDraft = z.object({ id: z.uuid().nullable(), amount }).meta({
   description:
-    'The draft that bills the open period in advance, and what the change would take off it: below zero. Null where it ' +
-    'stays as it is, or is finalized, and then the invoice gives that back.',
+    'The draft that bills the open period in advance, and what the change would take off it: below zero. Its id is null ' +
+    'where the period has begun and the draft is about to be made. Null where it stays as it is, or is finalized, and ' +
+    'then the invoice gives that back.',
 });
 
 type When = z.output<typeof changeBody>['when'];
@@ -92,8 +93,8 @@ export function planChangeRoutes(app: App, { database, guards, turns }: RouteDep
       return await write.computed(async () => {
         return await withoutKeeping(database, async (transaction) => {
           const change = await toPlan(transaction, caller, { ...body, when: 'now' });
-          const lowered: z.output<typeof loweredDraft>[] = [];
-          const { events } = await changeUntold(transaction, caller, params.id, async (_, row, actor) => {
+          const lowered: { id: string; amount: string }[] = [];
+          const { opened, events } = await changeUntold(transaction, caller, params.id, async (_, row, actor) => {
             const before = await readAdvance(transaction, row);
             const made = await change(transaction, row, actor);
             const after = before && (await readAdvance(transaction, row));
@@ -101,7 +102,10 @@ export function planChangeRoutes(app: App, { database, guards, turns }: RouteDep
               lowered.push({ id: after.draft, amount: amountText(after.amount - before.amount, row.currency) });
             return made;
           });
-          const [draft = null] = lowered;
+          const [of] = lowered;
+          // What was opened here alone is opened again later, under another id.
+          const isKept = !opened.some(({ type, data }) => type === 'invoice.created' && data['id'] === of?.id);
+          const draft = of === undefined ? null : { ...of, id: isKept ? of.id : null };
           const made = events.find(({ type }) => type === 'invoice.created');
           if (made === undefined) return done({ invoice: null, draft });
           const { organizationId } = caller;

@@ -1346,7 +1346,7 @@ export interface components {
         PlanChangePreview: {
             invoice: components["schemas"]["InvoicePreview"] | null;
             draft: {
-                id: string;
+                id: string | null;
                 amount: string;
             } | null;
         };
