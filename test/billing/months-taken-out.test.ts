@@ -20,7 +20,7 @@ import { correct } from '../support/correcting.ts';
 import { until } from '../support/harness.ts';
 import { throwIt } from '../support/erasing.ts';
 import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
-import { attachMonth, detachMonth, makeMonthsSince, recordUsed, type Used } from '../support/months.ts';
+import { attachMonth, detachMonth, loseMonth, makeMonthsSince, recordUsed, type Used } from '../support/months.ts';
 import { reconcileHere } from '../support/reconcile-fixture.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
@@ -171,8 +171,8 @@ test('what came late to a line is not listed in part where some of it is in a mo
   await runAt('2025-02-15T01:00:00Z');
   const late = (at: string, receivedAt: string) => use({ meter: calls, customer, at, receivedAt });
   await late('2025-01-20T12:00:00.000Z', '2025-02-20T00:00:00Z');
-  await late('2025-01-21T12:00:00.000Z', '2025-03-01T00:00:00Z');
-  await late('2025-01-22T12:00:00.000Z', '2025-03-01T00:00:00Z');
+  await late('2025-01-21T12:00:00.000Z', '2025-02-20T00:00:00Z');
+  const [kept] = await late('2025-01-22T12:00:00.000Z', '2025-03-01T00:00:00Z');
   await runAt('2025-03-15T01:00:00Z');
   const invoice = (await invoicesOf({ id, customer })).at(-1);
   const lines = (await linesOf(invoice)) as { id: string; kind: string }[];
@@ -182,9 +182,14 @@ test('what came late to a line is not listed in part where some of it is in a mo
   const first = await billing.get(path);
   expect(first.data).toHaveLength(2);
   await detachMonth(weir, '2025-02');
-  onTestFinished(() => attachMonth(weir, '2025-02'));
   const taken = { code: 'month_taken_out', detail: expect.stringMatching(/attach events_2025_02/) };
   expect(await billing.request('GET', path)).toMatchObject({ status: 409, body: taken });
+  await attachMonth(weir, '2025-02');
+  await loseMonth(weir, '2025-02');
+  const { data, meta } = await billing.get(path);
+  expect(data).toEqual([]);
+  const last = { data: [{ id: kept }], meta: { next_cursor: null } };
+  expect(await billing.get(`${path}&cursor=${meta.next_cursor}`)).toMatchObject(last);
 }, 120_000);
 
 test('an invoice whose usage cannot be told is not voided to be billed again, and can be waived', async () => {

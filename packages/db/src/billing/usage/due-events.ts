@@ -9,7 +9,7 @@ import type { DueUsageQuestion } from './due-question.ts';
 
 /** Which part of the list. */
 export interface DueEventsPage {
-  /** The id of the last event of the page before. */
+  /** What the page before named as its next. */
   cursor?: string | undefined;
   limit: number;
 }
@@ -43,16 +43,23 @@ export async function listDueEvents(
   page: DueEventsPage,
   changesSince?: ClosingSpan,
 ): Promise<DueEvent[]> {
-  return (await readDueEvents(db, question, page, changesSince)).filter((event) => event !== undefined);
+  return toldOf(await readDueEvents(db, question, page, changesSince));
 }
 
-/** The same, with undefined in the place of what was in a month that is lost for good. */
+/** An event by its id, which is there also where the event was in a month that is lost for good. */
+interface Listed {
+  id: string;
+  told: DueEvent | undefined;
+}
+
+const toldOf = (listed: readonly Listed[]): DueEvent[] => listed.flatMap(({ told }) => told ?? []);
+
 async function readDueEvents(
   db: Queries,
   question: DueUsageQuestion,
   page: DueEventsPage,
   changesSince?: ClosingSpan,
-): Promise<(DueEvent | undefined)[]> {
+): Promise<Listed[]> {
   const { organizationId, meterId, customerExternalId, closing } = question;
   const parameters = new Parameters();
   const customer = parameters.add(customerExternalId, 'text');
@@ -66,10 +73,10 @@ async function readDueEvents(
   const text =
     changesSince === undefined
       ? // By the index of streams, in its order: a page costs as much as it has events.
-        `SELECT ${EVENT_JSON} AS event, NULL AS month, NULL AS change, ${CORRECTION_JSON} AS correction, ${AMENDS} AS amends FROM events
+        `SELECT id, ${EVENT_JSON} AS event, NULL AS month, NULL AS change, ${CORRECTION_JSON} AS correction, ${AMENDS} AS amends FROM events
          WHERE ${everInStream(scope, customer)} AND ${inPage('id')} ${countedAt(scope, parameters.add(closing, 'bigint'))}
          ORDER BY "timestamp", id LIMIT ${limit}`
-      : `SELECT found.event, CASE WHEN found.event IS NULL
+      : `SELECT late.id, found.event, CASE WHEN found.event IS NULL
              THEN ${monthToAttach('late."timestamp"', `= ${scope.organization}`, 'ARRAY[late.id]')} END AS month,
            CASE WHEN is_void THEN 'removed' ELSE 'added' END AS change, found.correction, found.amends FROM (
            SELECT late."timestamp", coalesce(late.voids, late.event_id) AS id, late.voids IS NOT NULL AS is_void
@@ -80,16 +87,19 @@ async function readDueEvents(
            SELECT ${EVENT_JSON} AS event, ${CORRECTION_JSON} AS correction, ${AMENDS} AS amends
            FROM events WHERE organization_id = ${scope.organization} AND id = late.id OFFSET 0
          ) AS found ON true ORDER BY late."timestamp", late.id`;
-  const { rows } = await db.executeQuery<{ event: string | null; month: string | null } & Omit<DueEvent, 'event'>>(
-    CompiledQuery.raw(text, parameters.values),
-  );
-  return rows.map(({ event, month, ...row }) => {
+  const { rows } = await db.executeQuery<
+    { id: string; event: string | null; month: string | null } & Omit<DueEvent, 'event'>
+  >(CompiledQuery.raw(text, parameters.values));
+  return rows.map(({ id, event, month, ...row }) => {
     if (month !== null) throw new MonthTakenOut('What has changed cannot be told', month);
-    return event === null ? undefined : { ...row, event: JSON.parse(event) as UsageEvent };
+    return { id, told: event === null ? undefined : { ...row, event: JSON.parse(event) as UsageEvent } };
   });
 }
 
-/** The same, and the cursor of the page after it; undefined where there is none. */
+/**
+ * The same, and the cursor of the page after it; undefined where there is none. A page has fewer events, or none, where others of it were
+ * in a month that is lost for good.
+ */
 export async function pageDueEvents(
   db: Queries,
   question: DueUsageQuestion,
@@ -97,8 +107,8 @@ export async function pageDueEvents(
   changesSince?: ClosingSpan,
 ): Promise<{ events: DueEvent[]; next: string | undefined }> {
   const found = await readDueEvents(db, question, { cursor, limit: limit + 1 }, changesSince);
-  const events = found.slice(0, limit).filter((event) => event !== undefined);
-  return { events, next: found.length > limit ? events.at(-1)?.event.id : undefined };
+  const page = found.slice(0, limit);
+  return { events: toldOf(page), next: found.length > limit ? page.at(-1)?.id : undefined };
 }
 
 /** A condition for what is recorded before a closing and not late for it, nor void by then. */
@@ -119,17 +129,19 @@ function inSpan(parameters: Parameters, { from, before }: ClosingSpan): string {
       AND ${within('other')} AND (other.voids = late.event_id OR other.event_id = late.voids))`;
 }
 
-/** In the window, and after the cursor. */
+/** In the window, and after the cursor. One that is lost is told by the change that it was. */
 function conditions(
   parameters: Parameters,
-  { organization }: Scope,
+  scope: Scope,
   { start, end }: DueUsageQuestion,
   cursor: string | undefined,
 ): (id: string) => string {
   const inWindow = `"timestamp" >= ${parameters.instant(start)} AND "timestamp" < ${parameters.instant(end)}`;
   if (cursor === undefined) return () => inWindow;
   const last = parameters.add(cursor, 'uuid');
-  const at = `(SELECT before."timestamp" FROM events AS before WHERE before.organization_id = ${organization} AND before.id = ${last})`;
+  const at = `coalesce(
+    (SELECT before."timestamp" FROM events AS before WHERE before.organization_id = ${scope.organization} AND before.id = ${last}),
+    (SELECT late."timestamp" FROM late_events AS late WHERE ${late(scope)} AND ${last} IN (late.event_id, late.voids) LIMIT 1))`;
   return (id) => `${inWindow} AND "timestamp" >= ${at} AND ("timestamp" > ${at} OR ${id} > ${last})`;
 }
 
