@@ -42,4 +42,18 @@ test('usage of a customer is refused where events of hours that its zone cuts ar
   expect(await onMeters('2025-01-15T18:00:00Z', '2025-01-31')).toMatchObject(whole);
   expect(await onMeters('2025-01-15', '2025-01-15T18:50:00Z')).toMatchObject(whole);
   expect(await onMeters('2025-01-15', '2025-01-15T18:40:00Z')).toMatchObject(NEEDS_JANUARY);
+
+  const apiKey = await admin.createKey();
+  const of = { apiKey, body: { customer_external_id: 'acme' } };
+  const { token } = (await weir.request('POST', '/api/v1/widget/token', of)).body;
+  const days = 'start_date=2025-01-01&end_date=2025-01-31&timezone=Asia/Kolkata&group_by=day';
+  for (const path of [
+    `meters/${meter.id}/usage?${days}`,
+    'usage?start_date=2025-01-15T18:30:00Z&end_date=2025-01-31',
+  ]) {
+    const bearer = { headers: { authorization: `Bearer ${token}` } };
+    const { status, body } = await weir.request('GET', `/api/v1/widget/${path}`, bearer);
+    expect([status, body.code]).toEqual([409, 'month_taken_out']);
+    expect(body.detail, 'it is a customer that reads it').not.toMatch(/attach|database|events_/);
+  }
 });

@@ -272,6 +272,8 @@ export function refusalOfError(error: unknown): Refusal | undefined {
   return undefined;
 }
 
+const NOT_ALL_THERE = 'Some of the usage that this tells is not available now: ask for another time or other periods.';
+
 const notNow = (detail: string): Refusal => new Refusal('unavailable', detail, { retryAfterSeconds: 2 });
 
 /** Whether a part of the framework says that the request is to blame, and not Weir: what serves files checks ranges and conditions. */
@@ -291,7 +293,10 @@ const sparseLog = new SparseLog();
 
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const known = refusalOfError(error);
-  const refusal = known && withOutcome(known, error, request);
+  // Who reads with a widget token is a customer, and has no database.
+  const isToCustomer = known?.code === 'month_taken_out' && request.caller?.customerExternalId !== undefined;
+  const told = isToCustomer ? new Refusal(known.code, NOT_ALL_THERE) : known;
+  const refusal = told && withOutcome(told, error, request);
   const path = request.routeOptions.url;
   if (isHungUp(request)) {
     // Nobody reads it, and what a client breaks off by itself is not worth a warning.
