@@ -1,5 +1,6 @@
 // Usage that takes longer to be read than a statement may: alerts are held against that of all others, and against it once it can be read.
 
+import { findAlertWork, readAlertsOldestSeconds, TouchedPlaces } from '@weir/db/alerts/find-alert-work';
 import { performAlerts } from '@weir/db/alerts/perform-alerts';
 import { SlowUsage } from '@weir/db/alerts/slow-usage';
 import { openDatabase, type Database } from '@weir/db/database';
@@ -7,6 +8,7 @@ import { recordEvents } from '@weir/db/record';
 import { newId } from '@weir/shared/ids';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { makeAlert } from '../support/alerting.ts';
+import { until } from '../support/harness.ts';
 import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
@@ -149,6 +151,32 @@ test('a customer that another worker tries is not taken for one that was read', 
   passed += 61_000;
   await perform();
   expect([slow.customersOf(own.admin.id), await waiting()]).toEqual([[], 0]);
+});
+
+test('looks begin behind what was taken since a customer is too slow, and tell how long that one waits', async () => {
+  await makeAlert(own, { meter_id: meter }, [10]);
+  await performAll();
+  await takeTime('for hours', 60);
+  await use(['for hours']);
+  await weir.pool.query(`UPDATE touched_usage SET touched_at = billing_now() - interval '3 hours'`);
+  expect(await performAll()).toBe(1);
+  await use(['meanwhile']);
+  const { rows: last } = await weir.pool.query('SELECT max(id)::text AS id FROM touched_usage');
+  expect([await performAll(), await waiting()]).toEqual([0, 1]);
+  passed += 61_000;
+  expect([await performAll(), await waiting()]).toEqual([1, 1]);
+  const places = new TouchedPlaces();
+  await until(async () => {
+    await findAlertWork(own.database, places);
+    return places.isBehind;
+  }, 'looks go on behind what is gone');
+  expect(BigInt(places.of(own.admin.id))).toBeGreaterThan(BigInt(last[0].id));
+
+  await weir.pool.query(
+    `INSERT INTO touched_usage (organization_id, id, customer_external_id, touched_at) OVERRIDING SYSTEM VALUE
+     SELECT organization_id, id - 1, 'of now', billing_now() FROM touched_usage`,
+  );
+  expect(await readAlertsOldestSeconds(own.database, new TouchedPlaces())).toBeGreaterThan(3 * 3_600 - 1);
 });
 
 test('usage that takes too long at once is read in parts, and so for some minutes', async () => {

@@ -88,7 +88,10 @@ WITH RECURSIVE touched (id) AS (
 )
 SELECT id FROM touched WHERE id IS NOT NULL`;
 
-/** Those that have alerts, and those that are known ($1, each with its place, $2): without what has nothing to do and is known. */
+/**
+ * Those that have alerts, and those that are known ($1, each with its place, $2): without what has nothing to do and is known. What has waited
+ * longest is looked for among the next thousand changes: what takes too long to be read has a later id than what came after it.
+ */
 const FIND_WAITING = `
 WITH known AS MATERIALIZED (SELECT * FROM unnest($1::uuid[], $2::bigint[]) AS known (id, place)),
 alerting AS MATERIALIZED (
@@ -99,9 +102,11 @@ alerting AS MATERIALIZED (
 SELECT coalesce(known.id, alerting.id) AS id, first_id, coalesce(has_own, false) AS has_own,
   extract(epoch FROM billing_now() - least(touched_at, asked_at))::float8 AS seconds
 FROM known FULL JOIN alerting USING (id) LEFT JOIN LATERAL (
-  SELECT touched_usage.id AS first_id, touched_at FROM touched_usage
-  WHERE organization_id = coalesce(known.id, alerting.id) AND touched_usage.id >= coalesce(place, 0)
-  ORDER BY touched_usage.id LIMIT 1
+  SELECT min(next.id) AS first_id, min(touched_at) AS touched_at FROM (
+    SELECT touched_usage.id, touched_at FROM touched_usage
+    WHERE organization_id = coalesce(known.id, alerting.id) AND touched_usage.id >= coalesce(place, 0)
+    ORDER BY touched_usage.id LIMIT 1000
+  ) AS next
 ) AS first ON true
 WHERE first_id IS NOT NULL OR has_own OR place IS NULL`;
 

@@ -191,7 +191,7 @@ const JOINED_MAX = 10_000;
 
 /**
  * Has changes of a customer that waits be one of each meter, as old as the oldest: more come with each batch, and each look would pass over
- * all of them.
+ * all of them. They have new ids, so that looks begin behind what was taken before, however long they wait.
  */
 export async function joinTouched(
   db: Queries,
@@ -204,11 +204,10 @@ export async function joinTouched(
         SELECT id FROM touched_usage WHERE organization_id = ${organizationId}::uuid AND id >= ${from}::bigint
           AND customer_external_id = ${customer}
         ORDER BY id LIMIT ${JOINED_MAX} FOR UPDATE SKIP LOCKED))
-      RETURNING id, meter_id, after_subscription_id, touched_at
+      RETURNING meter_id, after_subscription_id, touched_at
     )
-    INSERT INTO touched_usage (organization_id, id, customer_external_id, meter_id, after_subscription_id, touched_at)
-    OVERRIDING SYSTEM VALUE
-    SELECT ${organizationId}::uuid, min(id), ${customer}, meter_id, after_subscription_id, min(touched_at)
+    INSERT INTO touched_usage (organization_id, customer_external_id, meter_id, after_subscription_id, touched_at)
+    SELECT ${organizationId}::uuid, ${customer}, meter_id, after_subscription_id, min(touched_at)
     FROM taken GROUP BY meter_id, after_subscription_id`.execute(db);
 }
 
