@@ -342,7 +342,7 @@ export const LIMIT_TABLE = {
   waitingDeliveries: {
     under: 'Webhooks',
     max: 10_000,
-    of: 'deliveries to an endpoint that fails which wait for another attempt: until it does well it is sent one new event each five minutes',
+    of: 'deliveries to an endpoint that fails which wait for another attempt: until it does well it is sent a new event only once nothing was tried for five minutes',
     why: 'one that is gone would fill the disk; the feed has its event for ever',
   },
   waitingTests: { under: 'Webhooks', max: 10, of: 'tests of an endpoint that wait', why: 'events go out beside them' },
