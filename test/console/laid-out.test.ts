@@ -328,3 +328,21 @@ test('a form that takes something away for good has a red button, and no other h
   await page.goto(organization.addresses['subscription'] ?? '');
   expect(await colorOf('Cancel subscription', 'Cancel the subscription')).toBe(red);
 });
+
+test('“Replay all” names a number only where all rejected events are counted', async () => {
+  const titleWhere = async (has_more: boolean) => {
+    await page.route('**/events/rejections', async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), has_more } });
+    });
+    await page.goto('/events?status=rejected');
+    await page.getByRole('button', { name: 'Replay all' }).click();
+    const title = await page.getByRole('dialog').getByRole('heading').innerText();
+    await page.unrouteAll({ behavior: 'wait' });
+    return title;
+  };
+  expect(await titleWhere(false)).toBe('Replay 1 event');
+  expect(await titleWhere(true)).toBe('Replay all of this reason');
+  const more = 'Counted among the newest: 1 event. There may be far more: all of them are sent again.';
+  expect(await page.getByRole('dialog').getByText(more).count()).toBe(1);
+});

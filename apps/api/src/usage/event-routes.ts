@@ -54,7 +54,7 @@ const rejection = answerOf<Rejection>()({
   reason: z.string(),
   meter_id: z.uuid(),
   count: z.int(),
-  first_at: time.meta({ description: 'When the first of them was rejected.' }),
+  first_at: time.meta({ description: 'When the first of those that are counted was rejected.' }),
   last_at: time,
 }).meta({ id: 'EventRejection' });
 

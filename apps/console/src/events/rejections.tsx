@@ -12,7 +12,7 @@ import { Section } from '../components/page/page.tsx';
 import { Time } from '../components/page/time.tsx';
 import { useMeters } from '../usage/meters.ts';
 import type { Rejection } from './event-log.ts';
-import { ReplayAll } from './replay-all.tsx';
+import { ReplayAll, type ReplayAllProps } from './replay-all.tsx';
 
 const REFRESH_MS = 3_000;
 
@@ -22,7 +22,7 @@ export function Rejections() {
   const rejections = useQuery({ ...read('/api/v1/events/rejections'), refetchInterval: () => pace(REFRESH_MS) });
   const meters = useMeters();
   const names = new Map(meters.data?.map(({ id, name }) => [id, name]));
-  const [replaying, setReplaying] = useState<Rejection | undefined>();
+  const [replaying, setReplaying] = useState<Omit<ReplayAllProps, 'onClose'> | undefined>();
   const columns: Column<Rejection>[] = [
     {
       title: 'Reason',
@@ -42,7 +42,11 @@ export function Rejections() {
             isTitleHidden: true,
             isTight: true,
             cell: (rejection: Rejection) => (
-              <Button variant="default" size="compact-xs" onClick={() => setReplaying(rejection)}>
+              <Button
+                variant="default"
+                size="compact-xs"
+                onClick={() => setReplaying({ rejection, isPartial: rejections.data?.has_more === true })}
+              >
                 Replay all
               </Button>
             ),
@@ -69,7 +73,7 @@ export function Rejections() {
           </>
         )}
       </Loaded>
-      {replaying !== undefined && <ReplayAll rejection={replaying} onClose={() => setReplaying(undefined)} />}
+      {replaying !== undefined && <ReplayAll {...replaying} onClose={() => setReplaying(undefined)} />}
     </Section>
   );
 }

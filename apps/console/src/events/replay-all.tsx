@@ -30,8 +30,15 @@ interface Progress {
 
 const NOTHING: Progress = { sent: 0, skipped: 0, failed: 0, firstProblem: undefined, isOver: false };
 
+export interface ReplayAllProps {
+  rejection: Rejection;
+  /** Whether there may be more of it than were counted: they are replayed as well. */
+  isPartial: boolean;
+  onClose: () => void;
+}
+
 /** Corrects and replays all rejected events of one reason, one after another. It can be stopped, and done again for the rest. */
-export function ReplayAll({ rejection, onClose }: { rejection: Rejection; onClose: () => void }) {
+export function ReplayAll({ rejection, isPartial, onClose }: ReplayAllProps) {
   const queries = useQueryClient();
   const [progress, setProgress] = useState<Progress | undefined>();
   const stopping = useRef(new AbortController());
@@ -58,10 +65,16 @@ export function ReplayAll({ rejection, onClose }: { rejection: Rejection; onClos
     },
   });
   const { source } = form.values;
+  const counted = formatCount(rejection.count, 'event');
   return (
-    <Dialog title={`Replay ${formatCount(rejection.count, 'event')}`} onClose={onClose}>
+    <Dialog title={isPartial ? 'Replay all of this reason' : `Replay ${counted}`} onClose={onClose}>
       <FormBox form={form} submitLabel="Replay all" onCancel={onClose}>
         <p className="receipt-reason">{rejection.reason}</p>
+        {isPartial && (
+          <p className="dialog-lead">
+            Counted among the newest: {counted}. There may be far more: all of them are sent again.
+          </p>
+        )}
         <Select label="Correction" data={SOURCES} allowDeselect={false} {...form.field('source')} />
         {source !== 'none' && (
           <div className="form-row">
