@@ -3,6 +3,7 @@
 import type { Database } from '@weir/db/database';
 import { readGroupedUsage } from '@weir/db/usage/read-groups';
 import { readMeterUsage } from '@weir/db/usage/read-usage';
+import { customersIn, Parameters } from '@weir/db/usage/usage-rows';
 import { toEnd } from '@weir/shared/to-end';
 import { planningWindow, type Window } from '@weir/shared/window';
 import { beforeAll, expect, test } from 'vitest';
@@ -67,4 +68,20 @@ test('a chart that ends with a day asks nobody for events of the next one', asyn
     };
     for (const { name } of months) expect(await indexPagesReadBy(weir, read, name, { least: 0 }), name).toBe(0);
   }
+});
+
+test.each([
+  ['the walk, which is short', { walkedMax: 2 * GONE, daysMax: 1 }],
+  ['the days, which are few', { walkedMax: 1, daysMax: HERE }],
+  ['the walk after all, where the days are many', { walkedMax: 1, daysMax: HERE - 1 }],
+])('the customers of a long window are the same by %s', async (_, longest) => {
+  const parameters = new Parameters();
+  const scope = { organization: parameters.add(admin.id, 'uuid'), meter: parameters.add(meterId, 'uuid') };
+  const { start, end } = windowOf('2024-06-01', '2024-06-30');
+  const { rows } = await weir.pool.query<{ customer: string }>(
+    customersIn(parameters, scope, { start, end }, longest),
+    parameters.values,
+  );
+  const here = Array.from({ length: HERE }, (__, n) => `here-${n + 1}`);
+  expect(rows.map(({ customer }) => customer).toSorted()).toEqual(here.toSorted());
 });

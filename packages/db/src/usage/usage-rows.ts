@@ -251,12 +251,15 @@ const WALKED_MAX = 10_000;
 /** So many days of customers are read in about a second. Of more, a walk through the customers is not longer than they are. */
 const DAYS_MAX = 1_000_000;
 
+/** How far each way through the customers is followed. */
+const LONGEST = { walkedMax: WALKED_MAX, daysMax: DAYS_MAX };
+
 /**
  * The customers with a day in the window: from each to the next one by the index, and one day of each (PostgreSQL wiki, "Loose
  * indexscan"). A meter meets ever more customers of which most are gone: where the walk is long, the days of the window are read in
  * its place. A CTE that refers to itself walks only as far as it is read, and goes on from there.
  */
-function customersOfLong(scope: Scope, inWindow: string): string {
+function customersOfLong(scope: Scope, inWindow: string, { walkedMax, daysMax }: typeof LONGEST): string {
   const next = (after: string) =>
     `SELECT customer_external_id AS customer FROM ${DAYS} WHERE ${own(scope)} ${after} ORDER BY customer_external_id LIMIT 1`;
   return `SELECT customer FROM (
@@ -265,12 +268,12 @@ function customersOfLong(scope: Scope, inWindow: string): string {
         UNION ALL
         SELECT (${next('AND customer_external_id > someone.customer')}) FROM someone WHERE someone.customer IS NOT NULL
       ), passed AS MATERIALIZED (
-        SELECT count(*) AS count FROM (SELECT FROM someone LIMIT ${WALKED_MAX + 1}) AS first
+        SELECT count(*) AS count FROM (SELECT FROM someone LIMIT ${walkedMax + 1}) AS first
       ), of_days AS MATERIALIZED (
         SELECT customer_external_id AS customer FROM ${DAYS}
-        WHERE (SELECT count FROM passed) > ${WALKED_MAX} AND ${ofAll(scope)} AND ${inWindow} LIMIT ${DAYS_MAX + 1}
+        WHERE (SELECT count FROM passed) > ${walkedMax} AND ${ofAll(scope)} AND ${inWindow} LIMIT ${daysMax + 1}
       ), shorter AS MATERIALIZED (
-        SELECT (SELECT count FROM passed) > ${WALKED_MAX} AND (SELECT count(*) FROM of_days) <= ${DAYS_MAX} AS is_by_day
+        SELECT (SELECT count FROM passed) > ${walkedMax} AND (SELECT count(*) FROM of_days) <= ${daysMax} AS is_by_day
       )
       SELECT customer FROM of_days WHERE (SELECT is_by_day FROM shorter)
       UNION ALL
@@ -284,13 +287,18 @@ function customersOfLong(scope: Scope, inWindow: string): string {
  * The customers of a meter that have an event in a window. A day whose last event is in the window has one in it; a day
  * that goes on after the end is asked for a single event before it.
  */
-export function customersIn(parameters: Parameters, scope: Scope, window: { start: Micros; end: Micros }): string {
+export function customersIn(
+  parameters: Parameters,
+  scope: Scope,
+  window: { start: Micros; end: Micros },
+  longest = LONGEST,
+): string {
   const start = parameters.instant(window.start);
   const end = parameters.instant(window.end);
   const inWindow = `day >= ${BEGINNING.day(start)} AND day < ${end} AND last_timestamp >= ${start} AND last_timestamp < ${end}`;
   const present =
     window.end - window.start >= LONG
-      ? customersOfLong(scope, inWindow)
+      ? customersOfLong(scope, inWindow, longest)
       : `SELECT customer_external_id AS customer FROM ${DAYS} WHERE ${ofAll(scope)} AND ${inWindow}`;
   // The day that begins with the end has nothing in the window.
   if (window.end % DAY === 0) return `SELECT DISTINCT customer FROM (${present}) AS each`;
