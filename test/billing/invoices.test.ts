@@ -100,8 +100,9 @@ describe('a draft', () => {
 
   test('takes ADJUSTMENT lines, also below zero, which are in its total and stand last', async () => {
     const { id } = await billing.draft();
-    const line = await billing.post(`/invoices/${id}/lines`, { description: 'Sorry', amount: '-2.5' }, 201);
-    expect(line).toMatchObject({
+    const added = await billing.post(`/invoices/${id}/lines`, { description: 'Sorry', amount: '-2.5' }, 201);
+    expect(added).toMatchObject({
+      invoice_id: id,
       kind: 'ADJUSTMENT',
       description: 'Sorry',
       charge_id: null,
@@ -122,7 +123,7 @@ describe('a draft', () => {
       'Sorry',
       'Setup',
     ]);
-    expect(invoice.lines[2]).toEqual(line);
+    expect({ ...invoice.lines[2], invoice_id: id }).toEqual(added);
   });
 
   test('lets go of a line that was added, and of no line that is computed', async () => {

@@ -27,7 +27,7 @@ const SETTINGS = [
 
 /** So that both are written in the same way. */
 const AS_IT_IS =
-  'SET quote_all_identifiers = off; SET timezone = UTC; SET datestyle = ISO; SET intervalstyle = postgres;';
+  'SET quote_all_identifiers = off; SET timezone = UTC; SET datestyle = ISO; SET intervalstyle = postgres; SET standard_conforming_strings = on;';
 
 const setAll = async (databaseUrl: string) => {
   const name = new URL(databaseUrl).pathname.slice(1);
