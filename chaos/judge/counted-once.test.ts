@@ -189,17 +189,18 @@ describe('an accepted event', () => {
   });
 
   test('may be a duplicate of one that an API took which stood still, when it went on', () => {
-    for (const [target, violations] of [
-      ['api-0', 0],
-      ['client>api-0', 0],
-      ['api-1', 1],
+    for (const [kind, target, violations] of [
+      ['pause', 'api-0', 0],
+      ['black hole', 'client>api-0', 0],
+      ['pause', 'api-1', 1],
+      ['kill', 'api-0', 1],
     ] as const) {
       const { facts, index } = new MadeUpRun()
         .exchange([a], { why: 'timeout', at: 10 })
         .exchange([a], { status: 201, body: { id: idOf(2) }, api: 1, at: 5_200 })
         .record(a, idOf(1))
         .duplicate(idOf(2), idOf(1))
-        .fault({ at: 0, until: 8_000, target })
+        .fault({ at: 0, until: 8_000, kind, target })
         .direct(8_000, 9_000);
       expect(acceptedIsCountedOnce(facts, index).violations).toBe(violations);
     }

@@ -230,9 +230,12 @@ const TOLD_MS_MAX = 1_000;
 
 /** Until when an attempt that was never answered may be taken: an API that stands still, or is reached late, takes it when it goes on. */
 export function underWayUntil({ faults }: Facts, { api, sentAt }: Attempt): number {
-  const targets = new RegExp(`(^|,)(client>)?api-${api}(,|$)`);
+  const [process, way] = [`api-${api}`, `client>api-${api}`].map((name) => new RegExp(`(^|,)${name}(,|$)`));
   const until = sentAt + UNDER_WAY_MS_MAX;
-  const held = faults.filter((fault) => targets.test(fault.target) && fault.at <= until && fault.until >= sentAt);
+  // One that was ended takes nothing later.
+  const holds = ({ kind, target }: FaultLine) =>
+    way?.test(target) === true || (process?.test(target) === true && /^pause$|frozen|cut off/.test(kind));
+  const held = faults.filter((fault) => holds(fault) && fault.at <= until && fault.until >= sentAt);
   return Math.max(until, ...held.map((fault) => fault.until + UNDER_WAY_MS_MAX));
 }
 

@@ -71,7 +71,7 @@ const PROBLEMS = {
   not_replayable: { status: 409, title: 'The event is not rejected' },
   not_correctable: { status: 409, title: 'The event cannot be corrected now' },
   already_voided: { status: 409, title: 'The event is void already' },
-  month_taken_out: { status: 409, title: 'A month of its events was taken out of the database' },
+  month_taken_out: { status: 409, title: 'Some of its events are not available now' },
   precondition_failed: { status: 412, title: 'It was changed since' },
   payload_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'The body must be JSON' },

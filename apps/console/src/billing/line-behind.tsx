@@ -188,7 +188,7 @@ function Events({ path, zone, isLate }: BehindProps & { isLate: boolean }) {
             columns={columns}
             rows={pages.flatMap((page) => page.data)}
             keyOf={({ id }) => id}
-            empty="No event."
+            empty={hasNextPage ? 'The events of this page are lost.' : 'No event.'}
           />
         )}
       </Loaded>
